@@ -1,8 +1,8 @@
-/* vkdispatch_codegen.h: write compute kernels as C calls, get SPIR-V, GLSL, CUDA C or OpenCL C. Needs no GPU header and no shader compiler.
+/* vkdispatch_codegen.h: write compute kernels as C calls; get SPIR-V, GLSL, CUDA C or OpenCL C.
 
-   Version 0.1.0. MIT licence; the full text stands at the end of this file.
+   Version 0.1.0. MIT licence; the full text is at the end of this file.
 
-   Do this
+   Quick start
        #define VKDISPATCH_CODEGEN_IMPLEMENTATION
        #include "vkdispatch_codegen.h"
 
@@ -21,8 +21,18 @@
            return failed;
        }
 
-   It does not touch a GPU: together with vkdispatch.h, vd_kernel_build makes a vd_kernel of a vc_kernel. It does not parse, print or exit, and keeps no
-   state outside its kernels but the name of a call, in each thread, whose kernel could not be told (see Errors).
+   What it does not do
+       * It does not run kernels: vd_kernel_build, together with vkdispatch.h, turns a vc_kernel into a vd_kernel.
+       * It needs no GPU header, no shader compiler and no library.
+       * It does not parse source text, print to a stream or exit.
+       * It keeps no state outside its kernels, except one thread-local pointer for error reports (see Errors).
+
+   Contents
+       Setting up     Rooms, Configuration, Linking, Tutorial, Terms
+       Language       Values, Types, Composite types, Memory, Control flow, Evaluation
+       Arithmetic     Meaning of operations, Accuracy, Multi-word integers
+       Parallelism    Atomics, Subgroups, Work-group functions, Divergence, Undefined behaviour
+       Other          Images, printf and assert, Targets, Ahead of time, Errors, Limits, Ownership and threads, Versions
 
    Rooms
        config       limits, and what compilers do not share
@@ -31,102 +41,232 @@
        types        sizes, names, promotion of immediates
        ops          the one table of operations
        tape         recording: nodes, blocks, objects
-       check        what operands an operation takes and what it gives
+       check        operand and result types of each operation
        fold         arithmetic on constants
-       lowering     rewrites operations in terms of others
+       lowering     operations rewritten in terms of others
        math64       elementary functions of f64
        parts        vectors as scalars, for languages without vectors
        schedule     live nodes in canonical order
        print        text and word output
        spirv        the SPIR-V printer
-       text         what the printers of texts share
-       glsl         what GLSL has of its own
-       c            what CUDA C and OpenCL C share
-       cuda         what CUDA C has of its own
-       opencl       what OpenCL C has of its own
-       reflect      arguments and needs of a kernel
+       text         shared by the printers of source text
+       glsl         the GLSL printer
+       c            shared by the printers of CUDA C and OpenCL C
+       cuda         the CUDA C printer
+       opencl       the OpenCL C printer
+       reflect      arguments and required features of a kernel
        dump         the listing as readable text
-       composite    complex numbers, matrices, structs and arrays by their parts
+       composite    complex numbers, matrices, structs and arrays
        public       the functions declared above
-       composed     those of them that are made of others as they are recorded
-       image        calls on images
+       composed     public functions that record other public functions
+       image        functions on images
        glue         vc_kernel to vd_kernel
        end
 
-   Configuration: define before the implementation is compiled
-       VKDISPATCH_CODEGEN_IMPLEMENTATION  in one translation unit: makes the definitions. Default: off
-       VKDISPATCH_STATIC                  everything is static, so that compilers leave out what is not called; define wherever the header is included.
-                                          Default: off
-       VKDISPATCH_SHORT                   defines VC(x) as vc_imm_of(x); define wherever the header is included. Default: off
-       VKDISPATCH_NO_GLSL                 leaves that target out: who asks for it is told so, and vc_hash is of SPIR-V alone. Default: off
-       VKDISPATCH_NO_CUDA_C               the same of CUDA C; a context on the CUDA backend then takes no vc_kernel. Default: off
-       VKDISPATCH_NO_OPENCL_C             the same of OpenCL C and the OpenCL backend. Default: off
+   Configuration
+       Define before including the header. Every macro is off by default.
+       * VKDISPATCH_CODEGEN_IMPLEMENTATION  Compile the implementation. Define in one translation unit.
+       * VKDISPATCH_STATIC                  Make every function static, so that the compiler removes unused ones.
+                                            Define, with the macro above, wherever the header is included.
+       * VKDISPATCH_SHORT                   Define VC(x) as vc_imm_of(x).
+       * VKDISPATCH_NO_GLSL                 Omit GLSL. vc_source then fails for it; vc_hash covers SPIR-V only.
+       * VKDISPATCH_NO_CUDA_C               Omit CUDA C. vd_kernel_build then fails on the CUDA backend.
+       * VKDISPATCH_NO_OPENCL_C             Omit OpenCL C. vd_kernel_build then fails on the OpenCL backend.
 
-   Linking: nothing.
+   Linking
+       No library is needed.
 
-   Values. A vc_val is immutable; a number you can add. Functions that return a value have no effect and may be nested freely. Immediates (vc_f32(1)) are
-   scalars that need no kernel. A function of immediates alone gives an immediate if that is a scalar and takes no more than correct rounding: everything of
-   integers and bools, comparisons, select, casts; of floats + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step and what is made of
-   these alone, unless one is subnormal or the result is that or NaN. For the rest, and for vectors, bring one in: vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2)).
-   Whatever has an effect is a statement: it returns nothing, and so should your own functions that declare, store or open a block, because C does not fix
-   the order in which arguments are evaluated.
+   Tutorial
+       1. vc_begin starts recording a kernel. The desc gives its name, its local size and the machine it is for
+          (vd_machine).
+       2. vc_buffer, vc_param and vc_image declare its arguments in the order in which they are passed later.
+          vc_shared, vc_array, vc_var and vc_table declare other memory.
+       3. Every further call records one operation. VC_EACH(k, i) { … } runs its block once for each thread that the
+          dispatch asked for; i is the number of that thread. The host's own `if` and `for` run while the kernel is
+          recorded: they select and unroll code.
+       4. vc_spirv or vc_source prints the kernel. Operations whose results are unused are dropped; constants are
+          folded and common subexpressions are merged. vc_reflect describes the arguments and the features the kernel
+          needs.
+       5. With vkdispatch.h, vd_kernel_build does step 4 for the device and creates the vd_kernel:
 
-   vc_imm_of(x) gives a C number as the immediate of its own type, and VC(x) too where VKDISPATCH_SHORT is defined; it wants C11, gcc or clang. In C++ values
-   have the operators + - * / % & | ^ << >> == != < <= > >= ~ ! and work with numbers: vc_store(y, i, a * vc_load(x, i) + 1.0f).
+              vd_kernel saxpy = vd_kernel_build(ctx, k);
+              vd_run(ctx, saxpy, 1000, vd_b(x), vd_b(y), vd_f32(2.0f));
 
-   Refs. A vc_ref is memory: a buffer, a shared or private array, a variable. vc_load and vc_get read, vc_store and vc_set write; vc_offset moves a ref like C
-   moves a pointer: vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3], and i + 3 is not cut to 32 bits.
+       6. vc_free releases the kernel; vc_restart reuses its memory for the next one.
 
-   Types. Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64; VC_VEC(VC_F32, 3) is a vector, of 2 to 4. What a device lacks of them stands in
-   desc.machine.lacks, which vd_machine fills in, and using that is an error, often a late one: what an operation needs is known when vc_spirv, vc_source,
-   vc_reflect or vd_kernel_build works out what is used and what it becomes, and vc_error has it from then on, by the name of what it became. Operands agree
-   in type; nothing is converted silently. Three things are made to fit: an integer immediate takes its partner's integer type when its value fits, a scalar
-   beside a vector of the same kind is repeated, and an index may be any integer of 32 or 64 bits. Convert with vc_cast, reinterpret with vc_bitcast.
+   Terms
+       immediate         a scalar constant that belongs to no kernel, such as vc_f32(1)
+       statement         a call with an effect, or a declaration; write it as a C statement
+       machine           the device a kernel is made for: features and limits (vc_machine)
+       thread            one unit of work that a dispatch asks for
+       invocation        one execution of the kernel; whole work-groups run, so there can be more of them than threads
+       uniform, varying  equal in all invocations of a work-group; possibly different
+       live code         the operations that some effect depends on; all others are dropped
+       lowering          replacing an operation by others that the target or the machine has
 
-   Composite types. VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) need no kernel; vc_struct and vc_array_type make types of one. All of them may be
-   elements of buffers, shared and private arrays and tables, variables, parameters, members of each other, and values of at most 1024 scalars and vectors.
-   In buffers, tables and parameters they lie as C has them, a vector being an array, a matrix an array of columns and a complex number two scalars: the
-   host's own struct is the element, in a vd_buffer of VD_STRUCT(sizeof it) or of bytes. vc_at and vc_field lead into an element, of any depth and by any
-   index: vc_set(vc_field(vc_at(bodies, i), 1), mass). vc_part takes a value apart, vc_make and vc_with build one.
-       Complex numbers have add, sub, mul, div, neg, eq, ne, select, abs, exp, log, pow and sqrt as numbers do, also beside a real number of their kind, and
-   vc_re, vc_im, vc_conj, vc_arg, vc_polar. Matrices have add, sub, neg, eq, ne, select, vc_mul as linear algebra has it (with a vector on either side) or by
-   a scalar, vc_div by a scalar, transpose, determinant, inverse and outer product. Products are done by fma: the real part is fma(ar, br, -(ai * bi)), the
-   imaginary one fma(ar, bi, ai * br); matrices go from the first column on. Quotients, absolute values and roots are scaled by powers of two, so that
-   nothing overflows or vanishes before the result does. In units in the last place of the result's absolute value they are off by at most: mul 2, div 6,
-   abs 4, sqrt 8 (of f16, which is done in f32: div, abs and sqrt 1.5); exp, log, pow and polar by what their real functions are. By 0 a quotient is infinite
-   or NaN; a power of 0 is the real one of the exponent's real part. The real part of log is right to a few units in its own last place, near |z| = 1 too;
-   pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|. The inverse is minors over the determinant, without pivots: for matrices far
-   from singular.
+   Values
+       A vc_val is an immutable value. Functions that compute a vc_val from others have no effect and can be nested
+       freely.
 
-   Control flow is C blocks: VC_IF(k, c) { } VC_ELSE(k) { }, VC_FOR(k, i, first, limit) { }, VC_LOOP(k) { }, VC_SWITCH(k, v) { VC_CASE(k, 1) { } VC_DEFAULT(k)
-   { } }, VC_EACH(k, i) { }. Exits are vc_break_if, vc_continue_if (of the innermost loop) and vc_return_if. Do not leave a block with C's own break,
-   continue, goto or return. A value lives in the block it was made in; carry results out in a vc_var. C's if and for run while the kernel is written: they
-   choose and unroll.
+       Use functions with an effect (stores, atomics, barriers, exits) and declarations (vc_buffer, vc_var, …) as C
+       statements. Do the same with your own functions that declare memory, store or open a block: C does not fix the
+       order in which arguments are evaluated.
 
-   Evaluation. Operands are evaluated before the operation that takes them, on every target: vc_and, vc_or and vc_select read memory for all of their
-   operands, and a load runs where it was recorded even if a vc_return_if after it makes the value useless. Only values that nothing uses are left out. To
-   read memory only where a condition holds, guard the index (vc_load_or), use VC_IF, or use one of the short-circuit statements, whose later operands run
-   only if needed:
-       vc_and_then(k, &ok, vc_lt(i, n), vc_gt(vc_load(x, i), zero));       ok = i < n && x[i] > zero
-       vc_or_else(k, &ok, vc_ge(i, n), vc_gt(vc_load(x, i), zero));        ok = i >= n || x[i] > zero
-       vc_select_lazy(k, &v, vc_lt(i, n), vc_load(x, i), vc_load(y, i));   v = i < n ? x[i] : y[i]
-   An operand may be a call of your own function that records statements. Values made for such an operand belong to its block and cannot be used elsewhere.
+       Operations on immediates alone return an immediate if the result is a scalar and every step is rounded at most
+       once:
+       * integers and bools: all operations;
+       * comparisons, vc_select and vc_cast;
+       * floats: + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, and functions made of
+         these alone, unless an operand is subnormal or the result is subnormal or NaN.
+       All other operations, and all that make vectors, need an operand of the kernel; vc_const makes an immediate one:
 
-   Meaning. Every operation means the same on every target. Integers wrap. x / 0 is all ones and x % 0 is x; the least integer / -1 is itself. Shift counts
-   are taken modulo the width. float to int saturates, NaN gives 0. A float becomes a narrower one by one rounding to nearest even, also where it is widened
-   again; without i64, f64 to f16, and to f32 and back, are as the device likes. min and max give the other operand if one is NaN. mod(x, y) is x - y *
-   floor(x / y), and rem of floats x - y * trunc(x / y), each step rounded. pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN; any other
-   pow(x < 0, y) is NaN, and pow takes -0 for 0. atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi; of two infinities it is as the device
-   has it for f16 and f32. Nothing is contracted behind your back; vc_fma is one or two roundings, as the device has it.
-   llvmpipe takes x * 0 for 0, even of infinity and NaN, where that 0 is a constant. Subnormal numbers may be flushed
-   to zero. `fast` in the desc allows the compiler everything. Bool in memory is a u32, 0 or 1. Vectors in memory are packed as C arrays of their elements.
+           vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2))
 
-   Accuracy. Integers, conversions, comparisons, + - * neg abs sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf are exact, that
-   is, rounded once. The others may be off by this many units in the last place of the result r, and by a power of two besides where one is added. f16 and f32:
-   what Vulkan asks of a device, where the function is the device's; sin and cos for |x| <= pi. f64, sinh, cosh and the functions from asinh on are made of
-   exact ones and of those above them; f64 sin, cos, tan for |x| <= 2^30. The last column: f16 and f32 in OpenCL C. Tests hold every target to this table.
+       vc_imm_of(x) makes an immediate of the C number's own type; VC(x) is its short form (VKDISPATCH_SHORT). In C it
+       needs C11, gcc 5 or clang. In C++, values have the operators + - * / % & | ^ << >> == != < <= > >= ~ !, also
+       with C++ numbers:
+
+           vc_store(y, i, a * vc_load(x, i) + 1.0f);
+
+   Types
+       Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64. VC_VEC(VC_F32, 3) is a vector; vectors have 2 to 4
+       components.
+
+       Operands of one operation must have the same type. There are three implicit conversions:
+       * an integer immediate takes the integer type of the other operand if its value fits;
+       * a scalar is repeated to match a vector of the same scalar type;
+       * an index is any scalar integer of 32 or 64 bits, or any integer immediate.
+       All others are explicit: vc_cast converts the value, vc_bitcast reinterprets the bits.
+
+       In memory a bool is a u32, 0 or 1; a vector is a C array of its components, without padding.
+
+       It is an error if live code needs a feature of desc.machine.lacks. This is known only after dead code is
+       removed and operations are lowered, so vc_spirv, vc_source, vc_reflect and vd_kernel_build report it, and the
+       message may name an operation that lowering made.
+
+   Composite types
+       VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) exist in every kernel; vc_struct and vc_array_type make
+       types of one kernel. A composite type can be the element type of a buffer, a shared or private array or a
+       table, the type of a variable, a parameter or a value, and a part of another composite type.
+
+       Layout. In buffers, tables and parameters the layout is C's: a vector is an array, a matrix an array of
+       columns, a complex number two scalars (real, imaginary). The host's struct can be used as it is, in a vd_buffer
+       of type VD_STRUCT(sizeof(the struct)) or VD_BYTES.
+
+       Access. vc_at and vc_field lead to a part of an element, at any depth and by any index. vc_part takes a value
+       apart; vc_make and vc_with build one.
+
+           vc_set(vc_field(vc_at(bodies, i), 1), mass);
+
+       type            operations, in addition to vc_select, vc_part, vc_make and vc_with
+       ----            ------------------------------------------------------------------
+       complex         add, sub, mul, div, pow, eq, ne, where one operand may be real; neg, abs, exp, log, sqrt;
+                       vc_re, vc_im, vc_conj, vc_arg, vc_complex, vc_polar, vc_cast
+       matrix          add, sub, neg, eq, ne; vc_mul with a matrix, a vector on either side, or a scalar; vc_div by a
+                       scalar; vc_transpose, vc_determinant, vc_inverse, vc_outer, vc_cast
+       struct, array   none; compute on their parts
+
+       Complex products are computed by fma:
+
+           re = fma(ar, br, -(ai * bi))
+           im = fma(ar, bi, ai * br)
+
+       Complex quotients, absolute values and roots are scaled by powers of two, so that no intermediate overflows or
+       underflows if the result does not. A quotient by 0 is infinite or NaN. vc_sqrt is the principal root, with a
+       real part that is not negative. pow(0, b) is the real power of 0 with the real part of b.
+
+       Errors of complex functions, in units in the last place of the result's absolute value: mul 2, div 6, abs 4,
+       sqrt 8. For f16, which is computed in f32: div, abs and sqrt 1.5. exp, log, pow and polar have the errors of
+       the real functions they use. The real part of log is accurate to a few units in its own last place, near |z| =
+       1 too. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
+
+       Matrix products add columns from the first one on, by fma. The inverse is the adjugate over the determinant,
+       without pivoting: use it for matrices far from singular.
+
+   Memory
+       A vc_ref is a reference to memory: a buffer, a shared or private array, a table or a variable.
+
+           vc_load, vc_store    read and write an element by index
+           vc_get, vc_set       read and write a variable, or the element that the reference leads to
+           vc_offset            moves a reference as C moves a pointer
+           vc_at, vc_field      lead to an element, and to a part of it
+
+       vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]; the sum i + 3 does not wrap at 32 bits.
+
+   Control flow
+           VC_IF(k, c) { … } VC_ELSE(k) { … }
+           VC_FOR(k, i, first, limit) { … }
+           VC_LOOP(k) { … }                                    until vc_break_if or vc_return_if
+           VC_SWITCH(k, v) { VC_CASE(k, 1) { … } VC_DEFAULT(k) { … } }
+           VC_EACH(k, i) { … }                                 once for each thread of the dispatch
+
+       vc_break_if and vc_continue_if act on the innermost loop; vc_return_if ends the invocation. Do not leave a
+       block by C's break, continue, goto or return. A value can be used only in the block that made it and in blocks
+       inside that one; carry results out in a vc_var.
+
+   Evaluation
+       Operands are evaluated before the operation, on every target. vc_and, vc_or and vc_select therefore load all
+       their operands. A load is executed where it was recorded, even if a later vc_return_if makes its value useless.
+       Only values that nothing uses are dropped.
+
+       To read memory under a condition, guard the index (vc_load_or), use VC_IF, or use a short-circuit statement.
+       Its later operands are executed only if they are needed:
+
+           vc_and_then(k, &ok, vc_lt(i, n), vc_gt(vc_load(x, i), zero));       ok = i < n && x[i] > zero
+           vc_or_else(k, &ok, vc_ge(i, n), vc_gt(vc_load(x, i), zero));        ok = i >= n || x[i] > zero
+           vc_select_lazy(k, &v, vc_lt(i, n), vc_load(x, i), vc_load(y, i));   v = i < n ? x[i] : y[i]
+
+       Such an operand may call your own function that records statements. Values made in it belong to its block and
+       cannot be used elsewhere.
+
+   Meaning of operations
+       Every operation means the same on every target.
+
+       operation          integers                                     floats
+       ---------          --------                                     ------
+       neg add sub mul    wrap around                                  rounded once
+       div                toward zero; x / 0 has all bits set;         see Accuracy
+                          (least integer) / -1 = least integer
+       rem                sign of x; x rem 0 = x                       x - y * trunc(x / y), each step rounded
+       mod                sign of y; x mod 0 = x                       x - y * floor(x / y), each step rounded
+       fma                x * y + z, wraps around                      one or two roundings, as the device does it
+       abs                abs(least integer) = least integer           clears the sign
+       min max                                                         if one operand is NaN: the other one
+       shl shr            the count is taken modulo the width
+       eq lt le gt ge                                                  false if an operand is NaN; ne: true
+       cast to integer    keeps the low bits                           toward zero, saturated; NaN gives 0
+       cast to float      rounded once, to nearest even                rounded once, to nearest even, also if the
+                                                                       result is widened again
+       cast to bool       x != 0                                       x != 0; NaN gives true
+
+       Special cases:
+       * pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN. Any other pow(x < 0, y) is NaN. pow treats -0 as
+         0.
+       * atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi. atan2 of two infinities is as the device has it
+         for f16 and f32.
+       * Without i64, f64 to f16, and f64 to f32 and back, are rounded as the device does it.
+       * Subnormal numbers may be flushed to zero.
+       * llvmpipe computes x * 0 as 0 if that 0 is a constant, also for infinite x and NaN.
+
+       Nothing is contracted: a product and a sum never become an fma. vc_kernel_desc.fast gives up these guarantees
+       for floats.
+
+   Accuracy
+       These are exact, that is, rounded once: operations on integers, conversions, comparisons, + - * neg abs sign
+       min max clamp step floor ceil trunc round fract saturate ldexp frexp modf.
+
+       All others may be off by the amount below: units in the last place of the result r, plus the power of two, if
+       one is added.
+       * f16, f32: the bounds of the Vulkan specification (Precision of Core SPIR-V Instructions, Precision of
+         GLSL.std.450 Instructions) for functions that the device has. sin and cos: for |x| <= pi.
+       * f64, sinh, cosh, and all functions from asinh on: computed with exact operations and the functions above. f64
+         sin, cos and tan: for |x| <= 2^30.
+       * OpenCL C: the last column holds for f16 and f32.
+
+       The tests hold every target to this table.
 
        function    f16                             f32                             f64   OpenCL C
+       --------    ---                             ---                             ---   --------
        div         2.5                             2.5                             0.5   2.5
        sqrt        5                               5                               0.5   3
        rsqrt       2                               2                               1.5   2
@@ -157,93 +297,208 @@
        degrees     1                               1                               1     as f32
        smoothstep  1                               12                              6     as f32
 
-   norm and distance are off by 6 units at most, normalize by 8, cross, mirror and refract by as many as their sums of products lose, in f32 where they are
-   given f16. mix rounds each step; dot is by fma.
+       "8 of cosh" and "2^-10 of cosh": so many units in the last place of cosh(x).
 
-   Multi-word integers. vc_add_carry, vc_sub_borrow and vc_mul_hi give the upper word of a sum, difference or product;
-   vc_add, vc_sub and vc_mul of the same operands give the lower one. Use u32 words. In SPIR-V these are OpIAddCarry,
-   OpISubBorrow and OpUMulExtended. In CUDA C, chains of them become 64-bit sums, which its compiler turns into
-   add-with-carry and multiply-add instructions. The sum of two numbers of `count` words:
-       vc_val carry = vc_const(k, vc_u32(0));
-       for (int i = 0; i < count; i++) {
-           vc_val low = vc_add(a[i], b[i]), first = vc_add_carry(a[i], b[i]);
-           sum[i] = vc_add(low, carry);
-           carry = vc_add(first, vc_add_carry(low, carry));
-       }
-   One step of a product, t + a * b + carry, which always fits two words:
-       vc_val low = vc_mul(a, b), high = vc_mul_hi(a, b), sum = vc_add(low, t);
-       high = vc_add(high, vc_add_carry(low, t));
-       t = vc_add(sum, carry);
-       carry = vc_add(high, vc_add_carry(sum, carry));
+       norm and distance: 6 units; normalize: 8. cross, mirror and refract are sums of products, which can cancel; for
+       f16 they are computed in f32. mix rounds each step. dot is a chain of fma.
 
-   Atomics work on elements of buffers and shared arrays, and are statements: vc_val old; vc_atomic_add(x, i, vc_u32(1), &old). By themselves they order
-   nothing else; vc_ordered and vc_fence do. Where a device cannot add f32, and for all else that computes on floats, the kernel tries a compare-exchange until
-   nobody came between. f64 needs 64-bit atomics of the device.
+   Multi-word integers
+       vc_add_carry, vc_sub_borrow and vc_mul_hi return the upper word of a sum, difference or product; vc_add, vc_sub
+       and vc_mul of the same operands return the lower one. Use u32 words: in SPIR-V these are OpIAddCarry,
+       OpISubBorrow and OpUMulExtended; in CUDA C, chains of them become 64-bit sums, which its compiler turns into
+       add-with-carry and multiply-add instructions. The sum of two numbers of `count` words:
 
-   Subgroups. An operation of subgroups is a value that depends on which invocations come to it, so it is computed where it is written and never merged. All
-   of a subgroup have to come: under a condition that differs between its invocations, behind an exit under one, and in VC_EACH such an operation is refused
-   unless the machine has VC_FEATURE_RECONVERGENCE; ids, sizes and vc_subgroup_elect may stand anywhere. In CUDA C, which keeps masks of who comes, it may
-   stand in VC_IF, VC_ELSE and VC_EACH, but not where a loop, a switch or an exit parts a subgroup. What vc_subgroup_any and the like give is the same in all
-   of a subgroup and may guard others. Without VC_FEATURE_SUBGROUP, and in OpenCL C, each invocation is a subgroup by itself: kernels that ask for the size
-   are right on both.
+           vc_val carry = vc_const(k, vc_u32(0));
+           for (int i = 0; i < count; i++) {
+               vc_val low = vc_add(a[i], b[i]), first = vc_add_carry(a[i], b[i]);
+               sum[i] = vc_add(low, carry);
+               carry = vc_add(first, vc_add_carry(low, carry));
+           }
 
-   Images are arguments: vc_image_ref photo = vc_image(k, "photo", NULL) is a picture that is sampled, with its sampler; a vc_image_desc asks for another
-   dimension, for components of i32 or u32, for the texels of a buffer, or for a storage image, which is loaded and stored by texel and says its format. A
-   kernel sees four components of 32 bits, whatever lies in memory. vc_sample(photo, at) takes f32 from 0 to 1 along each axis and reads level 0, since a
-   compute kernel has no neighbours whose derivatives would choose one: vc_sample_lod says the level, vc_sample_grad the derivatives. vc_fetch reads a
-   texel by number, vc_gather four of them, vc_image_load and vc_image_store are those of storage images, and loads come before or after stores as they
-   were recorded. To other invocations a vc_barrier or vc_fence shows stores to images as it does those to buffers. A texel beyond the image is undefined.
-   In SPIR-V and GLSL images are bindings, numbered among the buffers as they were declared, also where buffers are addresses. In CUDA C they are handles of
-   texture objects (with normalized coordinates) and surface objects among the values; offsets, gathering but from 2-D, packed formats and storage without
-   a format are refused there. In OpenCL C they are parameters in order of their bindings, each sampled image with its sampler_t behind it; cubes, levels
-   but 0, offsets, gathering, and images that are both loaded and stored are refused there. The runtime cannot bind images yet, and says so.
+       One step of a product, t + a * b + carry, which always fits two words:
 
-   Targets. vc_spirv gives SPIR-V 1.3, or up to 1.6 if desc.machine asks for it, vc_source GLSL 4.50, CUDA C for NVRTC without any header, or OpenCL C 1.2.
-   vc_reflect tells what SPIR-V and GLSL take, vc_reflect_for what CUDA C and OpenCL C do. A kernel in CUDA C is extern "C" ENTRY(const struct ENTRY_args
-   args), and args is the block of values, the buffers' addresses in it; where it has more than 48 KB of shared memory, launch it with shared_bytes of
-   dynamic memory and allow that many by CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. One in OpenCL C is ENTRY(the buffers in order of their bindings,
-   the block of values if it has any bytes). Texts of several kernels, one behind the other, are one program. f16 in C is computed as f32 and rounded; no
-   device needs to know it. No option of NVRTC makes two roundings one or takes NaN for a number; --use_fast_math makes functions less exact, within Vulkan's
-   bounds. A compiler of OpenCL C that is told -cl-fast-relaxed-math does what it likes.
+           vc_val low = vc_mul(a, b), high = vc_mul_hi(a, b), sum = vc_add(low, t);
+           high = vc_add(high, vc_add_carry(low, t));
+           t = vc_add(sum, carry);
+           carry = vc_add(high, vc_add_carry(sum, carry));
 
-   vc_group_reduce and the like combine values of the whole workgroup through shared memory, two elements an invocation, made once a type. They stand where a
-   vc_barrier may, wait for all, and order shared memory alone.
+   Atomics
+       Atomics are statements on elements of buffers and shared arrays:
 
-   Output. vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") put a record into a hidden buffer, the kernel's last argument, which
-   vkdispatch.h passes, reads once the work is done, and formats on the host. The conversions are C's d i u x X o c f F e E g G a A and %%, with flags, width
-   and precision, and take any size of their kind: length modifiers are not needed and skipped. d and i take signed integers and bool, u unsigned ones and
-   bool, x X o c any integer, the rest floats. A vector is printed as (x, y, z) and a complex number as (re, im), each part by the conversion. There is no
-   order between invocations. After a failed assertion the invocation goes on; vc_return_if ends it. A kernel without them pays nothing.
+           vc_val old;
+           vc_atomic_add(x, i, vc_u32(1), &old);
 
-   Undefined, as in C: a load or store past the end of its memory (guard it with vc_length or vc_load_or), two invocations that meet in one element without a
-   barrier or atomics between them, a barrier that not all invocations of a workgroup reach.
+       operation             i32, u32   i64, u64 (1)   f32            f64 (1)
+       ---------             --------   ------------   ---            -------
+       add sub               yes        yes            yes (2)        loop (3)
+       min max               yes        yes            loop (3)       loop (3)
+       and or xor            yes        yes            no             no
+       exchange load store   yes        yes            yes            yes
+       compare_exchange      yes        yes            yes, by bits   yes, by bits
 
-   Divergence. A barrier or a function of the whole workgroup is refused where control flow depends on a value that differs between its invocations; so is
-   an operation of subgroups, as said there. Such values are ids, results of atomics and of most operations of subgroups, loads at an index that differs,
-   and what is computed from them. A variable or private array differs from the first store on whose value, index or conditions differ; only conditions
-   inside the block that declares it count. It also differs behind a loop that stores to it and that invocations leave in different rounds. It is uniform
-   again after a store of a uniform value in the block that declares it, unless that is in a loop; there use another variable. Parameters, group ids, sizes,
-   counters of a VC_FOR with uniform bounds, results of vc_group_reduce, and loads of buffers, tables and shared arrays at a uniform index are taken to be
-   the same in all invocations of a workgroup.
+       (1)  needs VC_FEATURE_ATOMIC_I64
+       (2)  one instruction with VC_FEATURE_ATOMIC_F32_ADD if the memory has no other atomics; otherwise (3)
+       (3)  a loop of compare-exchanges
 
-   Ahead of time: kernels defined with VC_KERNEL(name) { … } are what tools/vcc turns into a C header or a file for vd_kernel_load, so that a program needs
-   no builder; the same file, included, gives it `vc_kernel *name(const vc_kernel_desc *)`.
+       An atomic orders no other access. vc_ordered gives an atomic acquire or release order, and vc_fence is a fence.
 
-   Errors: the first one is kept, everything after it is harmless; vc_error tells it in one sentence with kernel, call, operand and limit, and vc_spirv,
-   vc_source, vc_dump and vc_reflect then give NULL. A call with a ref or image that was never set ({0}) is an error of the kernel of its operands; if all
-   of them are immediates, of the kernel that this thread asks next.
+   Subgroups
+       A subgroup is a set of invocations of one work-group that the device runs in step. A subgroup operation depends
+       on the invocations that execute it, so it is computed where it is recorded and never merged with another one.
+       * All invocations of the subgroup must reach it. In divergent control flow (under a condition that differs
+         between invocations, after an exit under one, in VC_EACH) it is an error, unless the machine has
+         VC_FEATURE_RECONVERGENCE.
+       * With that feature, the invocations that reach it take part. In CUDA C this works in VC_IF, VC_ELSE and
+         VC_EACH; vc_source fails if a loop, a switch or an exit diverges.
+       * Sizes, ids and vc_subgroup_elect are allowed everywhere.
+       * The results of vc_subgroup_any, _all, _all_equal, _ballot, _broadcast, _broadcast_first and _reduce are
+         uniform within the subgroup and may guard other subgroup operations.
+       * Without VC_FEATURE_SUBGROUP, and in OpenCL C, every invocation forms a subgroup of size 1. A kernel that uses
+         vc_subgroup_size instead of a constant is correct on both.
 
-   Limits: 10 million operations and blocks 1000 deep in a kernel, 1024 scalars and vectors in a value or in an element of an array that is no buffer, 4096
-   members in a struct, types 32 deep and below 2^31 bytes, as are arrays; private arrays, and variables of composite types, of 64 KiB an invocation and 4
-   MiB a workgroup together; shared arrays of desc.machine.max_shared_bytes; tables of 256 KiB together; in SPIR-V 65532 elements in a table and 16383
-   cases in a switch.
+   Work-group functions
+       vc_group_reduce, vc_group_inclusive, vc_group_exclusive and vc_group_broadcast combine values of the whole
+       work-group. They use shared memory, two elements per invocation, allocated once per type. They are allowed
+       where vc_barrier is, wait for all invocations, and order accesses to shared memory only.
 
-   Memory: everything made for a kernel dies with vc_free; vc_restart begins another kernel in the same memory.
+   Divergence
+       A barrier or work-group function is an error in divergent control flow: where a condition may differ between
+       the invocations of a work-group. For subgroup operations see Subgroups. The builder tracks which values may
+       differ:
+       * Varying: ids, results of atomics and of most subgroup operations, loads at a varying index, and everything
+         computed from them.
+       * Uniform: parameters, group ids, sizes, counters of a VC_FOR with uniform bounds, results of vc_group_reduce,
+         and loads of buffers, tables and shared arrays at a uniform index. The last is assumed, not checked.
+       * A variable or private array is varying from the first store whose value, index or enclosing condition is
+         varying; only conditions inside the block that declares it count. It is also varying after a loop that stores
+         to it if invocations leave the loop in different iterations.
+       * It is uniform again after a uniform store in the block that declares it, outside of loops. In a loop, use
+         another variable.
 
-   Threads: a kernel belongs to one thread at a time.
+   Undefined behaviour
+       As in C, these are not checked:
+       * a load or store past the end of its memory (guard it with vc_length or vc_load_or);
+       * a data race: two invocations access one element, at least one writes, without a barrier or atomics between
+         them;
+       * a barrier that some invocations of the work-group do not reach for a reason that the builder cannot see.
 
-   Versions: descs and infos grow at their end and zero stays the default of every field. In C++ begin descs with = {}, for = {0} is C where the first member
-   is an enum. */
+   Images
+       vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
+       vc_image_desc asks for another dimension, for i32 or u32 components, for a texel buffer, or for a storage
+       image. Kernels always see four components of 32 bits, whatever the format in memory.
+
+       function                           image                      reads
+       --------                           -----                      -----
+       vc_sample                          sampled                    filtered, level 0
+       vc_sample_lod, vc_sample_offset    sampled                    filtered, given level
+       vc_sample_grad                     sampled                    filtered, level selected by given derivatives
+       vc_gather                          sampled 2-D, cube          one component of the four texels of a linear filter
+       vc_fetch                           sampled or texel buffer    one texel by integer coordinates; no cube
+       vc_image_load, vc_image_store      storage                    one texel by integer coordinates
+
+       A compute kernel has no derivatives between neighbouring invocations, so vc_sample cannot select a level.
+
+       Loads of storage images keep their order relative to stores. vc_barrier and vc_fence make image stores visible
+       to other invocations as they do buffer stores. Accessing a texel outside of the image is undefined.
+
+       target         passed as                                           not supported
+       ------         ---------                                           -------------
+       SPIR-V, GLSL   bindings, numbered with the buffers in order of
+                      declaration, also if buffers are addresses
+       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; packed formats;
+                      objects (normalized coordinates), surface objects   storage images without a format
+       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than 0; offsets; gather;
+                      is followed by its sampler_t                        images that are both loaded and stored
+
+       vkdispatch.h cannot bind images yet and reports that.
+
+   printf and assert
+       vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") append a record to an output buffer. The
+       buffer is an additional last argument of the kernel: vkdispatch.h passes it, and reads and formats the records
+       when the work is done.
+
+       conversion                operand
+       ----------                -------
+       %d %i                     signed integers, bool
+       %u                        unsigned integers, bool
+       %x %X %o %c               integers
+       %f %F %e %E %g %G %a %A   floats
+       %%                        none
+
+       Flags, width and precision are C's; length modifiers are ignored, because a conversion accepts every width of
+       its kind. A vector is printed as (x, y, z), a complex number as (re, im), with the conversion applied to each
+       part. Records of different invocations have no order. After a failed assertion the invocation continues;
+       vc_return_if ends it. A kernel without vc_printf and vc_assert has no output buffer and no cost.
+
+   Targets
+       function                        output                                      buffers
+       --------                        ------                                      -------
+       vc_spirv                        SPIR-V 1.3 to 1.6 (machine.spirv_version)   addresses or bindings (desc.buffers)
+       vc_source, VC_TARGET_GLSL       GLSL 4.50                                   addresses or bindings (desc.buffers)
+       vc_source, VC_TARGET_CUDA       CUDA C for NVRTC, without any header        addresses
+       vc_source, VC_TARGET_OPENCL     OpenCL C 1.2                                bindings: one parameter each
+
+       Argument block. Parameters, buffer addresses and, in CUDA C, image handles are fields of one block, laid out as
+       a C struct. In SPIR-V and GLSL it is the push-constant block; vkdispatch.h passes it in a buffer if the device
+       allows fewer bytes of push constants.
+
+       Implicit arguments are u32 fields at the end of the block, for what the kernel uses without declaring it:
+       numbers of threads and groups, the group base, lengths and shapes of buffers, the number of the first format.
+       vc_reflect describes the block for SPIR-V and GLSL, vc_reflect_for the one for CUDA C and OpenCL C.
+
+       CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. If it has
+       more than 48 KB of shared memory, launch it with vc_info.shared_bytes of dynamic shared memory and set
+       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to that number first.
+
+       OpenCL C. The kernel is ENTRY(buffers and images in order of binding, argument block), without the last
+       parameter if the block is empty.
+
+       The text of several kernels can be concatenated into one program. f16 is computed in f32 and rounded, so it
+       needs no device support.
+
+       Compiler options. No option of NVRTC merges two roundings or ignores NaN; --use_fast_math makes functions less
+       accurate, within Vulkan's bounds. With -cl-fast-relaxed-math an OpenCL C compiler gives no guarantees.
+
+   Ahead of time
+       tools/vcc compiles kernels defined with VC_KERNEL(name) { … } into a C header or a file for vd_kernel_load, so
+       that the program does not contain the builder. Including the same source file in a program instead defines the
+       function vc_kernel *name(const vc_kernel_desc *).
+
+   Errors
+       A kernel keeps its first error. Later calls have no effect, so only the end needs a check: vc_spirv, vc_source,
+       vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
+       operand and the limit.
+
+       An unset ref or image ({0}) is an error of the kernel of the other operands. If all of them are immediates, no
+       kernel is known; the next kernel that this thread asks for its error or output reports it.
+
+       Functions accept a NULL kernel, which vc_begin returns if out of memory; vc_error(NULL) says so.
+
+   Limits
+       operations in a kernel                               10 million
+       nested blocks                                        1000
+       scalars and vectors in a value, or in an element
+           of an array that is not a buffer                 1024
+       members of a struct; depth of nested types           4096; 32
+       bytes of a type or array                             less than 2^31
+       private arrays and variables of composite type       64 KiB per invocation, and 4 MiB per work-group, together
+       shared memory                                        desc.machine.max_shared_bytes
+       tables                                               256 KiB together
+       struct and array types of a kernel                   61440
+       SPIR-V: elements of a table; cases of a switch       65532; 16383
+       vc_printf: operands; bytes of a format               32; 1024
+       vc_printf: width and precision                       255
+       different formats and assertion texts in a kernel    1024
+
+   Ownership and threads
+       A kernel owns everything made for it: vc_free releases it all, vc_restart reuses the memory. Texts and infos
+       that a kernel returns stay valid until it is changed, restarted or freed.
+
+       A kernel is externally synchronised: one thread at a time may use it. Different kernels are independent.
+
+   Versions
+       Descs and infos grow at their end, and zero stays the default of every field. Initialise descs by
+       = {0} in C, by = {} in C++. */
 #ifndef VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -269,239 +524,458 @@ extern "C" {
 
 /* ---- types ---- */
 
-/* A type is one number, the same as vd_type: kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex. */
+/* A type is one number, equal to the vd_type of vkdispatch.h:
+       kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex; from 2^31 on a struct or array */
 typedef uint32_t vc_type;
-#define VC_VEC(scalar, rows) ((vc_type)((scalar) + 16u * ((rows) - 1u))) /* vector of 2 to 4 */
-#define VC_MAT(scalar, rows, columns) ((vc_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u))) /* of f32 or f64, 2 to 4 rows and columns */
-#define VC_COMPLEX(scalar) ((vc_type)((scalar) + 256u))                  /* of f16, f32 or f64 */
-#define VC_STRUCT(bytes) ((vc_type)(0x80000000u + (bytes)))              /* what vc_info says of a struct or an array; kernels have vc_struct */
+
+/* Vector. rows: 2 to 4. */
+#define VC_VEC(scalar, rows) ((vc_type)((scalar) + 16u * ((rows) - 1u)))
+
+/* Matrix in columns. scalar: VC_F32 or VC_F64; rows, columns: 2 to 4. */
+#define VC_MAT(scalar, rows, columns) ((vc_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
+
+/* Complex number. scalar: VC_F16, VC_F32 or VC_F64. */
+#define VC_COMPLEX(scalar) ((vc_type)((scalar) + 256u))
+
+/* How vc_arg_info reports a struct or array: by its size. Kernels declare such types with vc_struct and
+   vc_array_type. */
+#define VC_STRUCT(bytes) ((vc_type)(0x80000000u + (bytes)))
+
 enum {
     VC_NONE = 0, VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16, VC_F32, VC_F64,
     VC_I32X2 = 16 + VC_I32, VC_I32X3 = 32 + VC_I32, VC_I32X4 = 48 + VC_I32,
     VC_U32X2 = 16 + VC_U32, VC_U32X3 = 32 + VC_U32, VC_U32X4 = 48 + VC_U32,
     VC_F32X2 = 16 + VC_F32, VC_F32X3 = 32 + VC_F32, VC_F32X4 = 48 + VC_F32,
     VC_F64X2 = 16 + VC_F64, VC_F64X3 = 32 + VC_F64, VC_F64X4 = 48 + VC_F64,
-    VC_F16C = 256 + VC_F16, VC_F32C = 256 + VC_F32, VC_F64C = 256 + VC_F64,
+    VC_F16C = 256 + VC_F16, VC_F32C = 256 + VC_F32, VC_F64C = 256 + VC_F64, /* complex */
     VC_F32X2X2 = 80 + VC_F32, VC_F32X3X3 = 160 + VC_F32, VC_F32X4X4 = 240 + VC_F32,
     VC_F64X2X2 = 80 + VC_F64, VC_F64X3X3 = 160 + VC_F64, VC_F64X4X4 = 240 + VC_F64
 };
-typedef struct vc_member { const char *name; vc_type type; } vc_member; /* of a struct */
+
+typedef struct vc_member { /* of a struct */
+    const char *name;    /* for readers of generated code; may be NULL */
+    vc_type type;        /* any type of the kernel */
+} vc_member;
 
 typedef struct vc_kernel vc_kernel;
-/* of < 16: an immediate of that type; from 4096 on the kernel, and bits is its node; {0}: never set */
-typedef struct vc_val { uintptr_t of; uint64_t bits; } vc_val;
-typedef struct vc_ref {  /* memory; {0}: never set */
+
+/* A value. {0}: never set. The members are private. */
+typedef struct vc_val {
+    uintptr_t of;        /* below 16: an immediate of that type; from 4096 on: the kernel */
+    uint64_t bits;       /* the immediate's bit pattern, or the node */
+} vc_val;
+
+/* A reference to memory. {0}: never set. The members are private. */
+typedef struct vc_ref {
     vc_kernel *of;
-    uint32_t memory;     /* node */
+    uint32_t memory;     /* node of the object */
     uint32_t index;      /* 1 + node of the dynamic element index; 0: none */
     int64_t offset;      /* constant element index */
     vc_type type;        /* of one element */
-    uint32_t born;       /* which vc_restart of the kernel it is of */
-    uint32_t order;      /* of atomics: see vc_ordered */
-    uint32_t path, byte, leaf, inside; /* the way into an element, made by vc_at and vc_field */
+    uint32_t born;       /* number of the kernel's vc_restart */
+    uint32_t order;      /* memory order of atomics, see vc_ordered */
+    uint32_t path, byte, leaf, inside; /* position inside an element, set by vc_at and vc_field */
 } vc_ref;
 
-typedef struct vc_image_ref { vc_kernel *of; uint32_t node, born; } vc_image_ref; /* an image argument; {0}: never set */
+/* An image argument. {0}: never set. The members are private. */
+typedef struct vc_image_ref { vc_kernel *of; uint32_t node, born; } vc_image_ref;
 
 /* ---- descs: zero is the default of every field ---- */
 
-/* What a kernel may do with a buffer. VC_MAY_ALIAS besides: what is written through it or another one may be the same memory. VC_ANY_TYPE: a buffer of any
-   type may be passed, whose bytes are taken for what the kernel says they are; vc_length and vc_shape count the elements of the one passed. */
-enum { VC_READ = 1, VC_WRITE = 2, VC_READ_WRITE = 3, VC_MAY_ALIAS = 4, VC_ANY_TYPE = 8 };
-
-/* What a kernel may need of a machine; the same numbers as VD_FEATURE_. */
+/* How a kernel may access an argument. */
 enum {
-    VC_FEATURE_F16 = 1 << 0, VC_FEATURE_F64 = 1 << 1, VC_FEATURE_I8 = 1 << 2, VC_FEATURE_I16 = 1 << 3, VC_FEATURE_I64 = 1 << 4,
-    VC_FEATURE_STORAGE_8 = 1 << 5, VC_FEATURE_STORAGE_16 = 1 << 6, VC_FEATURE_ADDRESS = 1 << 7, VC_FEATURE_SUBGROUP = 1 << 8,
-    VC_FEATURE_ATOMIC_I64 = 1 << 9, VC_FEATURE_ATOMIC_F32_ADD = 1 << 10, VC_FEATURE_IMAGE = 1 << 13, VC_FEATURE_SUBGROUP_TYPES = 1 << 14,
-    VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, VC_FEATURE_RECONVERGENCE = 1 << 16,
-    VC_FEATURE_IMAGE_FORMATS = 1 << 17, VC_FEATURE_IMAGE_READ = 1 << 18, VC_FEATURE_IMAGE_WRITE = 1 << 19, /* all storage formats; any format unnamed */
-    VC_FEATURE_DOT_4X8 = 1 << 20,    /* dot products of 4 x 8 bits by one instruction; made of others without */
-    VC_FEATURE_F64_ROUND = 1 << 21,  /* the driver's trunc and round of f64 are exact; lowered to floor without */
-    VC_FEATURE_SHUFFLE_64 = 1 << 22, /* the driver compiles every subgroup shuffle of 64-bit values; lanes are kept in range without */
-    VC_FEATURE_UNPACK_HALF = 1 << 23 /* the driver compiles vc_unpack_half2; done in integers without */
+    VC_READ = 1,
+    VC_WRITE = 2,
+    VC_READ_WRITE = 3,
+    VC_MAY_ALIAS = 4, /* flag: may share memory with another argument, although one of the two is written */
+    VC_ANY_TYPE = 8   /* flag, buffers: a buffer of any type may be passed. The kernel reinterprets its bytes as the
+                         declared type; vc_length and vc_shape still count elements of the passed buffer's own type */
 };
 
-typedef enum vc_target { VC_TARGET_NONE = 0, VC_TARGET_SPIRV = 1, VC_TARGET_GLSL = 2, VC_TARGET_CUDA = 3, VC_TARGET_OPENCL = 4 } vc_target;
-typedef enum vc_buffers { VC_BUFFERS_DEFAULT = 0, VC_BUFFERS_ADDRESS, VC_BUFFERS_BINDING } vc_buffers; /* default: addresses, unless the machine lacks them */
+/* Features a kernel may need, numbered as VD_FEATURE_. With CUDA C and OpenCL C only F64, ATOMIC_I64 and IMAGE depend
+   on the device; code for the others works everywhere, but types that vc_machine.lacks names are errors there too. */
+enum {
+    VC_FEATURE_F16 = 1 << 0,                 /* f16 arithmetic */
+    VC_FEATURE_F64 = 1 << 1,                 /* f64 arithmetic */
+    VC_FEATURE_I8 = 1 << 2,                  /* 8-bit integer arithmetic */
+    VC_FEATURE_I16 = 1 << 3,                 /* 16-bit integer arithmetic */
+    VC_FEATURE_I64 = 1 << 4,                 /* 64-bit integer arithmetic */
+    VC_FEATURE_STORAGE_8 = 1 << 5,           /* 8-bit elements in buffers */
+    VC_FEATURE_STORAGE_16 = 1 << 6,          /* 16-bit elements in buffers */
+    VC_FEATURE_ADDRESS = 1 << 7,             /* buffers by 64-bit address; used only together with I64 */
+    VC_FEATURE_SUBGROUP = 1 << 8,            /* subgroup operations; without it a subgroup is one invocation */
+    VC_FEATURE_ATOMIC_I64 = 1 << 9,          /* 64-bit atomics */
+    VC_FEATURE_ATOMIC_F32_ADD = 1 << 10,     /* f32 atomic addition in one instruction; a loop without it */
+    VC_FEATURE_IMAGE = 1 << 13,              /* images */
+    VC_FEATURE_SUBGROUP_TYPES = 1 << 14,     /* subgroup operations on 8, 16 and 64-bit integers and f16 */
+    VC_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* vc_subgroup_clustered */
+    VC_FEATURE_RECONVERGENCE = 1 << 16,      /* maximal reconvergence: subgroup operations in divergent control flow */
+    VC_FEATURE_IMAGE_FORMATS = 1 << 17,      /* every vc_format */
+    VC_FEATURE_IMAGE_READ = 1 << 18,         /* loads from storage images without a format */
+    VC_FEATURE_IMAGE_WRITE = 1 << 19,        /* stores to storage images without a format */
+    VC_FEATURE_DOT_4X8 = 1 << 20,            /* vc_dot_4xi8 and similar in one instruction; lowered without it */
+    VC_FEATURE_F64_ROUND = 1 << 21,          /* exact trunc and round of f64 in the driver; lowered to floor without
+                                                it */
+    VC_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles any 64-bit shuffle; lanes are kept in range without
+                                                it */
+    VC_FEATURE_UNPACK_HALF = 1 << 23         /* the driver compiles vc_unpack_half2; done in integers without it */
+};
 
-typedef enum vc_dim { /* the layer of an array comes behind its coordinates */
-    VC_DIM_DEFAULT = 0, /* VC_DIM_2D */
-    VC_DIM_1D, VC_DIM_2D, VC_DIM_3D, VC_DIM_CUBE, VC_DIM_1D_ARRAY, VC_DIM_2D_ARRAY,
-    VC_DIM_BUFFER       /* the texels of a buffer, fetched or loaded by number; has neither sampler nor levels */
+typedef enum vc_target {
+    VC_TARGET_NONE = 0,
+    VC_TARGET_SPIRV = 1,
+    VC_TARGET_GLSL = 2,
+    VC_TARGET_CUDA = 3,
+    VC_TARGET_OPENCL = 4
+} vc_target;
+
+typedef enum vc_buffers {    /* how SPIR-V and GLSL receive buffers */
+    VC_BUFFERS_DEFAULT = 0,  /* by address if the machine has VC_FEATURE_ADDRESS and VC_FEATURE_I64, else as bindings */
+    VC_BUFFERS_ADDRESS,      /* 64-bit addresses in the argument block */
+    VC_BUFFERS_BINDING       /* storage buffers in descriptor set 0, numbered in order of declaration */
+} vc_buffers;
+
+/* Dimension of an image.
+       dim        coordinates                               vc_image_size         offsets   vc_gather
+       ---        -----------                               -------------         -------   ---------
+       1D         x                                         width                 x         no
+       2D         x y                                       width height          x y       yes
+       3D         x y z                                     width height depth    x y z     no
+       CUBE       sampled: a direction; storage: x y face   width height          none      yes
+       1D_ARRAY   x layer                                   width layers          x         no
+       2D_ARRAY   x y layer                                 width height layers   x y       yes
+       BUFFER     number of the texel                       texels                none      no  */
+typedef enum vc_dim {
+    VC_DIM_DEFAULT = 0,      /* VC_DIM_2D */
+    VC_DIM_1D,
+    VC_DIM_2D,
+    VC_DIM_3D,
+    VC_DIM_CUBE,
+    VC_DIM_1D_ARRAY,
+    VC_DIM_2D_ARRAY,
+    VC_DIM_BUFFER            /* the texels of a buffer: no sampler, no levels */
 } vc_dim;
 
-/* How the texels of storage images lie in memory, numbered as in SPIR-V. The kernel sees f32, i32 (_I) or u32 (_U). Every device has the first line of
-   each group, the others need VC_FEATURE_IMAGE_FORMATS. */
+/* Format of a storage image's texels in memory, numbered as in SPIR-V. The kernel sees f32 (_F, _UNORM, _SNORM), i32
+   (_I) or u32 (_U) components. Every device supports the first line of each group; the others need
+   VC_FEATURE_IMAGE_FORMATS. */
 typedef enum vc_format {
     VC_FORMAT_NONE = 0,
     VC_FORMAT_RGBA32_F, VC_FORMAT_RGBA16_F, VC_FORMAT_R32_F, VC_FORMAT_RGBA8_UNORM, VC_FORMAT_RGBA8_SNORM,
-    VC_FORMAT_RG32_F, VC_FORMAT_RG16_F, VC_FORMAT_R11G11B10_F, VC_FORMAT_R16_F, VC_FORMAT_RGBA16_UNORM, VC_FORMAT_RGB10A2_UNORM, VC_FORMAT_RG16_UNORM,
-    VC_FORMAT_RG8_UNORM, VC_FORMAT_R16_UNORM, VC_FORMAT_R8_UNORM, VC_FORMAT_RGBA16_SNORM, VC_FORMAT_RG16_SNORM, VC_FORMAT_RG8_SNORM, VC_FORMAT_R16_SNORM,
-    VC_FORMAT_R8_SNORM,
+    VC_FORMAT_RG32_F, VC_FORMAT_RG16_F, VC_FORMAT_R11F_G11B10_F, VC_FORMAT_R16_F, VC_FORMAT_RGBA16_UNORM,
+    VC_FORMAT_RGB10A2_UNORM, VC_FORMAT_RG16_UNORM, VC_FORMAT_RG8_UNORM, VC_FORMAT_R16_UNORM, VC_FORMAT_R8_UNORM,
+    VC_FORMAT_RGBA16_SNORM, VC_FORMAT_RG16_SNORM, VC_FORMAT_RG8_SNORM, VC_FORMAT_R16_SNORM, VC_FORMAT_R8_SNORM,
+
     VC_FORMAT_RGBA32_I, VC_FORMAT_RGBA16_I, VC_FORMAT_RGBA8_I, VC_FORMAT_R32_I,
     VC_FORMAT_RG32_I, VC_FORMAT_RG16_I, VC_FORMAT_RG8_I, VC_FORMAT_R16_I, VC_FORMAT_R8_I,
+
     VC_FORMAT_RGBA32_U, VC_FORMAT_RGBA16_U, VC_FORMAT_RGBA8_U, VC_FORMAT_R32_U,
     VC_FORMAT_RGB10A2_U, VC_FORMAT_RG32_U, VC_FORMAT_RG16_U, VC_FORMAT_RG8_U, VC_FORMAT_R16_U, VC_FORMAT_R8_U
 } vc_format;
 
 typedef struct vc_image_desc {
-    vc_dim dim;
-    vc_type type;                   /* of a component in the kernel: VC_F32, VC_I32 or VC_U32; default: as the format has it, else VC_F32 */
-    bool storage;                   /* loaded and stored by texel; default: sampled and fetched from, and comes with its sampler */
-    vc_format format;               /* of a storage image; default: any, which needs VC_FEATURE_IMAGE_READ to load and _WRITE to store */
-    uint32_t access;                /* the most that is allowed of a storage image, also with VC_MAY_ALIAS; default: VC_READ_WRITE */
+    vc_dim dim;                     /* default: VC_DIM_2D */
+    vc_type type;                   /* of a component in the kernel: VC_F32, VC_I32 or VC_U32; default: that of the
+                                       format, VC_F32 without one */
+    bool storage;                   /* storage image, loaded and stored by texel; default: sampled image with its
+                                       sampler */
+    vc_format format;               /* of a storage image; default: unspecified, which needs VC_FEATURE_IMAGE_READ to
+                                       load and VC_FEATURE_IMAGE_WRITE to store */
+    uint32_t access;                /* allowed accesses of a storage image: VC_READ, VC_WRITE or both, with VC_MAY_ALIAS
+                                       if needed; default: VC_READ_WRITE. A sampled image is VC_READ */
 } vc_image_desc;
 
-typedef struct vc_allocator { /* all three or none, aligned as malloc does; default: malloc, realloc, free */
-    void *(*allocate)(void *user, size_t size);
-    void *(*reallocate)(void *user, void *block, size_t size);
-    void (*release)(void *user, void *block);
-    void *user;
+/* Memory allocation functions with the contracts of malloc, realloc and free. Set all three or none; none: the C
+   library's. */
+typedef struct vc_allocator {
+    void *(*allocate)(void *user, size_t size);                /* NULL: out of memory */
+    void *(*reallocate)(void *user, void *block, size_t size); /* block: not NULL */
+    void (*release)(void *user, void *block);                  /* block: not NULL */
+    void *user;                                                /* passed to the functions */
 } vc_allocator;
 
-typedef struct vc_machine { /* what the kernel is for; a zero limit is not checked */
-    uint64_t lacks;                 /* VC_FEATURE_ bits it does without; using one is an error */
-    uint32_t max_groups[3];         /* of one launch; 0 = 65535. Where it is 2^31 - 1 or more no group base is needed */
-    uint32_t max_local_size[3];
-    uint32_t max_local_invocations;
-    uint32_t max_shared_bytes;
-    uint32_t spirv_version;         /* 0x10300, 0x10400, 0x10500 or 0x10600; 0 = 0x10300 (Vulkan 1.1 and later take it) */
-    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together: their arrays, and the
-                                       values that they keep across barriers; 0: no known limit. A kernel whose arrays
-                                       alone exceed it is refused */
+/* The machine a kernel is made for. Zero: it has every feature, and no limit is checked. vd_machine describes a
+   context. */
+typedef struct vc_machine {
+    uint64_t lacks;                 /* VC_FEATURE_ bits it does not have; a kernel that needs one fails */
+    uint32_t max_groups[3];         /* work-groups of one launch; 0: 65535. Below 2^31 - 1 the runtime may split a
+                                       dispatch into several launches, and ids need the implicit argument
+                                       VC_HIDDEN_GROUP_BASE */
+    uint32_t max_local_size[3];     /* invocations of a work-group along each axis; 0: not checked */
+    uint32_t max_local_invocations; /* invocations of a work-group; 0: not checked */
+    uint32_t max_shared_bytes;      /* shared memory of a work-group in bytes; 0: not checked */
+    uint32_t spirv_version;         /* 0x10300, 0x10400, 0x10500 or 0x10600; 0: 0x10300, accepted since Vulkan 1.1 */
+    uint64_t max_private_bytes;     /* private memory of all invocations of a work-group in bytes: their arrays, and
+                                       values kept across barriers. A kernel fails if its arrays alone exceed it; 0: not
+                                       checked */
 } vc_machine;
 
 typedef struct vc_kernel_desc {
-    const char *name;               /* default: "kernel" */
-    uint32_t local_size[3];         /* invocations a workgroup; trailing zeros mean 1, all zeros 128 x 1 x 1 */
-    vc_machine machine;
-    vc_buffers buffers;
-    bool fast;                      /* contraction, less exact functions, no regard for -0, infinities and NaN; default: results as the manual has them */
-    vc_allocator allocator;         /* vc_restart keeps that of vc_begin */
+    const char *name;               /* copied; default: "kernel" */
+    uint32_t local_size[3];         /* invocations of a work-group; trailing zeros mean 1; default: 128 x 1 x 1 */
+    vc_machine machine;             /* default: every feature, no limits */
+    vc_buffers buffers;             /* SPIR-V and GLSL only; default: VC_BUFFERS_DEFAULT */
+    bool fast;                      /* allow contraction and less accurate functions, and ignore -0, infinities and NaN;
+                                       default: results as the manual defines them */
+    vc_allocator allocator;         /* default: malloc, realloc, free. vc_restart ignores it and keeps the first one */
 } vc_kernel_desc;
 
-/* ---- info: what a kernel takes and needs ---- */
+/* ---- info: arguments and needs of a kernel ---- */
 
-typedef enum vc_arg_kind { VC_ARG_NONE = 0, VC_ARG_BINDING, VC_ARG_ADDRESS, VC_ARG_VALUE, VC_ARG_IMAGE } vc_arg_kind;
+typedef enum vc_arg_kind {
+    VC_ARG_NONE = 0,
+    VC_ARG_BINDING,                 /* buffer, bound as a storage buffer */
+    VC_ARG_ADDRESS,                 /* buffer, by 64-bit address in the argument block */
+    VC_ARG_VALUE,                   /* parameter, by value in the argument block */
+    VC_ARG_IMAGE
+} vc_arg_kind;
 
 typedef struct vc_arg_info {
-    const char *name;
-    vc_arg_kind kind;
-    vc_type type;                   /* of one element for buffers, of a component for images */
-    uint32_t access;                /* VC_READ, VC_WRITE or both: what the kernel really does */
-    uint32_t place;                 /* binding number in set 0, or byte offset in the block of values */
-    uint32_t size;                  /* bytes in the block; 0 for bindings, 8 for images in CUDA C */
-    uint32_t align;                 /* of a buffer's first byte */
-    bool may_alias;
-    bool sampled;                   /* of an image: with its sampler, unless it is a VC_DIM_BUFFER; else a storage image */
-    vc_dim dim;                     /* of images, as the next one */
-    vc_format format;
+    const char *name;               /* as declared; may be NULL */
+    vc_arg_kind kind;               /* how it is passed */
+    vc_type type;                   /* of one element of a buffer (VC_NONE: any), of a value, of an image's component */
+    uint32_t access;                /* of live code: VC_READ, VC_WRITE, both, or 0 if unused; values: 0 */
+    uint32_t place;                 /* binding number in set 0, or byte offset in the argument block */
+    uint32_t size;                  /* bytes in the argument block: a value's size, 8 for an address or a CUDA image
+                                       handle, 0 for a binding */
+    uint32_t align;                 /* alignment in bytes: of a buffer's first byte, of a value in the block */
+    bool may_alias;                 /* declared with VC_MAY_ALIAS */
+    bool sampled;                   /* images: sampled (with a sampler unless it is a VC_DIM_BUFFER), else storage */
+    vc_dim dim;                     /* images: dimension */
+    vc_format format;               /* images: format; VC_FORMAT_NONE if sampled or unspecified */
 } vc_arg_info;
 
-/* VC_HIDDEN_OUTPUT: `arg` is the last argument, a buffer of u32 that vc_printf and vc_assert write into (room `composed` says what); the value is the number
-   of the first of info.formats, 1 or more. */
-typedef enum vc_hidden { VC_HIDDEN_NONE = 0, VC_HIDDEN_THREADS, VC_HIDDEN_GROUPS, VC_HIDDEN_GROUP_BASE, VC_HIDDEN_LENGTH, VC_HIDDEN_SHAPE,
-                         VC_HIDDEN_OUTPUT } vc_hidden;
+/* Implicit arguments: u32 fields of the argument block after the declared arguments, filled in by the runtime. */
+typedef enum vc_hidden {
+    VC_HIDDEN_NONE = 0,
+    VC_HIDDEN_THREADS,              /* threads of the dispatch along `axis` */
+    VC_HIDDEN_GROUPS,               /* work-groups of the whole dispatch along `axis` */
+    VC_HIDDEN_GROUP_BASE,           /* first work-group of this launch along `axis`, if the dispatch was split */
+    VC_HIDDEN_LENGTH,               /* elements of buffer `arg`, at most 2^32 - 1 */
+    VC_HIDDEN_SHAPE,                /* extent of buffer `arg` along `axis`, 0 to 3 */
+    VC_HIDDEN_OUTPUT                /* number of the first of vc_info.formats, at least 1. `arg`: the output buffer, the
+                                       last argument, with elements of u32; room `composed` describes its contents */
+} vc_hidden;
 
-typedef struct vc_hidden_info { vc_hidden kind; uint32_t arg, axis, place; } vc_hidden_info; /* u32 each, behind the arguments in the block of values */
+typedef struct vc_hidden_info {
+    vc_hidden kind;                 /* what the runtime writes there */
+    uint32_t arg;                   /* index into vc_info.args, for the kinds that refer to a buffer */
+    uint32_t axis;                  /* for the kinds that have one */
+    uint32_t place;                 /* byte offset in the argument block */
+} vc_hidden_info;
 
 typedef struct vc_info {
-    const char *name;
-    const char *entry;              /* the function in the code: "main" in SPIR-V and GLSL, the name made an identifier in CUDA C and OpenCL C */
-    const vc_arg_info *args;        /* in order of declaration */
-    int arg_count;
-    const vc_hidden_info *hidden;
-    int hidden_count;
-    uint32_t value_bytes;           /* block of values, C alignment, hidden values included; multiple of 4, in C of 8 if something in it is */
-    uint32_t local_size[3];
-    uint32_t shared_bytes;          /* at most; a shared vector of 3 takes the place of 4 */
-    uint64_t features;              /* VC_FEATURE_ bits it needs */
-    uint32_t nodes, live_nodes;     /* recorded, and printed */
-    const char *const *formats;     /* of vc_printf: "f32 u32x2:format", the types of its operands in front; of vc_assert: "assert:text" */
-    int format_count;
+    const char *name;               /* of the kernel */
+    const char *entry;              /* function name: "main" in SPIR-V and GLSL; in CUDA C and OpenCL C the kernel's
+                                       name made a valid identifier */
+    const vc_arg_info *args;        /* in order of declaration; the output buffer is last */
+    int arg_count;                  /* of args */
+    const vc_hidden_info *hidden;   /* implicit arguments */
+    int hidden_count;               /* of hidden */
+    uint32_t value_bytes;           /* size of the argument block in bytes, implicit arguments included; a multiple of
+                                       4, in CUDA C and OpenCL C of 8 if a field has that alignment */
+    uint32_t local_size[3];         /* invocations of a work-group */
+    uint32_t shared_bytes;          /* shared memory of a work-group; an upper bound that counts vectors of 3 as 4 */
+    uint64_t features;              /* VC_FEATURE_ bits the code needs */
+    uint32_t nodes, live_nodes;     /* operations recorded; operations printed */
+    const char *const *formats;     /* of vc_printf: operand types, then the text: "f32 u32x2:a %f b %u"; of vc_assert:
+                                       "assert:text" */
+    int format_count;               /* of formats */
 } vc_info;
 
 /* ---- kernels ---- */
 
-VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);        /* NULL only without memory; every call takes a NULL kernel; desc: copied, may be NULL */
-VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc); /* another kernel in the same memory; values and refs of the old one die */
+/* Starts recording a kernel. desc is copied; NULL means all defaults. Returns NULL only if out of memory. */
+VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);
+
+/* Starts another kernel in the memory of k. Values, references, types and texts of the old one become invalid. */
+VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc);
+
+/* Releases the kernel and everything it owns. NULL is allowed. */
 VC_API void vc_free(vc_kernel *k);
-VC_API const char *vc_error(vc_kernel *k);                     /* NULL, or the first thing that was wrong; also says what is still open; the kernel's */
-/* Printed when asked for, kept until the kernel is changed, restarted or freed. NULL after an error. */
+
+/* Returns the first error in one sentence, or NULL. Also reports a block that is still open. The text stays valid until
+   the next call on k. */
+VC_API const char *vc_error(vc_kernel *k);
+
+/* The functions below print on first use and keep the result until the kernel is changed, restarted or freed. They
+   return NULL (vc_hash: 0) if the kernel has an error. Unless it says otherwise below, a failure to print is an error
+   of the kernel and remains: a feature that the machine lacks, a limit that is exceeded, an operation that the target
+   cannot express. */
+
+/* Returns the SPIR-V module, in words of the host's byte order; *words, unless NULL, receives their number. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
-VC_API const char *vc_source(vc_kernel *k, vc_target target);  /* of a target without text NULL, and the kernel stays good; vc_error has it until the next
-                                                                  of these calls */
-VC_API const char *vc_dump(vc_kernel *k);                      /* for people: what was declared and the live operations, one a line */
-VC_API const vc_info *vc_reflect(vc_kernel *k);                /* of SPIR-V and GLSL */
-VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target); /* CUDA C: buffers by address; OpenCL C: as bindings */
-VC_API uint64_t vc_hash(vc_kernel *k);                         /* of SPIR-V and, unless it is left out, GLSL; 0 after an error */
-VC_API uint32_t vc_type_size(vc_type type);                    /* bytes in memory; 0: no type */
-VC_API const char *vc_type_name(vc_type type);                 /* "f32x4" */
 
-/* ---- types of a kernel: laid out as C does it; members may have any type of the kernel, its structs and arrays included ---- */
+/* Returns the source text for VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL. Returns NULL for any other target and
+   for one that VKDISPATCH_NO_… omits: vc_error then says so until the next of these calls, and the kernel stays
+   usable. */
+VC_API const char *vc_source(vc_kernel *k, vc_target target);
 
-/* The same type for equal members: names and types, in order. The name of the struct is for people. */
+/* Returns the declarations and live operations, one a line, for debugging. The format may change. */
+VC_API const char *vc_dump(vc_kernel *k);
+
+/* Returns arguments and needs for SPIR-V and GLSL. */
+VC_API const vc_info *vc_reflect(vc_kernel *k);
+
+/* Returns arguments and needs for a target. CUDA C: buffers are addresses; OpenCL C: buffers are bindings. Fails as
+   vc_source does for a target that does not exist or is omitted. */
+VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target);
+
+/* Returns a 64-bit hash of the SPIR-V and, unless omitted, the GLSL of every form of buffers the machine allows. */
+VC_API uint64_t vc_hash(vc_kernel *k);
+
+/* Returns the size in memory of a type without a kernel, in bytes; 0 if it is not a type. */
+VC_API uint32_t vc_type_size(vc_type type);
+
+/* Returns a type's name, such as "f32x4"; "struct" for any struct or array, "none" if it is not a type. */
+VC_API const char *vc_type_name(vc_type type);
+
+/* ---- types of a kernel, with C's layout ---- */
+
+/* Returns a struct type; the same one for equal names, types and order of members. members: 1 to 4096, copied, of any
+   type of the kernel. name: for readers of generated code. */
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count);
-VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count); /* the same one for the same element and count */
-VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);         /* bytes of any type; 0: no type of this kernel */
-VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member); /* bytes; of an array's element, a matrix's column, ... too */
 
-/* ---- memory and arguments: statements; names are for people and may be anything, also NULL ---- */
+/* Returns an array type; the same one for equal element and count. count: 1 or more. */
+VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count);
 
-VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access); /* argument; access is the most that is allowed */
-VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type);                 /* argument by value */
-VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type);                   /* zero each time control passes here */
-VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count); /* private; contents undefined until stored */
-VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count);/* one a workgroup; contents undefined until stored */
-VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count); /* constants; data laid out as a C array, copied */
+/* Returns the size of any type of the kernel in bytes; 0 if it is not one. */
+VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);
 
-/* Indices are scalar integers of 32 or 64 bits, or any integer immediate. */
-VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);                                 /* the memory from there on, as C's pointer + elements */
+/* Returns the byte offset of part `member`: a struct's member, an array's element, a matrix's column, a complex
+   number's imaginary part. */
+VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member);
+
+/* ---- arguments and memory ----
+   Declarations are statements. Names need not be unique; they appear in messages and generated code, and may be
+   NULL. */
+
+/* Declares a buffer argument. access: the accesses allowed, VC_READ, VC_WRITE or both, with VC_MAY_ALIAS and
+   VC_ANY_TYPE if needed; loads and stores beyond them are errors. */
+VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access);
+
+/* Declares an argument passed by value. */
+VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type);
+
+/* Declares a variable of each invocation. It is set to zero whenever control flow reaches the declaration. */
+VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type);
+
+/* Declares a private array of each invocation. Contents are undefined until stored. */
+VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count);
+
+/* Declares an array shared by the invocations of a work-group. Contents are undefined until stored. */
+VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count);
+
+/* Declares a constant array. data: `count` elements in C's layout, copied. */
+VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count);
+
+/* In the functions below, an index is a scalar integer of 32 or 64 bits, or any integer immediate. */
+
+/* Moves a reference by `elements`, as C's pointer + elements. */
+VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
+
+/* Reads element `index`. */
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
-VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);   /* where condition fails element 0 is read instead, and other given */
-VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
-VC_API vc_val vc_get(vc_ref ref);                                                     /* element 0, or a variable */
-VC_API void vc_set(vc_ref ref, vc_val value);
-VC_API vc_ref vc_at(vc_ref ref, vc_val i);           /* one element: of a buffer or array, then of an array that is that element, ... */
-VC_API vc_ref vc_field(vc_ref ref, uint32_t member); /* of a struct; of a matrix: a column; of a complex number: 0 its real, 1 its imaginary part;
-                                                        a vector's components have neither: load it, vc_component, vc_insert */
 
-/* ---- atomics and fences: statements; of elements of buffers and shared arrays that are i32, u32, i64, u64, f32 or f64 ---- */
+/* Reads element `index` if `condition` (a scalar bool) holds; otherwise returns `other`. In that case element 0 of the
+   memory is read and discarded, so it must exist. */
+VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);
+
+/* Writes element `index`. value: of the element type; an integer immediate or a scalar is converted to it. */
+VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
+
+/* Reads a variable, or the element that ref refers to. */
+VC_API vc_val vc_get(vc_ref ref);
+
+/* Writes a variable, or the element that ref refers to. */
+VC_API void vc_set(vc_ref ref, vc_val value);
+
+/* Refers to one element: of a buffer or array, or of the array that ref's element is. */
+VC_API vc_ref vc_at(vc_ref ref, vc_val i);
+
+/* Refers to a part of one element: a member of a struct, a column of a matrix, part 0 (real) or 1 (imaginary) of a
+   complex number. Components of a vector cannot be referred to: load it and use vc_component or vc_insert. */
+VC_API vc_ref vc_field(vc_ref ref, uint32_t member);
+
+/* ---- atomics and fences ----
+   Statements. ref: a buffer or shared array with elements of i32, u32, i64, u64, f32 or f64. *old, unless NULL,
+   receives the value before the operation. Access: VC_READ_WRITE; vc_atomic_load: VC_READ; vc_atomic_store:
+   VC_WRITE. */
 
 typedef enum vc_order { VC_RELAXED = 0, VC_ACQUIRE = 1, VC_RELEASE = 2, VC_ACQ_REL = 3 } vc_order;
-typedef enum vc_scope { VC_SCOPE_DEFAULT = 0, VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE } vc_scope; /* default: whoever sees that memory */
-enum { VC_STORAGE_BUFFER = 1, VC_STORAGE_SHARED = 2 };
+typedef enum vc_scope {
+    VC_SCOPE_DEFAULT = 0, /* see the functions */
+    VC_SCOPE_SUBGROUP,
+    VC_SCOPE_WORKGROUP,
+    VC_SCOPE_DEVICE
+} vc_scope;
+enum { VC_STORAGE_BUFFER = 1, VC_STORAGE_SHARED = 2 }; /* kinds of memory that a fence or barrier orders; bits */
 
-/* `old` is set to what was there before, and may be NULL. An order for all other memory is asked for by vc_ordered: vc_atomic_add(vc_ordered(x, …), i, …). */
 VC_API void vc_atomic_add(vc_ref ref, vc_val index, vc_val value, vc_val *old);
 VC_API void vc_atomic_sub(vc_ref ref, vc_val index, vc_val value, vc_val *old);
-VC_API void vc_atomic_min(vc_ref ref, vc_val index, vc_val value, vc_val *old);      /* of floats the other one if one is NaN */
-VC_API void vc_atomic_max(vc_ref ref, vc_val index, vc_val value, vc_val *old);
-VC_API void vc_atomic_and(vc_ref ref, vc_val index, vc_val value, vc_val *old);      /* integers, as the next two */
-VC_API void vc_atomic_or(vc_ref ref, vc_val index, vc_val value, vc_val *old);
-VC_API void vc_atomic_xor(vc_ref ref, vc_val index, vc_val value, vc_val *old);
+VC_API void vc_atomic_min(vc_ref ref, vc_val index, vc_val value, vc_val *old); /* as vc_min: ignores a NaN */
+VC_API void vc_atomic_max(vc_ref ref, vc_val index, vc_val value, vc_val *old); /* as vc_max: ignores a NaN */
+VC_API void vc_atomic_and(vc_ref ref, vc_val index, vc_val value, vc_val *old); /* integers */
+VC_API void vc_atomic_or(vc_ref ref, vc_val index, vc_val value, vc_val *old);  /* integers */
+VC_API void vc_atomic_xor(vc_ref ref, vc_val index, vc_val value, vc_val *old); /* integers */
 VC_API void vc_atomic_exchange(vc_ref ref, vc_val index, vc_val value, vc_val *old);
-VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old); /* floats compare by their bits */
+
+/* Stores `desired` if the element equals `expected`. Floats are compared by their bits. */
+VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old);
+
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value);
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value);
-VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);                /* the same memory, whose atomics have that order */
-VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);                /* VC_ACQ_REL for VC_STORAGE_ bits; 0: all */
 
-/* ---- images: `at` is f32 from 0 to 1 in what is sampled, i32 or u32 in texels elsewhere; one component a dimension, then the layer; cubes: a direction,
-   by texel x, y and face. Values have four components; those that a format lacks are 0, and 1 for the fourth. A level of detail or number is a scalar. ---- */
+/* Returns the same memory with a memory order for its atomics: vc_atomic_add(vc_ordered(x, VC_RELEASE, 0), …). They
+   then order all accesses to buffers and shared memory. Default scope: the device for buffers, the work-group for
+   shared arrays. */
+VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);
 
-VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc); /* argument, with its sampler if it has one; NULL: all defaults */
-VC_API vc_val vc_sample(vc_image_ref image, vc_val at);                      /* of level 0: compute kernels have no derivatives to choose by */
-VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod);      /* lod: f32 */
-VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy); /* derivatives of at, without the layer */
-VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z); /* in texels, -8 to 7; 0 beyond the dimension */
-VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component);  /* that component of the four texels that linear filtering would mix; 2-D, cube */
-VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level);         /* one texel, without the sampler; no cube; level i32 or u32, of a buffer 0 */
-VC_API vc_val vc_image_load(vc_image_ref image, vc_val at);                  /* of a storage image */
-VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value);     /* a statement */
-VC_API vc_val vc_image_size(vc_image_ref image, vc_val level);               /* u32, in texels, then layers; a cube: its sides; storage images: level 0 */
-VC_API vc_val vc_image_levels(vc_image_ref image);                           /* u32; of what is sampled */
+/* Acquire-release fence for the memory in `storage` (VC_STORAGE_ bits; 0: both). Default scope: the device if buffers
+   are included, else the work-group. */
+VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);
+
+/* ---- images ----
+   Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling takes f32, 0 to 1 along
+   each axis; the layer counts from 0. Texel access takes i32 or u32, in texels. Results have four components;
+   components that the format does not have are 0, the fourth is 1. A level of detail is a scalar. */
+
+/* Declares an image argument; a sampled image includes its sampler. desc: NULL means all defaults. */
+VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc);
+
+/* Samples level 0. */
+VC_API vc_val vc_sample(vc_image_ref image, vc_val at);
+
+/* Samples level `lod`, an f32. */
+VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod);
+
+/* Samples the level that the derivatives of `at` select. dx, dy: f32, components as `at` without the layer. */
+VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy);
+
+/* Samples level `lod` at an offset in texels, -8 to 7 along each axis; 0 along axes that the image does not have. */
+VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z);
+
+/* Returns component `component` (0 to 3) of the four texels that linear filtering would mix. 2-D, 2-D array and cube
+   only. */
+VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component);
+
+/* Reads one texel of a sampled image or texel buffer without its sampler; not of a cube. level: i32 or u32; for a texel
+   buffer the immediate 0. */
+VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level);
+
+/* Reads one texel of a storage image declared with VC_READ. */
+VC_API vc_val vc_image_load(vc_image_ref image, vc_val at);
+
+/* Writes one texel of a storage image declared with VC_WRITE. value: four components of the image's type, or a
+   scalar. */
+VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value);
+
+/* Returns the size of a level in texels, then the number of layers, as u32 (see vc_dim). level: as for vc_fetch; for a
+   storage image the immediate 0. */
+VC_API vc_val vc_image_size(vc_image_ref image, vc_val level);
+
+/* Returns the number of levels of a sampled image, a u32. */
+VC_API vc_val vc_image_levels(vc_image_ref image);
 
 /* ---- immediates and construction ---- */
 
@@ -517,256 +991,335 @@ VC_API vc_val vc_u64(uint64_t x);
 VC_API vc_val vc_f16(float x);                                  /* rounded to nearest even */
 VC_API vc_val vc_f32(float x);
 VC_API vc_val vc_f64(double x);
-VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* by bit pattern */
+VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* immediate by its bit pattern */
 VC_API vc_val vc_const(vc_kernel *k, vc_val v);                 /* an immediate as a value of the kernel */
-VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE when never set */
-VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* of scalars of one type */
+VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE if v was never set */
+VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* vector of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
-VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* rows = 1 gives the scalar */
-VC_API vc_val vc_component(vc_val vector, uint32_t i);
-VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; out of range gives component 0 */
-VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar);
-VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* "xyz", 1 to 4 letters of xyzw */
-VC_API vc_val vc_cast(vc_type type, vc_val v);                  /* by value; same number of rows, or a scalar repeated */
-VC_API vc_val vc_bitcast(vc_type type, vc_val v);               /* by bits; same size in bytes, same number of rows */
+VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* `rows` equal components; 1: the scalar itself */
+VC_API vc_val vc_component(vc_val vector, uint32_t i);          /* component i; of a scalar: component 0 */
+VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; component 0 if out of range */
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar); /* the vector with component i replaced */
+VC_API vc_val vc_swizzle(vc_val vector, const char *components);/* 1 to 4 letters of xyzw, such as "zyx" */
 
-/* ---- composite values: parts are members of a struct, elements of an array, columns of a matrix, or real and imaginary part ---- */
+/* Converts by value. type: a scalar type, or a vector type with as many components; a scalar is repeated. Also converts
+   a real number to complex, between complex types, and between matrices of equal shape. See Meaning of operations. */
+VC_API vc_val vc_cast(vc_type type, vc_val v);
 
-VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count); /* all of its parts; components of a vector */
-VC_API vc_val vc_part(vc_val v, uint32_t i);
-VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part);       /* v with another part i */
-VC_API vc_val vc_complex(vc_val re, vc_val im);
-VC_API vc_val vc_polar(vc_val radius, vc_val angle);            /* complex, from its absolute value and angle */
-VC_API vc_val vc_re(vc_val z);
-VC_API vc_val vc_im(vc_val z);
-VC_API vc_val vc_conj(vc_val z);
-VC_API vc_val vc_arg(vc_val z);                                 /* the angle, -pi to pi; 0 for 0 */
+/* Reinterprets the bits of each component as another type of equal width. Not for bool. */
+VC_API vc_val vc_bitcast(vc_type type, vc_val v);
+
+/* ---- composite values ----
+   The parts of a value are a struct's members, an array's elements, a matrix's columns, or a complex number's real and
+   imaginary part. */
+
+/* Returns a value of `type` from all of its parts, or a vector from its components. */
+VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count);
+
+VC_API vc_val vc_part(vc_val v, uint32_t i);                    /* part i */
+VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part);       /* v with part i replaced */
+VC_API vc_val vc_complex(vc_val re, vc_val im);                 /* of two floats of one type */
+VC_API vc_val vc_polar(vc_val radius, vc_val angle);            /* radius * e^(i angle); angle in radians */
+VC_API vc_val vc_re(vc_val z);                                  /* real part */
+VC_API vc_val vc_im(vc_val z);                                  /* imaginary part */
+VC_API vc_val vc_conj(vc_val z);                                /* complex conjugate */
+VC_API vc_val vc_arg(vc_val z);                                 /* angle in radians, -pi to pi; 0 for z = 0 */
 VC_API vc_val vc_transpose(vc_val m);
 VC_API vc_val vc_determinant(vc_val m);                         /* of a square matrix */
-VC_API vc_val vc_inverse(vc_val m);                             /* likewise; infinite or NaN where the determinant is 0 */
-VC_API vc_val vc_outer(vc_val a, vc_val b);                     /* of vectors: the matrix whose column i is a * b[i] */
+VC_API vc_val vc_inverse(vc_val m);                             /* of a square matrix; infinite or NaN if singular */
+VC_API vc_val vc_outer(vc_val a, vc_val b);                     /* matrix with columns a * b[i]; vectors of f32 or
+                                                                   f64 */
 
-/* ---- arithmetic: componentwise; n: any number, i: integer, f: float, b: bool ---- */
+/* ---- arithmetic ----
+   Componentwise. The first word is the operand type: num: any number; int: integer; flt: float; bool. Operands have one
+   type (see Types). Special values and rounding: see Meaning of operations and Accuracy. vc_rem and vc_mod of floats
+   are off by at most one unit in the last place of a. */
 
-VC_API vc_val vc_neg(vc_val a);                                 /* n */
-VC_API vc_val vc_add(vc_val a, vc_val b);                       /* n */
-VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* n */
-VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* n */
-VC_API vc_val vc_div(vc_val a, vc_val b);                       /* n; integers toward zero */
-VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* n; sign of a, as C's % and fmod, to one unit in the last place of a */
-VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* n; sign of b: a - b * floor(a / b), likewise */
-VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* n; a * b + c */
-VC_API vc_val vc_abs(vc_val a);                                 /* n */
-VC_API vc_val vc_sign(vc_val a);                                /* n; -1, 0 or 1; 0 for NaN */
-VC_API vc_val vc_min(vc_val a, vc_val b);                       /* n */
-VC_API vc_val vc_max(vc_val a, vc_val b);                       /* n */
-VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high);      /* n; min(max(x, low), high) */
-VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t);             /* f; a * (1 - t) + b * t */
-VC_API vc_val vc_step(vc_val edge, vc_val x);                   /* f; x < edge ? 0 : 1 */
-VC_API vc_val vc_floor(vc_val a);                               /* f, also the next ones */
-VC_API vc_val vc_ceil(vc_val a);
-VC_API vc_val vc_trunc(vc_val a);
-VC_API vc_val vc_round(vc_val a);                               /* halves to even */
-VC_API vc_val vc_fract(vc_val a);                               /* a - floor(a) */
-VC_API vc_val vc_sqrt(vc_val a);
-VC_API vc_val vc_rsqrt(vc_val a);
-VC_API vc_val vc_exp(vc_val a);
-VC_API vc_val vc_exp2(vc_val a);
-VC_API vc_val vc_log(vc_val a);
-VC_API vc_val vc_log2(vc_val a);
-VC_API vc_val vc_pow(vc_val a, vc_val b);
-VC_API vc_val vc_sin(vc_val a);
+VC_API vc_val vc_neg(vc_val a);                                 /* num: -a */
+VC_API vc_val vc_add(vc_val a, vc_val b);                       /* num: a + b */
+VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* num: a - b */
+VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* num: a * b */
+VC_API vc_val vc_div(vc_val a, vc_val b);                       /* num: a / b; integers toward zero */
+VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* num: remainder with the sign of a: C's % and fmod */
+VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* num: a - b * floor(a / b), with the sign of b */
+VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* num: a * b + c */
+VC_API vc_val vc_abs(vc_val a);                                 /* num: |a| */
+VC_API vc_val vc_sign(vc_val a);                                /* num: -1, 0 or 1; 0 for NaN */
+VC_API vc_val vc_min(vc_val a, vc_val b);                       /* num */
+VC_API vc_val vc_max(vc_val a, vc_val b);                       /* num */
+VC_API vc_val vc_clamp(vc_val x, vc_val low, vc_val high);      /* num: min(max(x, low), high) */
+VC_API vc_val vc_mix(vc_val a, vc_val b, vc_val t);             /* flt: a * (1 - t) + b * t */
+VC_API vc_val vc_step(vc_val edge, vc_val x);                   /* flt: x < edge ? 0 : 1 */
+VC_API vc_val vc_floor(vc_val a);                               /* flt: to an integer, downward */
+VC_API vc_val vc_ceil(vc_val a);                                /* flt: to an integer, upward */
+VC_API vc_val vc_trunc(vc_val a);                               /* flt: to an integer, toward zero */
+VC_API vc_val vc_round(vc_val a);                               /* flt: to the nearest integer, halves to even */
+VC_API vc_val vc_fract(vc_val a);                               /* flt: a - floor(a) */
+VC_API vc_val vc_sqrt(vc_val a);                                /* flt */
+VC_API vc_val vc_rsqrt(vc_val a);                               /* flt: 1 / sqrt(a) */
+VC_API vc_val vc_exp(vc_val a);                                 /* flt: e^a */
+VC_API vc_val vc_exp2(vc_val a);                                /* flt: 2^a */
+VC_API vc_val vc_log(vc_val a);                                 /* flt: natural logarithm */
+VC_API vc_val vc_log2(vc_val a);                                /* flt: logarithm to base 2 */
+VC_API vc_val vc_pow(vc_val a, vc_val b);                       /* flt: a^b */
+VC_API vc_val vc_sin(vc_val a);                                 /* flt; angles are in radians */
 VC_API vc_val vc_cos(vc_val a);
 VC_API vc_val vc_tan(vc_val a);
 VC_API vc_val vc_asin(vc_val a);
 VC_API vc_val vc_acos(vc_val a);
 VC_API vc_val vc_atan(vc_val a);
-VC_API vc_val vc_atan2(vc_val y, vc_val x);
+VC_API vc_val vc_atan2(vc_val y, vc_val x);                     /* flt: angle of the point (x, y), -pi to pi */
 VC_API vc_val vc_sinh(vc_val a);
 VC_API vc_val vc_cosh(vc_val a);
 VC_API vc_val vc_tanh(vc_val a);
-VC_API vc_val vc_isnan(vc_val a);
-VC_API vc_val vc_isinf(vc_val a);
-VC_API vc_val vc_dot(vc_val a, vc_val b);                       /* n; vectors to a scalar, by fma from the first component on */
+VC_API vc_val vc_isnan(vc_val a);                               /* flt to bool */
+VC_API vc_val vc_isinf(vc_val a);                               /* flt to bool */
+VC_API vc_val vc_dot(vc_val a, vc_val b);                       /* num: vectors to a scalar; fma, component 0 first */
 
-/* ---- more of floats: f; componentwise; made of the above, f16 by way of f32 ---- */
+/* ---- more functions of floats: flt; made of the functions above; f16 is computed in f32 ---- */
 
 VC_API vc_val vc_asinh(vc_val a);
-VC_API vc_val vc_acosh(vc_val a);
-VC_API vc_val vc_atanh(vc_val a);
-VC_API vc_val vc_exp10(vc_val a);
+VC_API vc_val vc_acosh(vc_val a);                               /* NaN below 1 */
+VC_API vc_val vc_atanh(vc_val a);                               /* NaN outside of [-1, 1] */
+VC_API vc_val vc_exp10(vc_val a);                               /* 10^a */
 VC_API vc_val vc_log10(vc_val a);
-VC_API vc_val vc_cbrt(vc_val a);
-VC_API vc_val vc_hypot(vc_val a, vc_val b);                     /* sqrt(a * a + b * b) without overflow on the way; infinite if one is */
-VC_API vc_val vc_erf(vc_val a);
+VC_API vc_val vc_cbrt(vc_val a);                                /* cube root */
+VC_API vc_val vc_hypot(vc_val a, vc_val b);                     /* sqrt(a * a + b * b) without intermediate overflow;
+                                                                   infinite if an operand is */
+VC_API vc_val vc_erf(vc_val a);                                 /* error function */
 VC_API vc_val vc_radians(vc_val degrees);
 VC_API vc_val vc_degrees(vc_val radians);
-VC_API vc_val vc_saturate(vc_val a);                            /* clamp(a, 0, 1); NaN gives 0 */
-VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x); /* 0 below low, 1 above high, t * t * (3 - 2 * t) between; low < high */
-VC_API vc_val vc_ldexp(vc_val a, vc_val exponent);              /* a * 2^exponent, of any integer type */
-VC_API vc_val vc_frexp_mantissa(vc_val a);                      /* a = mantissa * 2^exponent, 0.5 <= |mantissa| < 1; 0, infinities and NaN are themselves */
-VC_API vc_val vc_frexp_exponent(vc_val a);                      /* i32; 0 for 0, infinities and NaN; subnormal f32 and f64 count as 0 */
-VC_API vc_val vc_modf_fract(vc_val a);                          /* a - trunc(a); 0 of infinities. vc_trunc is the other part */
+VC_API vc_val vc_saturate(vc_val a);                            /* clamp(a, 0, 1); 0 for NaN */
+VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x); /* 0 below low, 1 above high, t * t * (3 - 2 * t)
+                                                                   between, t = (x - low) / (high - low); low < high */
+VC_API vc_val vc_ldexp(vc_val a, vc_val exponent);              /* a * 2^exponent; exponent: any integer type */
 
-/* ---- geometry: vectors of f; a scalar is a vector of one component ---- */
+/* a = mantissa * 2^exponent with 0.5 <= |mantissa| < 1. 0, infinities and NaN have themselves as mantissa and exponent
+   0. Subnormal f32 and f64 are treated as 0. The exponent is i32. */
+VC_API vc_val vc_frexp_mantissa(vc_val a);
+VC_API vc_val vc_frexp_exponent(vc_val a);
 
-VC_API vc_val vc_norm(vc_val a);                                /* Euclidean length, sqrt(dot(a, a)) */
+VC_API vc_val vc_modf_fract(vc_val a);                          /* a - trunc(a); 0 for infinities */
+
+/* ---- geometry: vectors of floats; a scalar is a vector of one component ---- */
+
+VC_API vc_val vc_norm(vc_val a);                                /* Euclidean length: sqrt(dot(a, a)) */
 VC_API vc_val vc_distance(vc_val a, vc_val b);                  /* norm(a - b) */
-VC_API vc_val vc_normalize(vc_val a);                           /* a * rsqrt(dot(a, a)); NaN of 0 */
-VC_API vc_val vc_cross(vc_val a, vc_val b);                     /* of 3 components */
+VC_API vc_val vc_normalize(vc_val a);                           /* a * rsqrt(dot(a, a)); NaN for the zero vector */
+VC_API vc_val vc_cross(vc_val a, vc_val b);                     /* cross product of vectors of 3 components */
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference); /* dot(reference, i) < 0 ? n : -n */
-VC_API vc_val vc_mirror(vc_val i, vc_val n);                    /* what GLSL calls reflect: i - 2 * dot(n, i) * n */
-VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta);       /* of unit vectors; eta a scalar; 0 where nothing passes */
+VC_API vc_val vc_mirror(vc_val i, vc_val n);                    /* GLSL's reflect: i - 2 * dot(n, i) * n */
+VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta);       /* i, n: unit vectors; eta: scalar, ratio of refractive
+                                                                   indices; 0 for total reflection */
 
 /* ---- bits and conditions ---- */
 
-VC_API vc_val vc_not(vc_val a);                                 /* b, i, as the next three */
-VC_API vc_val vc_and(vc_val a, vc_val b);
-VC_API vc_val vc_or(vc_val a, vc_val b);
-VC_API vc_val vc_xor(vc_val a, vc_val b);
-VC_API vc_val vc_shl(vc_val a, vc_val count);                   /* i; count of any integer type */
-VC_API vc_val vc_shr(vc_val a, vc_val count);                   /* i; arithmetic for signed a */
-VC_API vc_val vc_eq(vc_val a, vc_val b);                        /* b, n; gives bool */
-VC_API vc_val vc_ne(vc_val a, vc_val b);
-VC_API vc_val vc_lt(vc_val a, vc_val b);                        /* n; false if one is NaN, as the next three */
-VC_API vc_val vc_le(vc_val a, vc_val b);
-VC_API vc_val vc_gt(vc_val a, vc_val b);
-VC_API vc_val vc_ge(vc_val a, vc_val b);
-VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);  /* condition ? a : b, both evaluated; condition a scalar or one bool a component */
-VC_API vc_val vc_any(vc_val a);                                 /* bool vector to bool */
-VC_API vc_val vc_all(vc_val a);
+VC_API vc_val vc_not(vc_val a);                                 /* bool, int */
+VC_API vc_val vc_and(vc_val a, vc_val b);                       /* bool, int */
+VC_API vc_val vc_or(vc_val a, vc_val b);                        /* bool, int */
+VC_API vc_val vc_xor(vc_val a, vc_val b);                       /* bool, int */
+VC_API vc_val vc_shl(vc_val a, vc_val count);                   /* int; count: any integer type, modulo the width */
+VC_API vc_val vc_shr(vc_val a, vc_val count);                   /* int; arithmetic if a is signed */
+VC_API vc_val vc_eq(vc_val a, vc_val b);                        /* bool, num to bool; comparisons with NaN are false */
+VC_API vc_val vc_ne(vc_val a, vc_val b);                        /* bool, num to bool; true if an operand is NaN */
+VC_API vc_val vc_lt(vc_val a, vc_val b);                        /* num to bool: a < b */
+VC_API vc_val vc_le(vc_val a, vc_val b);                        /* num to bool: a <= b */
+VC_API vc_val vc_gt(vc_val a, vc_val b);                        /* num to bool: a > b */
+VC_API vc_val vc_ge(vc_val a, vc_val b);                        /* num to bool: a >= b */
 
-/* ---- more of integers: componentwise; counts and offsets are of any integer type ---- */
+/* condition ? a : b. Both are evaluated. condition: a scalar bool, or a vector with one bool for each component. */
+VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b);
 
-VC_API vc_val vc_popcount(vc_val a);                            /* how many bits are 1 */
-VC_API vc_val vc_clz(vc_val a);                                 /* zeros above the highest 1; the width for 0 */
-VC_API vc_val vc_ctz(vc_val a);                                 /* zeros below the lowest 1; the width for 0 */
-VC_API vc_val vc_find_lsb(vc_val a);                            /* place of the lowest 1, -1 for 0; signed, as wide as a */
-VC_API vc_val vc_find_msb(vc_val a);                            /* place of the highest 1, of the highest 0 if a < 0; -1 for 0 and -1; likewise */
+VC_API vc_val vc_any(vc_val a);                                 /* bool vector to bool: one or more are true */
+VC_API vc_val vc_all(vc_val a);                                 /* bool vector to bool: all are true */
+
+/* ---- more functions of integers: componentwise; counts and offsets have any integer type ---- */
+
+VC_API vc_val vc_popcount(vc_val a);                            /* number of 1 bits */
+VC_API vc_val vc_clz(vc_val a);                                 /* leading zeros; the width for 0 */
+VC_API vc_val vc_ctz(vc_val a);                                 /* trailing zeros; the width for 0 */
+VC_API vc_val vc_find_lsb(vc_val a);                            /* index of the lowest 1 bit, -1 for 0; a signed type */
+VC_API vc_val vc_find_msb(vc_val a);                            /* index of the highest 1 bit, or 0 bit if a < 0; -1 for
+                                                                   0 and -1; a signed type */
 VC_API vc_val vc_bit_reverse(vc_val a);
 VC_API vc_val vc_byte_swap(vc_val a);
-VC_API vc_val vc_rotl(vc_val a, vc_val count);                  /* modulo the width */
-VC_API vc_val vc_rotr(vc_val a, vc_val count);
-/* A field: from bit `offset` (modulo the width) on, `count` bits or as many as there are. Of signed a its top bit is the sign. */
-VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count);
-VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count); /* a with the field replaced by the low bits of b */
-VC_API vc_val vc_mul_hi(vc_val a, vc_val b);                    /* upper half of the product */
-VC_API vc_val vc_add_carry(vc_val a, vc_val b);                 /* what vc_add(a, b) carries out of the top bit, 0 or 1; bits taken as unsigned */
-VC_API vc_val vc_sub_borrow(vc_val a, vc_val b);                /* what vc_sub(a, b) borrows, likewise */
-VC_API vc_val vc_abs_diff(vc_val a, vc_val b);                  /* |a - b|, which always fits: unsigned, as wide as a */
-VC_API vc_val vc_add_sat(vc_val a, vc_val b);                   /* cut to the range of the type, as the next one */
-VC_API vc_val vc_sub_sat(vc_val a, vc_val b);
+VC_API vc_val vc_rotl(vc_val a, vc_val count);                  /* rotate left; count modulo the width */
+VC_API vc_val vc_rotr(vc_val a, vc_val count);                  /* rotate right */
+
+/* Bit fields: `count` bits from bit `offset` (modulo the width) on, cut off at the top of the type. */
+VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count);          /* sign-extended if a is signed */
+VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count); /* a, the field set to b */
+
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b);                    /* upper half of the double-width product */
+VC_API vc_val vc_add_carry(vc_val a, vc_val b);                 /* carry of the unsigned sum a + b, 0 or 1 */
+VC_API vc_val vc_sub_borrow(vc_val a, vc_val b);                /* borrow of the unsigned difference a - b, 0 or 1 */
+VC_API vc_val vc_abs_diff(vc_val a, vc_val b);                  /* |a - b| without overflow; unsigned, width of a */
+VC_API vc_val vc_add_sat(vc_val a, vc_val b);                   /* a + b, saturated to the type */
+VC_API vc_val vc_sub_sat(vc_val a, vc_val b);                   /* a - b, saturated to the type */
 VC_API vc_val vc_average(vc_val a, vc_val b);                   /* (a + b) / 2, rounded down; the sum does not wrap */
-VC_API vc_val vc_cast_sat(vc_type type, vc_val v);              /* vc_cast, with integers cut to the range of an integer type */
+VC_API vc_val vc_cast_sat(vc_type type, vc_val v);              /* vc_cast; integers are saturated to an integer type */
 
-/* ---- packing: the first component in the lowest bits ---- */
+/* ---- packing: the first component is in the lowest bits ---- */
 
-VC_API vc_val vc_pack_half2(vc_val v);                          /* f32x2 to u32; to nearest even, in a `fast` kernel as the device likes */
+VC_API vc_val vc_pack_half2(vc_val v);                          /* f32x2 to u32: two f16, rounded to nearest even; with
+                                                                   `fast` rounded as the device does it */
 VC_API vc_val vc_unpack_half2(vc_val v);                        /* u32 to f32x2 */
-VC_API vc_val vc_round_f16(vc_val v);                           /* f32 to the nearest one that f16 has; needs no f16 */
-VC_API vc_val vc_pack_snorm4x8(vc_val v);                       /* f32x4 to u32: round(clamp(v, -1, 1) * 127); NaN is -1 */
-VC_API vc_val vc_pack_unorm4x8(vc_val v);                       /* f32x4: round(clamp(v, 0, 1) * 255); NaN is 0 */
-VC_API vc_val vc_pack_snorm2x16(vc_val v);                      /* f32x2, by 32767 */
-VC_API vc_val vc_pack_unorm2x16(vc_val v);                      /* f32x2, by 65535 */
-VC_API vc_val vc_unpack_snorm4x8(vc_val v);                     /* u32 to f32x4, as the next three; -1 to 1 */
-VC_API vc_val vc_unpack_unorm4x8(vc_val v);
-VC_API vc_val vc_unpack_snorm2x16(vc_val v);                    /* f32x2 */
-VC_API vc_val vc_unpack_unorm2x16(vc_val v);
+VC_API vc_val vc_round_f16(vc_val v);                           /* f32 rounded to an f16 number, as f32; needs no f16 */
+VC_API vc_val vc_pack_snorm4x8(vc_val v);                       /* f32x4 to u32: round(clamp(v, -1, 1) * 127); NaN:
+                                                                   -127 */
+VC_API vc_val vc_pack_unorm4x8(vc_val v);                       /* f32x4 to u32: round(clamp(v, 0, 1) * 255); NaN: 0 */
+VC_API vc_val vc_pack_snorm2x16(vc_val v);                      /* f32x2 to u32, as snorm4x8 with 32767 */
+VC_API vc_val vc_pack_unorm2x16(vc_val v);                      /* f32x2 to u32, as unorm4x8 with 65535 */
+VC_API vc_val vc_unpack_snorm4x8(vc_val v);                     /* u32 to f32x4 in [-1, 1] */
+VC_API vc_val vc_unpack_unorm4x8(vc_val v);                     /* u32 to f32x4 in [0, 1] */
+VC_API vc_val vc_unpack_snorm2x16(vc_val v);                    /* u32 to f32x2 in [-1, 1] */
+VC_API vc_val vc_unpack_unorm2x16(vc_val v);                    /* u32 to f32x2 in [0, 1] */
 VC_API vc_val vc_pack_4x8(vc_val v);                            /* i32x4 or u32x4 to u32: the low 8 bits of each */
-VC_API vc_val vc_unpack_4xi8(vc_val v);                         /* u32 to i32x4 */
+VC_API vc_val vc_unpack_4xi8(vc_val v);                         /* u32 to i32x4, sign-extended */
 VC_API vc_val vc_unpack_4xu8(vc_val v);                         /* u32 to u32x4 */
-VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to a 64-bit type, by bits */
-VC_API vc_val vc_unpack_2x32(vc_val v);                         /* back */
+VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to i64, u64 or f64, by bits */
+VC_API vc_val vc_unpack_2x32(vc_val v);                         /* i64, u64 or f64 to u32x2, by bits */
 
-/* ---- dot products of four integers of 8 bits in a u32 each: exact; one instruction with VC_FEATURE_DOT_4X8, and in CUDA C ---- */
+/* ---- dot products of four 8-bit integers packed in a u32 ----
+   Exact. One instruction with VC_FEATURE_DOT_4X8, and in CUDA C. */
 
-VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* i32 */
-VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* u32 */
+VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* signed: i32 */
+VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* unsigned: u32 */
 VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b);             /* a signed, b unsigned: i32 */
-VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, cut to the range of i32; u32; i32 */
-VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum);
-VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum);
+VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, saturated to i32 */
+VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, saturated to u32 */
+VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum); /* sum + dot, saturated to i32 */
 
-/* ---- places in arrays of 1 to 4 axes, the last axis the fastest, as in C; u32 or vectors of it ---- */
+/* ---- indices of arrays with 1 to 4 axes, in C order (last axis contiguous): u32 or vectors of it ---- */
 
-VC_API vc_val vc_ravel(vc_val place, vc_val shape);             /* (x * shape.y + y) * shape.z + z; the first extent is not looked at */
-VC_API vc_val vc_unravel(vc_val index, vc_val shape);           /* back; vc_const makes a shape known while the kernel is written fast */
+VC_API vc_val vc_ravel(vc_val indices, vc_val shape);           /* multi-dimensional to linear: (x * shape.y + y) *
+                                                                   shape.z + z; the first extent is not used */
+VC_API vc_val vc_unravel(vc_val index, vc_val shape);           /* linear to multi-dimensional; fast if shape is
+                                                                   constant */
 
-/* ---- random numbers and hashes: pure; same operands, same result ---- */
+/* ---- random numbers and hashes: pure functions, equal operands give equal results ---- */
 
-/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, Parallel random numbers: as easy as 1, 2, 3, 2011): u32x4 counter, u32x2 key to u32x4 */
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011). counter: u32x4,
+   key: u32x2; returns u32x4. */
 VC_API vc_val vc_philox(vc_val counter, vc_val key);
-VC_API vc_val vc_uniform(vc_type type, vc_val bits);            /* f16, f32 or f64 in [0, 1), from the top bits of u32 or u64, as many as it has; any rows */
-VC_API vc_val vc_normal(vc_val bits);                           /* u32x2 to two normal f32 (x4 to four), u64x2 to f64; Box and Muller */
-/* u32: PCG RXS-M-XS (Jarzynski, Olano, Hash functions for GPU rendering, 2020); u64: splitmix64 (Steele, Lea, Flood 2014). Any rows. */
+
+/* Uniform numbers of [0, 1): an f16, f32 or f64 `type` from the top 11, 24 or 53 bits of each u32 or u64 component (all
+   bits if it has fewer). */
+VC_API vc_val vc_uniform(vc_type type, vc_val bits);
+
+/* Standard normal numbers by the Box-Muller transform: u32x2 to f32x2, u32x4 to f32x4, u64x2 and u64x4 to f64. */
+VC_API vc_val vc_normal(vc_val bits);
+
+/* Hash of each component. u32: PCG RXS-M-XS (Jarzynski, Olano: Hash functions for GPU rendering; JCGT 2020). u64:
+   splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators; OOPSLA 2014). */
 VC_API vc_val vc_hash_bits(vc_val v);
 
-/* ---- where am I: u32 scalars; axis 0 to 2 ---- */
+/* ---- ids and sizes: u32 scalars; axis: 0 to 2 ---- */
 
-VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis);
-VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis);
-VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis);
+VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis);        /* group id * local size + local id */
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis);         /* of the invocation in its work-group */
+VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis);         /* of the work-group in the dispatch */
 VC_API vc_val vc_local_index(vc_kernel *k);                     /* local ids as one number, axis 0 fastest */
-VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);
-VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* workgroups of the dispatch */
-VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads asked for; groups * local size where groups were asked for */
-VC_API vc_val vc_length(vc_ref ref);                            /* elements, at most 2^32 - 1; of a shared or private array or a table a constant */
-VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis 0 to 3 */
+VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);       /* invocations of a work-group, a constant */
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* work-groups of the dispatch */
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads the dispatch asked for; if it asked for
+                                                                   work-groups, groups * local size */
+VC_API vc_val vc_length(vc_ref ref);                            /* elements of the whole buffer or array, at most 2^32 -
+                                                                   1; of an array inside an element: its elements. A
+                                                                   constant unless ref is a buffer */
+VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis: 0 to 3 */
 
-/* ---- subgroups: invocations that a device runs in step; values, also of vectors, that depend on which of them come here ---- */
+/* ---- subgroups ----
+   See Subgroups in the manual for where they are allowed. Values are scalars or vectors. "Active" invocations are those
+   of the subgroup that execute the operation. */
 
-typedef enum vc_combine { VC_COMBINE_NONE = 0, VC_ADD, VC_MUL, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR } vc_combine; /* the last three: bools and integers */
+/* Operation of a reduction or scan. */
+typedef enum vc_combine {
+    VC_COMBINE_NONE = 0,
+    VC_ADD, VC_MUL, VC_MIN, VC_MAX, /* numbers */
+    VC_AND, VC_OR, VC_XOR           /* bools and integers */
+} vc_combine;
 
-VC_API vc_val vc_subgroup_size(vc_kernel *k);                    /* u32, as the next three; 1 where the target has no subgroups */
-VC_API vc_val vc_subgroup_id(vc_kernel *k);                      /* of the subgroup in its workgroup */
-VC_API vc_val vc_subgroup_count(vc_kernel *k);                   /* subgroups of the workgroup */
-VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* of the invocation in its subgroup; need not follow vc_local_index */
-VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* true for one of those that are here */
-VC_API vc_val vc_subgroup_any(vc_val condition);
-VC_API vc_val vc_subgroup_all(vc_val condition);
-VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* of floats: the same bits */
-VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i for the invocation with local id i */
-VC_API vc_val vc_subgroup_ballot_count(vc_val ballot);           /* u32: bits set, of a u32x4, as the next two */
-VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot);       /* up to the invocation's own */
-VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot);       /* below it */
-VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id);  /* local_id: u32, the same in all; the invocation has to be here, as with the next ones */
-VC_API vc_val vc_subgroup_broadcast_first(vc_val v);             /* of the lowest that is here */
-VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id);
-VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask);    /* mask: the same in all */
-VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta);    /* of local id - delta; undefined below 0 */
-VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta);
-VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v);       /* floats in any order; of min and max with NaN either */
-VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v);    /* scans, by local id */
-VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);    /* first: 0, 1, the largest, the least, all ones, 0, 0 */
-VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size); /* of each `size` in a row, a power of two, at most the subgroup's size */
+VC_API vc_val vc_subgroup_size(vc_kernel *k);                    /* u32; 1 if the target has no subgroups */
+VC_API vc_val vc_subgroup_id(vc_kernel *k);                      /* u32: of the subgroup in its work-group */
+VC_API vc_val vc_subgroup_count(vc_kernel *k);                   /* u32: subgroups of the work-group */
+VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* u32: of the invocation in its subgroup; need not
+                                                                    increase with vc_local_index */
+VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* bool: true for exactly one active invocation */
+VC_API vc_val vc_subgroup_any(vc_val condition);                 /* bool: true for at least one */
+VC_API vc_val vc_subgroup_all(vc_val condition);                 /* bool: true for all */
+VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* bool: v is the same in all; floats by their bits */
+VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i is the condition of local id i */
 
-/* ---- workgroups together: statements where a vc_barrier may stand; of scalars, `out` is the result; f16 and narrow integers are computed with 32 bits ---- */
+/* Number of bits set in a ballot, as u32. */
+VC_API vc_val vc_subgroup_ballot_count(vc_val ballot);           /* of the whole subgroup */
+VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot);       /* of local ids up to the invocation's own */
+VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot);       /* of local ids below the invocation's own */
 
-VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);      /* the same in all; floats in any order */
-VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);   /* scans, by vc_local_index */
-VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);   /* first: as with vc_subgroup_exclusive */
-VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out); /* local_index: u32, the same in all */
+/* Values of other invocations, which must be active. local_id, mask, delta: u32. */
+VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id);  /* of local_id, which must be uniform */
+VC_API vc_val vc_subgroup_broadcast_first(vc_val v);             /* of the active invocation with the lowest local id */
+VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id);    /* of local_id */
+VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask);    /* of own local id ^ mask; mask must be uniform */
+VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta);    /* of own local id - delta; undefined below 0 */
+VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta);  /* of own local id + delta; undefined beyond the
+                                                                    size */
+
+/* Reductions and prefix sums (scans) in order of local id. Floats are combined in any order; if an operand of VC_MIN or
+   VC_MAX is NaN, the result is either operand. */
+VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v);
+VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v);    /* scan that includes the invocation's own value */
+VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);    /* scan without it; the first gets the identity: 0, 1,
+                                                                    the largest, the smallest, all bits set, 0, 0 */
+
+/* Reduction of each `size` consecutive invocations. size: a power of two, at most 128 and the subgroup's size. */
+VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size);
+
+/* ---- work-group functions ----
+   Statements, allowed where vc_barrier is. v: a scalar; f16 and narrow integers are computed in 32 bits. *out receives
+   the result. Scans are in order of vc_local_index. */
+
+/* Reduction; the result is uniform. Floats are combined in any order. */
+VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);
+
+/* Scan that includes the invocation's own value. */
+VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);
+
+/* Scan without it; the first invocation gets the identity, as in vc_subgroup_exclusive. */
+VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out);
+
+/* v of the invocation with this local index, a u32 that must be uniform. */
+VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out);
 
 /* ---- statements ---- */
 
-/* waits for a workgroup (default) or a subgroup, and fences */
+/* Waits for all invocations of `execution` (VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP, the default) and orders accesses
+   to the memory in `storage` (VC_STORAGE_ bits; 0: both) within scope `memory` (default: as `execution`). */
 VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage);
-VC_API void vc_barrier(vc_kernel *k);                           /* all invocations of the workgroup, shared and buffer memory */
-VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* scalar bool, also vc_bool(true) */
-VC_API void vc_continue_if(vc_kernel *k, vc_val condition);
-VC_API void vc_return_if(vc_kernel *k, vc_val condition);
 
-/* vc_printf(k, "%u: %f\n", i, x): at most 32 operands; in C++ a function, in C a macro. */
+/* Waits for all invocations of the work-group and orders their accesses to shared memory and buffers. */
+VC_API void vc_barrier(vc_kernel *k);
+
+/* Exits under a condition, a scalar bool; vc_bool(true) is allowed. */
+VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* leaves the innermost loop */
+VC_API void vc_continue_if(vc_kernel *k, vc_val condition);     /* starts its next iteration */
+VC_API void vc_return_if(vc_kernel *k, vc_val condition);       /* ends the invocation */
+
+/* vc_printf(k, "%u: %f\n", i, x) with at most 32 operands; a macro in C, a function in C++. See printf and assert. */
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count);
-VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text); /* scalar bool; where it is false, the text is reported as an error */
+
+/* Reports `text` as an error if condition, a scalar bool, is false. The invocation continues. text: at most 1024 bytes,
+   copied. */
+VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text);
 #ifndef __cplusplus
 #define vc_printf(k, ...) VC__PRINTF_ARGS(k, __VA_ARGS__, vc_bool(false))
 #define VC__PRINTF_ARGS(k, format, ...) \
-    vc_printf_args(k, format, (const vc_val[]){ __VA_ARGS__ }, (uint32_t)(sizeof((const vc_val[]){ __VA_ARGS__ }) / sizeof(vc_val)) - 1u)
+    vc_printf_args(k, format, (const vc_val[]){ __VA_ARGS__ }, \
+                   (uint32_t)(sizeof((const vc_val[]){ __VA_ARGS__ }) / sizeof(vc_val)) - 1u)
 #endif
 
-/* Used by the block macros. */
+/* Private: used by the block macros below. */
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition);
 VC_API int vc_else_begin(vc_kernel *k);
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step);
@@ -775,9 +1328,15 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value);
 VC_API int vc_case_begin(vc_kernel *k, int64_t value);
 VC_API int vc_default_begin(vc_kernel *k);
 VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis); /* axis 0 opens the guard over `axes` axes */
-VC_API int vc_block_end(vc_kernel *k);                          /* 0 */
+VC_API int vc_block_end(vc_kernel *k);                          /* returns 0 */
 typedef enum vc_lazy_kind { VC_LAZY_SELECT = 0, VC_LAZY_AND, VC_LAZY_OR } vc_lazy_kind;
-typedef struct vc_lazy { vc_kernel *of; const char *call; vc_val condition, a; vc_ref result; uint32_t which, front, block; } vc_lazy;
+typedef struct vc_lazy {
+    vc_kernel *of;
+    const char *call;
+    vc_val condition, a;
+    vc_ref result;
+    uint32_t which, front, block;
+} vc_lazy;
 VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, vc_val condition);
 VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a);
 VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out);
@@ -790,56 +1349,91 @@ VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out);
 #define VC__ONCE VC__JOIN(vc__once_, __LINE__)
 #endif
 #define VC__BLOCK(once, k, begin) for (int once = (begin); once; once = vc_block_end(k))
-#define VC__VALUE_BLOCK(once, k, ...) for (int once = 1; once; once = 0) for (VC__UNUSED vc_val __VA_ARGS__; once; once = vc_block_end(k))
+#define VC__VALUE_BLOCK(once, k, ...) \
+    for (int once = 1; once; once = 0) for (VC__UNUSED vc_val __VA_ARGS__; once; once = vc_block_end(k))
+
+/* VC_IF(k, condition) { … } VC_ELSE(k) { … }. condition: a scalar bool. VC_ELSE follows the block of a VC_IF
+   directly. */
 #define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
-#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k)) /* directly behind the block of a VC_IF */
+#define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k))
+
+/* Repeats its block until vc_break_if or vc_return_if; one of them is required. */
 #define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
-#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value)) /* holds only cases; none falls through */
+
+/* VC_SWITCH contains only VC_CASE blocks, each with another constant, and at most one VC_DEFAULT. value: a scalar
+   integer. Cases do not fall through. */
+#define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value))
 #define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
 #define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
-/* i = first, first + step, … below limit (above it for a negative step); a step of 0 runs no round. i has the type of first and limit and never wraps. */
+
+/* Counts i = first, first + step, … while i < limit, or i > limit if step is negative; a step of 0 runs no iteration. i
+   has the type of first and limit, a scalar integer type, and never wraps. step: a scalar integer of that width. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
-#define VC_FOR_STEP(k, i, first, limit, step) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
-/* Short circuit, the same on every target: statements that set the vc_val *out.
-   vc_and_then: a && b; vc_or_else: a || b; the expression b is recorded in a block that runs only if a does not decide the result.
-   vc_select_lazy: condition ? a : b; only the chosen expression runs.
-   The expressions may load, call functions that record statements, and end in a value of any type; values made in them cannot be used elsewhere. */
+#define VC_FOR_STEP(k, i, first, limit, step) \
+    VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
+
+/* Short-circuit statements, equal on every target: they set the vc_val *out.
+       vc_and_then     a && b; b runs only if a is true
+       vc_or_else      a || b; b runs only if a is false
+       vc_select_lazy  condition ? a : b; only the selected operand runs
+   The operands b, and a of vc_select_lazy, are recorded in a block: they may load, and call functions that record
+   statements. Values made in them cannot be used elsewhere. vc_select_lazy accepts any type. */
 #define vc_and_then(k, out, a, b) VC__LAZY(k, vc_and_then, VC_LAZY_AND, a, (void)0, b, out)
 #define vc_or_else(k, out, a, b) VC__LAZY(k, vc_or_else, VC_LAZY_OR, a, (void)0, b, out)
-#define vc_select_lazy(k, out, condition, a, b) VC__LAZY(k, vc_select_lazy, VC_LAZY_SELECT, condition, vc_lazy_else(&vc__lazy, a), b, out)
+#define vc_select_lazy(k, out, condition, a, b) \
+    VC__LAZY(k, vc_select_lazy, VC_LAZY_SELECT, condition, vc_lazy_else(&vc__lazy, a), b, out)
 #define VC__LAZY(k, call, kind, condition, between, value, out) do { \
         vc_lazy vc__lazy = vc_lazy_begin(k, #call, kind, condition); \
         between; \
         vc_lazy_end(&vc__lazy, value, out); \
     } while (0)
-/* One round for each thread asked for: i, or (x, y), or (x, y, z) are its global ids; invocations beyond the threads skip the block. */
+
+/* Runs its block once for each thread of the dispatch; i, (x, y) or (x, y, z) are its global ids. Invocations beyond
+   the number of threads skip the block, so it is divergent control flow. */
 #define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
 #define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
-#define VC_EACH3(k, x, y, z) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
+#define VC_EACH3(k, x, y, z) \
+    VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 3, 0), y = vc_each_begin(k, 3, 1), z = vc_each_begin(k, 3, 2))
 
 /* ---- kernels as definitions ---- */
 
-/* VC_KERNEL(saxpy) { … } or VC_KERNEL(saxpy, 64) or VC_KERNEL(blur, 16, 16) at file scope, with `k` inside: defines
-   `vc_kernel *saxpy(const vc_kernel_desc *)`, which begins a kernel of that name and local size, where the desc (may be NULL) has none, and writes it.
-   tools/vcc finds such kernels and compiles them ahead of time. */
+/* VC_KERNEL(saxpy) { … }, VC_KERNEL(saxpy, 64) { … } or VC_KERNEL(blur, 16, 16) { … } at file scope; the block records
+   into `k`. Defines vc_kernel *saxpy(const vc_kernel_desc *), which starts a kernel and runs the block. The name and
+   the local size apply where the desc (may be NULL) has none. tools/vcc finds such kernels and compiles them ahead of
+   time. */
 #define VC_KERNEL(...) VC__KERNEL(__VA_ARGS__, 0, 0, 0, 0)
 #define VC__KERNEL(name, x, y, z, ...) \
     static void vc__body_##name(vc_kernel *k); \
-    VC__UNUSED static vc_kernel *name(const vc_kernel_desc *desc) { return vc_begin_with(desc, #name, x, y, z, vc__body_##name); } \
+    VC__UNUSED static vc_kernel *name(const vc_kernel_desc *desc) { \
+        return vc_begin_with(desc, #name, x, y, z, vc__body_##name); \
+    } \
     static void vc__body_##name(vc_kernel *k)
-VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k));
 
-/* ---- with vkdispatch.h; defined where both implementations are ---- */
+/* Private: used by VC_KERNEL. */
+VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z,
+                                void (*body)(vc_kernel *k));
+
+/* ---- with vkdispatch.h: defined where both implementations are ---- */
 
 struct vd_context;
 struct vd_kernel;
-VC_API vc_machine vd_machine(const struct vd_context *ctx);                 /* limits and features that all its devices have */
+
+/* Returns the features and limits that all devices of the context have; zero if ctx is NULL. */
+VC_API vc_machine vd_machine(const struct vd_context *ctx);
+
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wreturn-type-c-linkage" /* the struct is one 64-bit number, complete or not */
 #endif
-VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /* in the form the device takes best; k stays the caller's */
+/* Prints k for the context's backend and creates a vd_kernel: SPIR-V for vulkan and dummy, CUDA C for cuda, OpenCL C
+   for opencl. Buffers are addresses if k allows it and every device supports it. k stays the caller's. Returns id 0 on
+   failure; vd_error_result() is then
+       VD_ERROR_INVALID         k has an error, or an argument is NULL
+       VD_ERROR_UNSUPPORTED     a feature or limit of k.machine or of a device is exceeded, or the target is omitted
+       VD_ERROR_OUT_OF_MEMORY   of the host
+       or an error of vd_kernel_create. */
+VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k);
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
@@ -848,9 +1442,10 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k); /
 }
 #endif
 
-/* ---- short forms; each records what the calls record, to the byte ---- */
+/* ---- short forms: they record the same as the functions ---- */
 
-/* vc_imm_of(x): the immediate of a C number's own type: bool, i8 to u64, f32 of a float, f64 of a double. In C++ it is a function, in C a macro. */
+/* vc_imm_of(x) is the immediate of a C number's own type: bool, i8 to u64, f32 for float, f64 for double. A function in
+   C++, a macro in C. */
 #ifdef __cplusplus
 template <class... Args> inline void vc_printf(vc_kernel *k, const char *format, Args... args) {
     const vc_val list[] = { args..., vc_val() };
@@ -869,16 +1464,20 @@ static inline vc_val vc_imm_of(unsigned long x) { return sizeof x == 8 ? vc_u64(
 static inline vc_val vc_imm_of(unsigned long long x) { return vc_u64(x); }
 static inline vc_val vc_imm_of(float x) { return vc_f32(x); }
 static inline vc_val vc_imm_of(double x) { return vc_f64(x); }
-template <class T> vc_val vc_imm_of(T *) = delete; /* no address is a bool here */
+template <class T> vc_val vc_imm_of(T *) = delete; /* a pointer does not convert to bool */
 
-/* Operators of two values, or of a value and a C++ number: x * 2.0f + y. The number is vc_imm_of it, so the rules are those of the calls: an int takes the
-   integer type of its partner, a float goes with f32 and a double with f64. % is vc_rem, >> is vc_shr, ! takes bool alone. There is no +=, since values do
-   not change: keep what changes in a vc_var. There is no && or ||, since both sides are recorded: & and | do,
-   or vc_and_then and vc_or_else. */
+/* Operators of two values, or of a value and a C++ number, which is converted by vc_imm_of: x * 2.0f + y. The rules of
+   the functions apply: an int takes the integer type of the other operand, a float needs f32, a double f64. % is
+   vc_rem, >> is vc_shr, ! is for bool only. There is no +=, because values are immutable: use a vc_var. There is no &&
+   or ||, because both sides are recorded: use &, |, vc_and_then or vc_or_else. */
 #define VC__OPERATOR(symbol, call) \
     static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
-    template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { return call(a, vc_imm_of(b)); } \
-    template <class T> static inline auto operator symbol(T a, vc_val b) -> decltype(call(vc_imm_of(a), b)) { return call(vc_imm_of(a), b); }
+    template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { \
+        return call(a, vc_imm_of(b)); \
+    } \
+    template <class T> static inline auto operator symbol(T a, vc_val b) -> decltype(call(vc_imm_of(a), b)) { \
+        return call(vc_imm_of(a), b); \
+    }
 VC__OPERATOR(+, vc_add)
 VC__OPERATOR(-, vc_sub)
 VC__OPERATOR(*, vc_mul)
@@ -898,7 +1497,9 @@ VC__OPERATOR(>=, vc_ge)
 #undef VC__OPERATOR
 static inline vc_val operator-(vc_val a) { return vc_neg(a); }
 static inline vc_val operator~(vc_val a) { return vc_not(a); }
-static inline vc_val operator!(vc_val a) { return (vc_typeof(a) & 15u) == VC_BOOL ? vc_not(a) : vc_eq(a, vc_bool(false)); }
+static inline vc_val operator!(vc_val a) {
+    return (vc_typeof(a) & 15u) == VC_BOOL ? vc_not(a) : vc_eq(a, vc_bool(false));
+}
 
 #elif __STDC_VERSION__ >= 201112L || defined(__clang__) || __GNUC__ >= 5
 static inline vc_val vc__imm_long(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32((int32_t)x); }
@@ -908,8 +1509,10 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #else
 #define VC__GENERIC _Generic
 #endif
-#define vc_imm_of(x) VC__GENERIC((x), bool: vc_bool, char: vc_i32, signed char: vc_i8, short: vc_i16, int: vc_i32, long: vc__imm_long, long long: vc_i64, \
-    unsigned char: vc_u8, unsigned short: vc_u16, unsigned: vc_u32, unsigned long: vc__imm_ulong, unsigned long long: vc_u64, float: vc_f32, double: vc_f64)(x)
+#define vc_imm_of(x) \
+    VC__GENERIC((x), bool: vc_bool, char: vc_i32, signed char: vc_i8, short: vc_i16, int: vc_i32, long: vc__imm_long, \
+                long long: vc_i64, unsigned char: vc_u8, unsigned short: vc_u16, unsigned: vc_u32, \
+                unsigned long: vc__imm_ulong, unsigned long long: vc_u64, float: vc_f32, double: vc_f64)(x)
 #endif
 
 #ifdef VKDISPATCH_SHORT
