@@ -1,8 +1,9 @@
-/* vkdispatch_fft.h: Fourier transforms and reductions of vkdispatch buffers, written with the kernel builder. Needs vkdispatch.h and vkdispatch_codegen.h.
+/* vkdispatch_fft.h: Fourier transforms, convolutions, reductions, scans and sorts of vkdispatch buffers.
 
-   Version 0.1.0. MIT licence; the full text stands at the end of this file.
+   Version 0.1.0. MIT licence; the full text is at the end of this file. Needs vkdispatch.h and vkdispatch_codegen.h,
+   which writes its kernels.
 
-   Do this
+   Quick start
        #define VKDISPATCH_IMPLEMENTATION
        #define VKDISPATCH_CODEGEN_IMPLEMENTATION
        #define VKDISPATCH_FFT_IMPLEMENTATION
@@ -21,147 +22,355 @@
            return r != VD_OK || x[0] != 1 || x[14] != 1;
        }
 
-   Device memory is allocated by the functions that make plans, for tables, partial results and what lies between two kernels, and by the simple calls, whose
-   plans the context keeps; not by running a plan.
+   What it does not do
+       * It does not distribute one operation over several devices. Plans are optimised for the context's first device.
+       * It does not compute in f16: f16 is a type in memory, the arithmetic is f32 or f64.
+       * It needs no FFT library. VkFFT is an optional engine.
+
+   Contents
+       Setting up     Rooms, Configuration, Environment variables, Linking, Tutorial, Plans
+       Transforms     Complex transforms, Real transforms, Cosine and sine transforms, Lengths, Measuring, Hooks
+       Convolutions   Convolutions
+       Arrays         Fragments, Reductions, Scans, Sorting and counting
+       Other          Limits, References, Errors, Memory, Threads, Versions
 
    Rooms
        config       limits of the planner
        common       memory, buffers and checks of every plan
        factor       lengths as products of radices
-       plan         which kernels a transform takes, and their shapes
+       plan         the kernels of a transform, and the shape of each
        butterflies  transforms of a few values held in registers
-       twiddles     tables of roots of unity
-       exchange     values between the threads of a workgroup
+       twiddles     tables of twiddle factors
+       exchange     values between the threads of a work-group
        stage        one radix of a transform
-       hooks        what a plan's user does to elements on the way in and out
+       hooks        the caller's load and store callbacks
        kernels      recording a pass
-       real         transforms of reals: half spectra, cosines, sines
-       reduce       sums and the like over any axes
-       scan         running sums, compaction
-       sort         keys, and values that go with them
+       real         transforms of real numbers: half spectra, cosines, sines
+       reduce       reductions over any axes
+       scan         prefix sums, compaction
+       sort         keys, alone or with values
        histogram    how many elements fall into each bin
        top          the largest or smallest elements of rows
-       vkfft        VkFFT in place of our own transforms
+       vkfft        VkFFT as the engine of a transform
        cache        the plans of a context
        execute      running a plan
-       shift        spectra with their middle in the middle
+       shift        spectra with frequency 0 in the middle
        convolve     convolutions by transforms
-       measure      which shape of a kernel is the fastest
+       measure      timing kernels to choose the fastest shape
        public       the functions declared above
        end
 
-   Configuration: define before the implementation is compiled
-       VKDISPATCH_FFT_IMPLEMENTATION      in one translation unit: makes the definitions. Default: off
-       VKDISPATCH_VKFFT                   adds VkFFT 1.2 as an engine of complex transforms on vulkan. That unit is then C++, finds vkFFT.h, vulkan/vulkan.h
-                                          and glslang's C interface (Debian: libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
-                                          default resource limits. Default: off
+   Configuration
+       Define before including the header. Every macro is off by default.
+       * VKDISPATCH_FFT_IMPLEMENTATION  Compile the implementation. Define in one translation unit.
+       * VKDISPATCH_VKFFT               Add VkFFT 1.2 as an engine of complex transforms on Vulkan. The translation unit
+                                        is then C++, needs vkFFT.h, vulkan/vulkan.h and glslang's C interface (Debian:
+                                        libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
+                                        default resource limits.
 
-   Environment: VKDISPATCH_FFT=estimate, measure or patient takes the place of vd_fft_desc.rigor. For tests and experiments: VKDISPATCH_FFT_SHAPES=gpu plans for
-   a processor as for a GPU, and VKDISPATCH_FFT_FACTORS gives kernels the shape it says, as far as they can have it (Measuring, below).
+   Environment variables
+       variable                 values                       effect
+       --------                 ------                       ------
+       VKDISPATCH_FFT           estimate, measure, patient   replaces the rigor of every plan (see Measuring)
+       VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: forces these shapes (see Measuring)
+       VKDISPATCH_FFT_SHAPES    gpu                          for tests: plans for a processor are those for a GPU
 
-   Linking: what vkdispatch.h needs, and -lm. With everything static, this is too.
+       A plan fails with VD_ERROR_INVALID if a value is invalid.
 
-   Step by step
-     1. vd_fft_create makes a plan for one device: of which shape, along which axes, and what results are divided by.
-     2. vd_fft_run records the plan into a list: forward or inverse, in place or from one buffer to another. The
-        first run of a direction compiles its kernels, and so does the first in place; later ones allocate nothing.
-     3. vd_fft_forward and vd_fft_inverse do both for a buffer's own shape, and keep the plan in the context.
+   Linking
+       The libraries of vkdispatch.h, and -lm. VKDISPATCH_STATIC makes the functions of this header static too.
 
-   Meaning. Forward is X[k] = sum over n of x[n] exp(-2 pi i n k / N), inverse the same with + and, unless the desc says otherwise, divided by the product
-   of the lengths. Complex numbers are pairs, real part first, of f32 or of f64, or in memory of f16. Arrays are in C order, the last
-   axis contiguous, unless the desc has strides.
+   Tutorial
+       1. vd_fft_create makes a plan: shape, axes, kind, normalisation. A desc with nothing but a shape is a complex
+          f32 transform of the last axis.
+       2. vd_fft_run records the plan into a list, forward or inverse, in place or from one buffer to another.
+       3. vd_fft_destroy releases the plan.
+       4. vd_fft_forward, vd_reduce_sum and other functions that take no plan do all of this with a plan that the
+          context keeps.
 
-   Kinds. VD_FFT_REAL takes reals to the bins 0 ... n / 2 of their spectrum along the last transformed axis, whose others are the conjugates of these; the
-   other axes are then transformed as complex ones. The inverse first transforms the other axes back, then the last one, where it ignores the imaginary parts
-   of bin 0 and, of an even n, of bin n / 2: NaN there changes no result. With several axes this applies to the results of the other axes: a NaN in the
-   input, also in the imaginary part of element (0, 0), counts as input of their transforms and may spread, as may infinities; so set it to 0 if it is unused.
-   Both directions leave their input as it is unless they are in place. In place each row of n reals has to begin where its n / 2 + 1 bins do (desc.padded,
-   vd_fft_rows).
-   The cosine and sine transforms have a factor of 2 and no other, as FFTW's; along each axis the kinds and what takes them back, but for the factor N, are
-       kind   Y[k], a sum over j = 0 ... n - 1 unless it says otherwise                                         inverse    N
-       DCT1   x[0] + (-1)^k x[n - 1] + 2 sum over j = 1 ... n - 2 of x[j] cos(pi j k / (n - 1))                 DCT1       2 (n - 1)
-       DCT2   2 sum of x[j] cos(pi (j + 1/2) k / n)                                                             DCT3       2 n
-       DCT3   x[0] + 2 sum over j = 1 ... n - 1 of x[j] cos(pi j (k + 1/2) / n)                                 DCT2       2 n
-       DCT4   2 sum of x[j] cos(pi (j + 1/2) (k + 1/2) / n)                                                     DCT4       2 n
-       DST1   2 sum of x[j] sin(pi (j + 1) (k + 1) / (n + 1))                                                   DST1       2 (n + 1)
-       DST2   2 sum of x[j] sin(pi (j + 1/2) (k + 1) / n)                                                       DST3       2 n
-       DST3   (-1)^k x[n - 1] + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                DST2       2 n
-       DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                                     DST4       2 n
-   The inverse is that kind divided by N; VD_FFT_NORM_ORTHO divides both by the square root of N, and VD_FFT_NORM_NONE nothing. Real kinds take no
-   other engine.
+   Plans
+       Every group of functions has the same form: a desc, vd_NAME_create, vd_NAME_run, vd_NAME_destroy.
 
-   Lengths. Any product of primes up to 31, as long as every factor of it that one workgroup takes fits into its shared memory; longer axes are done in two
-   passes, or three. On a GPU axes that fit into a workgroup together are done in one pass, and large images and cubes in two, for which a plan needs a second
-   buffer. Other lengths are done by Bluestein's algorithm while twice their length fits into a workgroup: in 32 KiB of shared memory any to 4096 of f32,
-   to 2048 of f64. What fits nowhere is VD_ERROR_UNSUPPORTED.
-   Real kinds compute a complex transform of length n / 2 if n is even, n - 1 for a DCT1 and n + 1 for a DST1. If n is odd, the transform has length n and its
-   imaginary input is zero, unless desc.pack_rows puts a second row there.
+       Compilation. The kernels of a transform are compiled when a direction first runs, and again when it first runs
+       in place. Other kernels are compiled when the plan is made or when they are first needed.
 
-   Measuring. What a kernel looks like is estimated; with VD_FFT_MEASURE the shapes that look best are also compiled and timed as vd_fft_create plans, on the
-   device, which the caller keeps free of other work meanwhile: radices and their order, threads, transforms side by side, slices of the exchange, and lengths
-   of Bluestein's algorithm. Each kernel is run on noise, without hooks, out of place, and on no more transforms than fill 256 MiB, a processor's 4 MiB, where
-   fewer of them can be had; two buffers of that size, at most 1 GiB each, live until the plan is made. What gives other results than the estimated shape, by
-   relative L2, or does not compile, is dropped. Times are medians of 5 rounds in turn, by the host's clock around some milliseconds of work each; what is not
-   one hundredth faster than the estimate is not taken. The context keeps what came out, and so does vd_context_desc.cache_directory for later ones, by device,
-   driver and kind of kernel, numbers of transforms in powers of two: the next such plan times nothing. Without memory to measure, on the backend dummy, and
-   where a transform alone needs more than 1 GiB, plans are estimated. vd_fft_explain tells the times.
-   VKDISPATCH_FFT_FACTORS has shapes as vd_fft_explain prints them: radices, of which a + in place of an x before one joins it to the one before (on llvmpipe
-   within an axis too, whose values neighbours in a subgroup then exchange), threads of a transform, transforms side by side, and slices of the exchange, where
-   0 means both components at once: "16x16x16/256/1/1". Commas separate several. Each is for all kernels of as many points, with r in front of it for those of
-   rows, with c for those of columns, and with b for those of Bluestein's algorithm for whose length it is long enough. What does not fit is
-   VD_ERROR_INVALID. "p4" has convolutions of images and cubes do their first axis in 4 parts, of 32 at most, and "p1" whole, where they can.
+       Device memory. Plans allocate tables, intermediate buffers and partial results when they are made; running a
+       plan allocates none. Once its kernels are compiled, vd_fft_run allocates no host memory either. The engine
+       VkFFT is an exception.
 
-   Hooks. A load hook gets each element that a plan reads, and what it leaves is transformed in its place; a store hook gets each result, and what it leaves is
-   stored. They are C functions that write a part of the kernel with the builder: a window, a mask, a conversion, a magnitude then cost no pass over memory.
-       static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-           vc_val w = vc_load(((struct mine *)user)->window, at->coordinate[1]);
-           (void)k;
-           v->re = vc_mul(v->re, w);
-           v->im = vc_mul(v->im, w);
-       }
-   Arguments of their own are declared by a third function, called once a kernel, which leaves refs and values where `hook_user` points; vd_fft_arguments lists
-   them, and vd_fft_run takes them by name. A load hook that does not use the element saves the reading, and vd_fft_io.in may be {0}; a store hook that sets
-   re and im to (vc_val){0} saves the storing, and out may be {0} without meaning in place. Load hooks may run twice for an element, in several threads:
-   they have no effects but vc_printf's. Store hooks run once for each element. Of real numbers im is 0, and what becomes of it does not matter; of
-   VD_FFT_REAL index and coordinates are those of the array that is read or written, be it reals or the bins of half a spectrum. Not all invocations of a
-   workgroup come to a hook, and all come to what is behind it: nothing that waits for a workgroup stands there (vc_barrier, vc_group_reduce and the like),
-   and no vc_return_if, but vc_select or VC_IF. That goes for every vd_fragment too.
+       Destruction. A plan may be destroyed before its context or after it. Work that is not done keeps what it uses.
 
-   Convolutions. vd_convolve_create takes the shapes of signal and kernel and what is wanted: circular, full, same or valid, convolution or correlation, of
-   complex or real numbers; vd_convolve_set_kernel transforms a kernel once, and vd_convolve_run does the rest. Where one workgroup holds the first axis, it
-   is transformed, multiplied and transformed back in one kernel, so that one dimension takes one kernel and two take three; a GPU does small images in
-   one, and cubes in three. It does a part of the first axis beside the last one where that is estimated to take less time: long columns of images are then
-   halves or quarters of as many elements. Zeros around a signal are not read, results that are not wanted not computed along the axes that are left. Channels
-   or several kernels take a first axis that one kernel can do, or its parts; where the range wraps, one of primes up to 31.
-   If the range does not wrap, a real signal of n elements in the last dimension is transformed as n / 2 complex numbers and more, half of the period of signal
-   and kernel. If it wraps, images and cubes that do not fit into one kernel take real transforms along that dimension. One-dimensional and small ones, and
-   all with a filter, are transformed as n complex numbers whose imaginary part is zero, or with desc.pack_rows is that of another group.
+       Functions without a plan. They make a plan from the shapes of the buffers, record it into vd_immediate(ctx, 0,
+       0), and keep the plan in the context: the 64 plans used last, for all such functions together. Trailing
+       dimensions of 1 are ignored.
 
-   Reductions. vd_reduce_create takes a shape, the axes to reduce, an operation or a function that is one and, if wanted, a function that maps each element
-   first; vd_reduce_run takes one dispatch, in which the last workgroup to finish combines what the others left. The order of operations depends on the plan
-   and on how the device's subgroups add, so that a device gives the same bits in every run. Inputs that begin at a multiple of 16 bytes are read by vectors
-   where the shape allows it. Many short rows are reduced at about the speed of memory; those of 8-bit elements and odd length take two to four times as
-   long. Sums of n floats, and dot products, squared norms and means, have an error of at most 4 eps log2(n) times the sum of the magnitudes, with eps =
-   2^-23 for f32 and f16, 2^-52 for f64, before the result is rounded to its type. Variances are computed from differences from the first element: those of
-   f32 around 10^6 with a standard deviation of 1 are right to 1e-5.
+   Complex transforms
+       Along each transformed axis:
 
-   Scans. vd_scan_create and vd_compact_create make plans of one kind, for running sums and for the elements that a function chooses. By
-   VD_SCAN_THREE_KERNELS sums have the same bits in every run; in one pass those of floats depend on how far each workgroup had to look back.
+       forward    X[k] = sum over n of x[n] exp(-2 pi i n k / N)
+       inverse    x[n] = sum over k of X[k] exp(+2 pi i n k / N), divided by N
 
-   Sorting. vd_sort_create makes a plan for keys of any scalar type, alone or with values: stable, ascending or descending, by 4 bits at a time, or by 8 where
-   subgroups have one size; each time a count, a scan and a scatter, or, of some million keys at most, a scatter alone that looks back as scans do. Floats are
-   in order of their bits: -0 before 0, NaN at the ends. vd_histogram_create counts what falls into each bin.
-   vd_top_k_create makes a plan for the largest or smallest elements of each row and their indices, in one dispatch. They are in the order of a sort, the best
-   one first, those that are equal by their indices, but NaN comes behind all numbers whichever are wanted.
+       With several axes the inverse is divided by the product of their lengths. VD_FFT_NORM_NONE divides by nothing,
+       VD_FFT_NORM_ORTHO divides both directions by its square root.
 
-   Sizes. Arrays of transforms and convolutions have up to 2^32 - 1 elements, those of the others 2^31; more is VD_ERROR_UNSUPPORTED. On processors, where
-   drivers end loops that go round for very long, convolutions take up to 32768 channels or kernels, and what is done in one pass takes several dispatches.
+       Complex numbers are pairs, real part first, of f32 or f64; in memory f16 is possible too. Arrays are in C
+       order, the last dimension contiguous, unless the desc has strides. Dimensions that are not transformed are
+       batches.
 
-   Errors, memory and threads are those of vkdispatch.h: host memory, that of kernels being written too, comes from the context's allocator; a plan belongs to
-   one thread at a time, but several may make and destroy theirs at once. Each plan is destroyed by the caller, except those of the simple calls, which are
-   the context's own. One that outlives its context has lost what it had on the device: its runs say so and are VD_ERROR_INVALID, vd_fft_explain and the
-   like go on, and its destruction frees host memory, by vd_context_desc.allocator, which has to work until then. Threads that make simple calls wait for each
-   other where they want the same plan. In C++ begin descs with = {}, for = {0} is C where the first member is an enum. */
+   Real transforms
+       VD_FFT_REAL transforms n real numbers to the bins 0 to n / 2 of their spectrum (n / 2 + 1 complex numbers),
+       along the last transformed axis. The other bins are the conjugates of these. The other axes are transformed as
+       complex ones.
+
+       Inverse. The other axes are transformed first, the last one then. The imaginary parts of bin 0 and, if n is
+       even, of bin n / 2 are ignored, even if they are NaN. With several axes this holds for the results of the other
+       axes: NaN and infinities of the input, also in the imaginary part of element (0, 0), take part in their
+       transforms and may spread. Set unused parts to 0.
+
+       In place. Each row of n reals must begin where its n / 2 + 1 bins begin: use desc.padded and, for the memory,
+       vd_fft_rows. Out of place, both directions preserve their input.
+
+   Cosine and sine transforms
+       As in FFTW, all eight have a factor of 2 and no other. Y[k] is a sum over j = 0 ... n - 1 unless it says
+       otherwise.
+
+       kind   Y[k]                                                                                  inverse   N
+       ----   ----                                                                                  -------   -
+       DCT1   x[0] + (-1)^k x[n - 1] + 2 sum over j = 1 ... n - 2 of x[j] cos(pi j k / (n - 1))     DCT1      2 (n - 1)
+       DCT2   2 sum of x[j] cos(pi (j + 1/2) k / n)                                                 DCT3      2 n
+       DCT3   x[0] + 2 sum over j = 1 ... n - 1 of x[j] cos(pi j (k + 1/2) / n)                     DCT2      2 n
+       DCT4   2 sum of x[j] cos(pi (j + 1/2) (k + 1/2) / n)                                         DCT4      2 n
+       DST1   2 sum of x[j] sin(pi (j + 1) (k + 1) / (n + 1))                                       DST1      2 (n + 1)
+       DST2   2 sum of x[j] sin(pi (j + 1/2) (k + 1) / n)                                           DST3      2 n
+       DST3   (-1)^k x[n - 1]
+              + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                    DST2      2 n
+       DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                         DST4      2 n
+
+       VD_FFT_INVERSE of a kind computes the kind in the column "inverse", divided by the product of N over the axes.
+       VD_FFT_NORM_ORTHO divides both directions by the square root of that product, VD_FFT_NORM_NONE by nothing.
+
+   Lengths
+       prime factors of a length                                     algorithm
+       -------------------------                                     ---------
+       primes up to 31, fits into a work-group                       mixed radix, one kernel
+       primes up to 31, longer                                       two or three kernels, one factor in each
+       larger primes, twice the length fits into a work-group        Bluestein's algorithm, one kernel
+       all others                                                    VD_ERROR_UNSUPPORTED
+
+       Every factor that a kernel transforms must fit into the shared memory of a work-group. With 32 KiB every length
+       up to 4096 (f64: 2048) is supported.
+
+       On a GPU, axes that fit into a work-group together are transformed by one kernel. Large images and cubes take
+       two kernels and an intermediate buffer of the plan.
+
+       Real, cosine and sine transforms use a complex transform of length n / 2 if n is even, n - 1 for DCT1, n + 1
+       for DST1. If n is odd, the length is n and the imaginary input is 0, or another row (desc.pack_rows).
+
+   Measuring
+       The shape of a kernel is its radices and their order, its threads, the number of transforms of a work-group,
+       and the number of slices in which values are exchanged. With VD_FFT_ESTIMATE it is chosen by a cost model. With
+       VD_FFT_MEASURE and VD_FFT_PATIENT the best candidates are also compiled, checked and timed by the call that
+       makes the plan, among them lengths of Bluestein's algorithm. Keep the device free of other work meanwhile.
+
+       Method. Kernels run on noise, without hooks, out of place, on as many transforms as fill 256 MiB (on a
+       processor 4 MiB), at least one and at most as many as the plan has. Times are medians of 5 interleaved rounds
+       of a few milliseconds, by the host's clock. A candidate is discarded if it does not compile or if its results
+       differ from the estimate's in relative L2 norm. It replaces the estimate only if it is at least 1 % faster.
+
+       Memory. Two buffers of at most 1 GiB each, released before the call returns. If they cannot be allocated, if
+       one transform needs more, and on the dummy backend, the plan is estimated.
+
+       Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. The key is
+       the device, the driver and the kind of kernel, with the number of transforms rounded to a power of two.
+       vd_fft_explain lists the times.
+
+       VKDISPATCH_FFT_FACTORS forces shapes, as vd_fft_explain prints them: radices, threads of a transform,
+       transforms of a work-group, slices.
+
+           16x16x16/256/1/1
+
+       A slice count of 0 exchanges both components at once. A + instead of an x joins a radix to the one before it;
+       on llvmpipe also within an axis, where neighbours in a subgroup then exchange values. Commas separate several
+       shapes. A shape applies to all kernels of as many points; the prefix r restricts it to rows, c to columns, b to
+       kernels of Bluestein's algorithm that it is long enough for. p4 makes convolutions of images and cubes
+       transform their first axis in 4 parts (1 to 32) where they can. A shape that a kernel cannot have is
+       VD_ERROR_INVALID.
+
+   Hooks
+       A load hook changes each element that a plan reads before it is transformed; a store hook changes each result
+       before it is stored. Hooks are C functions that record a part of the kernel with the builder, so a window, a
+       mask, a conversion or a magnitude costs no extra pass over memory.
+
+           static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+               vc_val w = vc_load(((struct mine *)user)->window, at->coordinate[1]);
+               (void)k;
+               v->re = vc_mul(v->re, w);
+               v->im = vc_mul(v->im, w);
+           }
+
+       * Arguments. desc.hook_declare declares buffers and parameters, once for each kernel, and stores the refs and
+         values where hook_user points. Their values are passed to vd_fft_run by name; vd_fft_arguments lists them.
+       * If a load hook does not use the element, nothing is read, and vd_fft_io.in may be {0}.
+       * If a store hook sets re and im to (vc_val){0}, nothing is stored, and vd_fft_io.out may be {0}; this does not
+         mean in place.
+       * A load hook may run more than once for an element, in several invocations. It must have no effects except
+         vc_printf. A store hook runs once for each element.
+       * If the elements are real, im is 0, and what the hook leaves there is ignored. For VD_FFT_REAL, vd_fft_point
+         refers to the array that is read or written: the reals or the bins.
+       * Hooks run in divergent control flow: they must not use barriers, work-group functions or vc_return_if. Use
+         vc_select or VC_IF.
+
+   Convolutions
+       vd_convolve_create takes the shapes of signal and kernel, the kind and the range; vd_convolve_set_kernel
+       transforms a kernel once; vd_convolve_run convolves.
+
+       kind           y[n]
+       ----           ----
+       CONVOLUTION    sum over m of x[n - m] k[m]
+       CORRELATION    sum over m of x[n + m] conj(k[m])
+
+       Along each dimension, for a signal of N and a kernel of K elements (integer division):
+
+       range       results     first n of a convolution   of a correlation   x outside of the signal
+       -----       -------     ------------------------   ----------------   -----------------------
+       CIRCULAR    N           0                          0                  repeats; K <= N
+       CENTRED     N           (K - 1) / 2                -(K / 2)           repeats; K <= N
+       FULL        N + K - 1   0                          1 - K              0
+       SAME        N           (K - 1) / 2                -(K / 2)           0
+       VALID       N - K + 1   K - 1                      0                  not used; K <= N
+
+       Dispatches. If a work-group can hold the first axis, one dispatch transforms it, multiplies it by the spectrum
+       and transforms it back: one dimension takes one dispatch, two take three. A GPU convolves small images in one
+       dispatch and cubes in three. If it is estimated to be faster, part of the first axis is transformed together
+       with the last one. Zeros around the signal are not read. On the way back, each axis is transformed only for
+       those results of earlier axes that are inside the range.
+
+       Channels and several kernels need a first axis, or parts of it, that one dispatch can transform; a range that
+       repeats the signal then needs shape[0] without prime factors above 31. Otherwise the plan fails with
+       VD_ERROR_UNSUPPORTED.
+
+       Real convolutions are computed by the first row that applies:
+
+       case                                                      transforms along the last dimension
+       ----                                                      -----------------------------------
+       pack_rows, and batch is above 1                           complex, two groups as real and imaginary part
+       filter                                                    complex, imaginary part 0
+       x is 0 outside of the signal (FULL, SAME, VALID),
+           or N has a prime factor above 31                      complex, of half the period (Nussbaumer)
+       several dimensions that do not fit into one dispatch      real, half spectra
+       all others                                                complex, imaginary part 0
+
+   Fragments
+       A fragment is a callback of type vd_fragment that records a part of a kernel: map, combine, keep or bin of the
+       plans below. It gets one or two values in `in` and must set *out.
+
+       field                  in[0]           in[1]                       *out
+       -----                  -----           -----                       ----
+       map of a reduction     element         VD_REDUCE_DOT: element of   type of the elements; VD_REDUCE_ANY and
+                                              the second input            VD_REDUCE_ALL: also bool
+       map of a scan          element         -                           type of the elements
+       map of top-k           element         its index in the row, u32   type of the elements
+       combine                first operand   second operand              type of the operands
+       keep of a compaction   element         -                           bool
+       bin of a histogram     element         -                           a number
+
+       * combine gets f16 as f32 and integers of less than 32 bits as 32 bits. Fragments may return either width.
+       * Immediates of any type are converted.
+       * A fragment is called several times while the plan is made. It declares no arguments: it computes with the
+         elements and with what is known at that time.
+       * It runs in divergent control flow: no barriers, work-group functions or vc_return_if. Use vc_select or VC_IF.
+
+   Reductions
+       vd_reduce_create takes a shape, the axes to reduce, an operation, and optionally a map for each element.
+       vd_reduce_run records one dispatch; the last work-group to finish combines the partial results.
+
+       Reproducibility. The order of operations depends on the plan and on how the device's subgroups add. A device
+       gives the same bits in every run.
+
+       Speed. Inputs that begin at a multiple of 16 bytes are loaded by vectors if the shape allows it. Many short
+       rows are reduced at about the speed of memory; rows of 8-bit elements and odd length take two to four times as
+       long.
+
+       Accuracy. With eps = 2^-23 for f32 and f16, 2^-52 for f64: sums of n floats, dot products, squared norms and
+       means have an error of at most 4 eps log2(n) times the sum of magnitudes, before the result is rounded to its
+       type. Variances are computed from differences from the first element: for f32 around 10^6 with a standard
+       deviation of 1 the result is correct to 1e-5.
+
+   Scans
+       vd_scan_create makes a plan for prefix sums (scans) along one axis, vd_compact_create one that copies the
+       elements a fragment selects. Both are run by vd_scan_run.
+
+       way                      kernels                                        sums of floats
+       ---                      -------                                        --------------
+       VD_SCAN_ONE_PASS         one, with decoupled look-back: a work-group    depend on how far each work-group looked
+                                waits for work-groups that began before it     back
+       VD_SCAN_THREE_KERNELS    three; elements are read twice                 the same bits in every run
+
+       Rows that fit into one work-group, and axes other than the last one, never wait: both ways are the same there.
+
+   Sorting and counting
+       Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
+       stable, ascending or descending. It is a radix sort by 4 bits at a time, or by 8 if subgroups have one size.
+       Each digit takes a count, a scan and a scatter or, by VD_SCAN_ONE_PASS, one kernel. Floats are ordered by their
+       bits: -0 before 0, NaN at the ends.
+
+       Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
+
+       Top-k. vd_top_k_create makes a plan for the k largest or smallest elements of each row and their indices, in
+       one dispatch. They are sorted, the best one first, equal ones by index. NaN comes after all numbers.
+
+   Limits
+       elements of an array of a transform or convolution, from the first to the last         2^32 - 1
+       elements of a reduction, scan, sort, histogram or top-k                                2^31
+       processors: channels or kernels of a convolution                                       32768
+       dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
+       arguments of hooks; bytes of a name                                                    16; 63
+       bins of a histogram; k of top-k                                                        2^31; 1024
+
+       More is VD_ERROR_UNSUPPORTED. On processors, whose drivers end very long loops, some one-pass operations are
+       split into several dispatches.
+
+   References
+       any length       Bluestein, A linear filtering approach to the computation of discrete Fourier transform, 1970
+       real convolution Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982
+       variance         Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample
+                        variances, 1979
+       scan             Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016
+       sort             Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009
+                        Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016
+                        Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022
+       top-k            Alabi, Blanchard, Gordon, Steinbach, Fast k-selection algorithms for graphics
+                        processing units, 2012
+                        Batcher, Sorting networks and their applications, 1968
+
+   Errors
+       Functions that make a plan return NULL on failure; vd_error_result() is the code. Functions that record return a
+       vd_result. vd_error_text() describes the failure in one sentence.
+
+       VD_ERROR_INVALID             an argument or desc is wrong
+       VD_ERROR_UNSUPPORTED         a length, size or type that the device or this header does not support
+       VD_ERROR_COMPILE             a hook or filter records something wrong (a fragment: VD_ERROR_INVALID)
+       VD_ERROR_OUT_OF_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY, and others that vkdispatch.h reports
+
+       vd_fft_run compiles all its kernels before it records the first one, so that a failed compilation leaves the
+       list unchanged.
+
+   Memory
+       Host memory, also that of kernels being recorded, comes from the context's allocator. The caller destroys each
+       plan; plans of functions without a plan belong to the context. A plan may outlive its context: running it then
+       fails with VD_ERROR_INVALID, vd_fft_explain and other queries still work, and destroying it releases host
+       memory. The allocator must work until then.
+
+   Threads
+       operation                                    externally synchronised by
+       ---------                                    --------------------------
+       run, explain or destroy a plan               the plan
+       make plans, in several threads               nothing
+       functions without a plan                     nothing; those that need the same plan wait for each other
+
+   Versions
+       Descs and infos grow at their end, and zero stays the default of every field. Initialise descs by
+       = {0} in C, by = {} in C++. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -173,119 +382,187 @@
 extern "C" {
 #endif
 
+/* ---- transforms: enums ---- */
+
 typedef struct vd_fft vd_fft; /* a plan */
 
 typedef enum vd_fft_direction { VD_FFT_FORWARD = 0, VD_FFT_INVERSE } vd_fft_direction;
+
+/* What results are divided by. N: the product of the lengths, or of the column N of the cosine and sine transforms. */
 typedef enum vd_fft_norm {
-    VD_FFT_NORM_DEFAULT = 0, /* the inverse is divided by the product of the lengths */
-    VD_FFT_NORM_NONE,
-    VD_FFT_NORM_ORTHO        /* both are divided by its square root */
+    VD_FFT_NORM_DEFAULT = 0, /* inverse: by N */
+    VD_FFT_NORM_NONE,        /* nothing is divided */
+    VD_FFT_NORM_ORTHO        /* both directions: by sqrt(N) */
 } vd_fft_norm;
 
 typedef enum vd_fft_engine {
-    VD_FFT_ENGINE_DEFAULT = 0, /* ours */
-    VD_FFT_ENGINE_VKFFT      /* where VKDISPATCH_VKFFT compiled it in, on vulkan: f32 in C order, without VD_FFT_NORM_ORTHO and hooks. A run with buffers that
-                                the plan has not seen compiles anew, for up to 8 pairs of buffers; vd_fft_destroy waits for all work of the context, and
-                                lists that were recorded into have to be submitted before */
+    VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
+    VD_FFT_ENGINE_VKFFT        /* VkFFT, if VKDISPATCH_VKFFT is defined. Backend vulkan, VD_FFT_COMPLEX, f32, C order
+                                  without strides and counts; no VD_FFT_NORM_ORTHO, no hooks. A run with another pair of
+                                  buffers compiles again, for at most 8 pairs. vd_fft_destroy waits for all work of the
+                                  context; submit lists that contain runs before it */
 } vd_fft_engine;
 
-/* Which element of the array a hook is called for. */
-typedef struct vd_fft_point {
-    vc_val index;            /* u32: in C order of the whole shape, whatever strides and counts; what lies outside in_count no load hook is called for */
-    vc_val coordinate[4];    /* u32: of each dimension; 0 for those that the shape does not have */
-    vd_fft_direction direction;
-} vd_fft_point;
-
-typedef struct vd_fft_value { vc_val re, im; } vd_fft_value; /* scalars of the type that the plan computes in */
-
-typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user); /* value: in and out */
-
-typedef enum vd_fft_kind {   /* what is transformed along the axes; the manual above says what each means */
+/* What is transformed along the axes; the manual defines each kind. */
+typedef enum vd_fft_kind {
     VD_FFT_KIND_DEFAULT = 0, /* VD_FFT_COMPLEX */
     VD_FFT_COMPLEX,
-    VD_FFT_REAL,             /* forward from reals to half a spectrum, inverse back */
-    VD_FFT_DCT1, VD_FFT_DCT2, VD_FFT_DCT3, VD_FFT_DCT4, VD_FFT_DST1, VD_FFT_DST2, VD_FFT_DST3, VD_FFT_DST4
+    VD_FFT_REAL,             /* forward: reals to half a spectrum; inverse: half a spectrum to reals */
+    VD_FFT_DCT1,
+    VD_FFT_DCT2,
+    VD_FFT_DCT3,
+    VD_FFT_DCT4,
+    VD_FFT_DST1,
+    VD_FFT_DST2,
+    VD_FFT_DST3,
+    VD_FFT_DST4
 } vd_fft_kind;
 
-/* What a plan may cost, in the words of FFTW. The manual above says how it is measured. */
+/* How shapes of kernels are chosen; see Measuring. */
 typedef enum vd_fft_rigor {
-    VD_FFT_RIGOR_DEFAULT = 0, /* estimate */
-    VD_FFT_ESTIMATE,         /* nothing is timed */
-    VD_FFT_MEASURE,          /* about a dozen shapes of each kernel */
-    VD_FFT_PATIENT           /* up to 40 */
+    VD_FFT_RIGOR_DEFAULT = 0, /* VD_FFT_ESTIMATE */
+    VD_FFT_ESTIMATE,          /* by a cost model; nothing is timed */
+    VD_FFT_MEASURE,           /* by timing about a dozen shapes of each kernel */
+    VD_FFT_PATIENT            /* by timing up to 40 shapes of each kernel */
 } vd_fft_rigor;
 
+/* ---- transforms: hooks ---- */
+
+/* The element that a hook is called for. */
+typedef struct vd_fft_point {
+    vc_val index;            /* u32: index in C order of the whole shape, whatever strides and counts are. Load hooks
+                                are called only for elements inside in_count */
+    vc_val coordinate[4];    /* u32: index along each dimension; 0 for dimensions that the shape does not have */
+    vd_fft_direction direction; /* of the run */
+} vd_fft_point;
+
+typedef struct vd_fft_value { vc_val re, im; } vd_fft_value; /* scalars of the arithmetic's type, vd_fft_desc.type */
+
+/* Records code that changes *value. user: hook_user of the desc. */
+typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user);
+
+/* ---- transforms: plans ---- */
+
+/* in_stride, in_type and in_count describe vd_fft_io.in, and out_stride, out_type and out_count vd_fft_io.out, in both
+   directions. Exception: for VD_FFT_REAL the former describe the reals and the latter the half spectrum, in both
+   directions. */
 typedef struct vd_fft_desc {
-    const char *name;        /* for messages; default: "fft" */
-    uint64_t shape[4];       /* elements, of VD_FFT_REAL those of the real array; trailing zeros mean there are fewer dimensions */
-    uint32_t axes;           /* bit i: dimension i is transformed, the others are batches; default: the last one */
-    vd_fft_norm norm;
-    uint64_t in_stride[4], out_stride[4]; /* elements from one index to the next of each dimension, of all dimensions or of none, and not 0; default: C order
-                                without gaps, of in_count and out_count where those are given. What is only read may overlap: in_stride { 64, 1 } of a
-                                shape { frames, 256 } takes frames of a signal, out of place */
-    vd_type type;            /* of the arithmetic and of the tables: VD_F32, the default, or VD_F64 */
-    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type. They and the strides belong to
-                                vd_fft_io.in and .out in both directions, but for VD_FFT_REAL (kind) */
-    uint64_t in_count[4], out_count[4]; /* of transformed dimensions, the first indices that lie in memory: others are read as zero, are not written; 0: all.
-                                Of VD_FFT_REAL in_count belongs to the reals and out_count to the half spectrum, in both directions, as the strides do */
-    vd_fft_engine engine;
-    vd_fft_hook load, store; /* called in both directions (vd_fft_point.direction); default: elements as they are */
-    void (*hook_declare)(vc_kernel *k, void *user); /* declares arguments of the kernels with hooks, of which there is one, 16 at most, each with a name of
-                                its own of 1 to 63 bytes; default: there are none */
-    void *hook_user;         /* used whenever a kernel is made, by vd_fft_create and any vd_fft_run: lives as long as the plan */
-    vd_fft_kind kind;        /* of VD_FFT_REAL in_stride and in_type belong to the reals, out_stride and out_type to the half spectrum, in both directions */
-    bool padded;             /* of VD_FFT_REAL, in place of in_stride: rows of n reals take the room of their n / 2 + 1 bins, as in place they have to */
-    vd_fft_rigor rigor;      /* how kernels are chosen; of other engines it means nothing */
-    bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part of one complex row, which halves the
-                                arithmetic. The two rows are then not independent: each has an absolute error proportional to the larger of the two, a NaN
-                                or an infinity in one spreads to the other, and equal rows may give different bits. Default: each row is computed from its
-                                own elements alone. No effect on other lengths, nor where an axis takes several kernels */
+    const char *name;        /* for messages; copied; default: "fft" */
+    uint64_t shape[4];       /* elements along each dimension, for VD_FFT_REAL of the real array; trailing zeros: fewer
+                                dimensions. Required */
+    uint32_t axes;           /* bit i: dimension i is transformed; the others are batches. Default: the last
+                                dimension */
+    vd_fft_norm norm;        /* default: the inverse is divided by N */
+
+    /* Elements from one index to the next, for all dimensions or for none. Default: C order without gaps, of in_count
+       and out_count if given. An input that is only read may overlap itself: shape { frames, 256 } with in_stride { 64,
+       1 } reads overlapping frames of a signal, out of place. */
+    uint64_t in_stride[4], out_stride[4];
+
+    vd_type type;            /* of the arithmetic and the tables: VD_F32 or VD_F64; default: VD_F32 */
+    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
+
+    /* Of transformed dimensions: how many indices exist in memory. Others are read as zero and not written. Default:
+       all. */
+    uint64_t in_count[4], out_count[4];
+
+    vd_fft_engine engine;    /* default: the kernels of this header */
+    vd_fft_hook load, store; /* called in both directions; default: none */
+
+    /* Declares arguments of the hooks: at most 16, with different names of 1 to 63 bytes. Needs a hook. Default: no
+       arguments. */
+    void (*hook_declare)(vc_kernel *k, void *user);
+
+    void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create and any
+                                vd_fft_run; must live as long as the plan */
+    vd_fft_kind kind;        /* default: VD_FFT_COMPLEX */
+    bool padded;             /* VD_FFT_REAL along the last dimension: rows of n reals have the room of their n / 2 + 1
+                                bins, as in place requires; in_stride must be zeros. Default: rows without padding */
+    vd_fft_rigor rigor;      /* ignored by other engines; default: VD_FFT_ESTIMATE */
+    bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part
+                                of one complex row, which halves the arithmetic. The two rows are then not independent:
+                                each has an absolute error proportional to the larger of the two, a NaN or an infinity
+                                in one spreads to the other, and equal rows may give different bits. No effect on other
+                                lengths, nor if an axis takes several kernels. Default: each row is computed from its
+                                own elements only */
 } vd_fft_desc;
 
 typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
 
+/* Buffers may have any type. They must reach to the last element and begin at a multiple of an element's size: a pair
+   of in_type or out_type, or one number for real arrays; the reals of VD_FFT_REAL begin at a multiple of a pair's
+   size. */
 typedef struct vd_fft_io {
-    vd_fft_direction direction;
-    vd_buffer in, out;       /* of any type, whole elements aligned: pairs of in_type and out_type, or reals, up to the last element; of VD_FFT_REAL the reals
-                                are aligned as pairs of them are. out {0}, or a view of the same memory on vulkan: in place, which takes equal strides
-                                and types, and of VD_FFT_REAL rows of reals that begin where their bins do, as `padded` makes them */
-    const vd_fft_argument *args; /* those of the hooks, in any order */
-    int arg_count;
+    vd_fft_direction direction; /* default: VD_FFT_FORWARD */
+    vd_buffer in;            /* {0} only if the load hook does not use the elements */
+    vd_buffer out;           /* {0}, or the same memory as in: in place. That needs equal counts, strides and types; for
+                                VD_FFT_REAL rows of reals that begin where their bins do (desc.padded). Other overlap is
+                                an error */
+    const vd_fft_argument *args; /* of the hooks, in any order, each exactly once */
+    int arg_count;           /* of args */
 } vd_fft_io;
 
-/* Makes a plan and its tables; NULL on failure. Those of a real, cosine or sine transform are as long as its axes, and made on the host: 2^27 elements take
-   seconds. The kernels of a direction are made when it is first run, and when it is first run in place. */
+/* Makes a plan and its tables. Returns NULL on failure. Tables of real, cosine and sine transforms are as long as the
+   axes and are computed on the host: 2^27 elements take seconds. */
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
-VD_API void vd_fft_destroy(vd_fft *plan);           /* before its context or after; work under way keeps what it uses */
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_fft_destroy(vd_fft *plan);
+
+/* Records a transform into a list of the plan's context. The first run of a direction compiles its kernels, and so does
+   the first one in place. */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
-VD_API const char *vd_fft_explain(vd_fft *plan);    /* its passes in words, one a line; lives as long as the plan; "" of NULL */
-VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count); /* what the hooks declared: name, kind, type, access; the plan's */
-/* The buffer's own shape, last axis, in place, through a plan that the context keeps, as it does the 64 used last by all simple calls; of VD_F32C or VD_F32X2.
-   Dimensions of 1 at the end do not count, here and in the next ones, and those that the buffer lacks are of 1. */
+
+/* Returns the kernels of a plan as text, one a line, with the times that were measured. Valid as long as the plan; ""
+   for NULL. */
+VD_API const char *vd_fft_explain(vd_fft *plan);
+
+/* Returns what hook_declare declared (name, kind, type, access); *count receives the number. The array is the
+   plan's. */
+VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count);
+
+/* ---- transforms without a plan (see Plans) ---- */
+
+/* In place, over the last axis of a buffer of VD_F32C or VD_F32X2. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
-/* The same over the last two or three axes. */
+
+/* The same over the last two or three axes; dimensions that the buffer does not have count as 1. */
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
-/* Last axis, out of place: from f32 to bins and back. The shape is that of the reals; the bins, n / 2 + 1 in a row, may be of any type. */
+
+/* Real transforms over the last axis, out of place. reals: VD_F32; its shape is that of the transform. bins: n / 2 + 1
+   complex numbers for each row, of any type. */
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
-/* Moves index 0 of the dimensions in `axes` (0: all) to the middle, n / 2, or with VD_FFT_INVERSE back; elements of 4, 8 or 16 bytes, out of place. Those
-   of 1 at the end of in's shape do not count, and `axes` may not have them. */
-VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
-VD_API void vd_fft_freq(uint64_t n, double spacing, double *out); /* the n frequencies of a spectrum, in its order, per unit of `spacing` */
-VD_API uint64_t vd_fft_good_size(uint64_t n);       /* the least length of at least n that has no prime factor above 7; 0: none has 64 bits */
 
-/* Memory for real transforms in place, which take desc.padded: seen as reals, in rows with some room behind them, and as half a spectrum. */
+/* Moves index 0 to the middle, index n / 2, along the dimensions in `axes` (bits; 0: all), or back with VD_FFT_INVERSE.
+   Out of place, for elements of 4, 8 or 16 bytes. */
+VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
+
+/* ---- helpers for transforms ---- */
+
+/* Writes the n frequencies of a spectrum in its order: 0, 1, …, -2, -1, divided by n * spacing. spacing: distance of
+   samples. */
+VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
+
+/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. */
+VD_API uint64_t vd_fft_good_size(uint64_t n);
+
+/* Memory for real transforms in place with desc.padded, as two buffers of the same bytes. */
 typedef struct vd_fft_rows {
-    vd_buffer reals;         /* VD_F32: its last dimension is 2 (n / 2 + 1) */
-    vd_buffer bins;          /* VD_F32C, the same memory: its last dimension is n / 2 + 1 */
-    uint64_t shape[4];       /* of the reals without that room; trailing zeros mean there are fewer dimensions */
+    vd_buffer reals;         /* VD_F32; last dimension 2 (n / 2 + 1): n reals and padding */
+    vd_buffer bins;          /* VD_F32C; last dimension n / 2 + 1 */
+    uint64_t shape[4];       /* of the reals without padding; trailing zeros: fewer dimensions */
 } vd_fft_rows;
 
+/* Creates both buffers for reals of this shape. */
 VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out);
+
+/* Destroys both buffers. */
 VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows);
-/* All the reals, one row behind the other; the bins are read and written as any buffer is. */
+
+/* Copy all reals from or to the host, without padding. The bins are read and written as any buffer. */
 VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data);
 VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data);
 
@@ -294,117 +571,149 @@ VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, floa
 typedef struct vd_convolve vd_convolve; /* a plan */
 
 typedef enum vd_convolve_kind {
-    VD_CONVOLVE_KIND_DEFAULT = 0, /* convolution */
-    VD_CONVOLVE_CONVOLUTION, /* y[n] = sum over m of x[n - m] k[m] */
-    VD_CONVOLVE_CORRELATION  /* y[n] = sum over m of x[n + m] conj(k[m]) */
+    VD_CONVOLVE_KIND_DEFAULT = 0, /* VD_CONVOLVE_CONVOLUTION */
+    VD_CONVOLVE_CONVOLUTION,      /* y[n] = sum over m of x[n - m] k[m] */
+    VD_CONVOLVE_CORRELATION       /* y[n] = sum over m of x[n + m] conj(k[m]) */
 } vd_convolve_kind;
 
-/* Which n there are, and what x is outside the signal. CENTRED and SAME begin so that index (K - 1) / 2 of a kernel of K, for correlation K / 2, meets the
-   first element at the first n; of odd K that is the middle. */
+/* Which results are computed, and what x is outside of the signal; the manual has a table. */
 typedef enum vd_convolve_range {
-    VD_CONVOLVE_RANGE_DEFAULT = 0, /* circular */
-    VD_CONVOLVE_CIRCULAR,    /* as many as the signal, from n = 0; the signal repeats */
-    VD_CONVOLVE_CENTRED,     /* the same, beginning as said */
-    VD_CONVOLVE_FULL,        /* signal + kernel - 1, from n = 0, of a correlation from n = 1 - kernel; the signal is continued by zeros here and below */
-    VD_CONVOLVE_SAME,        /* as many as the signal, beginning as said */
-    VD_CONVOLVE_VALID        /* signal - kernel + 1, from n = kernel - 1, of a correlation from n = 0: those for which no zeros are used */
+    VD_CONVOLVE_RANGE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
+    VD_CONVOLVE_CIRCULAR,          /* as many results as the signal has elements, from n = 0; the signal repeats */
+    VD_CONVOLVE_CENTRED,           /* the same, but at the first result the kernel's middle meets the first element */
+    VD_CONVOLVE_FULL,              /* all results that use an element of the signal, which is continued by zeros */
+    VD_CONVOLVE_SAME,              /* as CENTRED, but the signal is continued by zeros */
+    VD_CONVOLVE_VALID              /* the results that need no element outside of the signal */
 } vd_convolve_range;
 
 typedef struct vd_convolve_desc {
-    const char *name;        /* for messages; default: "convolve" */
-    uint64_t shape[3];       /* of one signal; trailing zeros mean there are fewer dimensions; all are convolved */
-    uint64_t kernel_shape[3]; /* of one kernel; default: the same */
-    vd_convolve_kind kind;
-    vd_convolve_range range;
+    const char *name;        /* for messages; copied; default: "convolve" */
+    uint64_t shape[3];       /* elements of one signal; all dimensions are convolved; trailing zeros: fewer. Required */
+    uint64_t kernel_shape[3]; /* elements of one kernel, with as many dimensions; default: shape */
+    vd_convolve_kind kind;   /* default: VD_CONVOLVE_CONVOLUTION */
+    vd_convolve_range range; /* default: VD_CONVOLVE_CIRCULAR */
     uint32_t batch;          /* groups of signals; default: 1 */
-    uint32_t channels;       /* signals of a group, each with a kernel of its own; their results are summed; default: 1 */
-    uint32_t kernels;        /* results of a group: as many kernels of `channels` each; default: 1 */
-    vd_type type;            /* of numbers and arithmetic: VD_F32, the default, or VD_F64 */
-    bool real;               /* signals, kernels and results are real numbers */
-    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments, and leaves both parts of it; at->coordinate[0]: which kernel,
-                                the others along the transforms, whose lengths vd_convolve_explain tells */
-    void *hook_user;
-    vd_fft_rigor rigor;      /* of what vd_convolve_run runs */
-    bool pack_rows;          /* of real ones, transform two groups of the batch as real and imaginary part of one complex signal. This halves the arithmetic
-                                of one dimension and of small images if the range wraps, and with a filter that of all. The two groups are then not
-                                independent: each has an absolute error proportional to the larger of the two, a NaN or an infinity in one spreads to the
-                                other, and equal groups may give different bits. Default: each group is computed from its own elements alone */
+    uint32_t channels;       /* signals of a group; each is convolved with its own kernel, and the results are summed;
+                                default: 1 */
+    uint32_t kernels;        /* results of a group, from as many sets of `channels` kernels; default: 1 */
+    vd_type type;            /* of numbers and arithmetic: VD_F32 or VD_F64; default: VD_F32 */
+    bool real;               /* signals, kernels and results are real; default: complex */
+    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; it must set both
+                                parts. at->coordinate[0]: number of the kernel; the others: index along each axis of the
+                                transform, whose lengths vd_convolve_explain shows. Default: none */
+    void *hook_user;         /* passed to filter; must live as long as the plan */
+    vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
+    bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
+                                one complex signal. This halves the arithmetic of ranges that repeat the signal in one
+                                dimension or on small images, and of all plans with a filter. The two groups are then
+                                not independent: each has an absolute error proportional to the larger of the two, a NaN
+                                or an infinity in one spreads to the other, and equal groups may give different bits.
+                                Default: each group is computed from its own elements only */
 } vd_convolve_desc;
 
-VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc); /* NULL on failure */
-VD_API void vd_convolve_destroy(vd_convolve *plan); /* before its context or after; work under way keeps what it uses */
-VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]); /* of one result; 0 for dimensions that there are not */
-/* Transforms kernels of [kernels][channels][kernel_shape], which stay in the plan, for runs that are recorded later and run later: one that runs before any
-   has zeros for a kernel. What is recorded into a list that is then discarded sets nothing, and what was set before stays. */
+/* Makes a plan. Returns NULL on failure. */
+VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_convolve_destroy(vd_convolve *plan);
+
+/* Writes the shape of one result; 0 for dimensions that it does not have. */
+VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
+
+/* Records the transform of the kernels, an array of [kernels][channels][kernel_shape]. The plan keeps the spectrum for
+   all later runs. A run that is executed before this has been executed uses kernels of zeros. If the list is discarded,
+   the kernels set before remain. */
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
-/* From [batch][channels][shape] to [batch][kernels][shape of a result]; of any type, as long as they have the room. They may not overlap. */
+
+/* Records the convolution of [batch][channels][shape] to [batch][kernels][shape of a result]. Buffers may have any type
+   and must not overlap. Fails if no kernel was set, or if every list that set one was discarded. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
-VD_API const char *vd_convolve_explain(vd_convolve *plan); /* its passes in words, one a line; lives as long as the plan */
-/* A picture or a stack of them (f32, the last two dimensions) with one kernel: the same size, centred, borders wrapped or continued by zeros. The context
-   keeps the plan. */
-VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out, vd_convolve_range range);
+
+/* Returns the kernels of a plan as text, one a line. Valid as long as the plan; "" for NULL. */
+VD_API const char *vd_convolve_explain(vd_convolve *plan);
+
+/* Convolves images (f32, the last two dimensions of `image`) with one 2-D kernel, without a plan. out: as large as
+   image. range: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+                                vd_convolve_range range);
+
+/* ---- fragments ---- */
+
+/* Records code that computes *out from in[0] and, where the manual's table says so, in[1]. *out is {0} before the call
+   and must be set. user: the …_user of the desc. See Fragments. */
+typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
 
 /* ---- reductions ---- */
 
 typedef struct vd_reduce vd_reduce; /* a plan */
 
-/* Results are of the type of the elements where nothing else is said. Sums and products of integers wrap, f16 is computed in f32. */
+/* Operation, elements, results. Results have the type of the elements unless it says otherwise; "float": f16 for f16,
+   f64 for 64-bit types, else f32. Integers wrap. f16 is computed in f32. */
 typedef enum vd_reduce_op {
-    VD_REDUCE_DEFAULT = 0,   /* sum */
-    VD_REDUCE_SUM, VD_REDUCE_PRODUCT,
-    VD_REDUCE_MIN, VD_REDUCE_MAX,               /* pass over NaN */
-    VD_REDUCE_AND, VD_REDUCE_OR, VD_REDUCE_XOR, /* of integers and VD_BOOL */
-    VD_REDUCE_ANY, VD_REDUCE_ALL,               /* whether any is, all are other than 0, of VD_BOOL too; results: VD_BOOL */
-    VD_REDUCE_ARGMIN, VD_REDUCE_ARGMAX,         /* results: VD_U32, the lowest number of such an element among those of a result, in C order; passes over
-                                                   NaN, and where there is nothing else gives 0xffffffff */
-    VD_REDUCE_DOT,           /* sum of the products of the elements of two inputs; a map takes the place of the product */
-    /* The next ones give f16 of f16, else f32, of 64-bit types f64. */
-    VD_REDUCE_NORM,          /* square root of the sum of squares, which may overflow */
-    VD_REDUCE_MEAN,
-    VD_REDUCE_VARIANCE       /* mean of squared distances from the mean, in one pass without cancellation */
+    VD_REDUCE_DEFAULT = 0, /* VD_REDUCE_SUM */
+    VD_REDUCE_SUM,         /* numbers */
+    VD_REDUCE_PRODUCT,     /* numbers */
+    VD_REDUCE_MIN,         /* numbers; ignores NaN */
+    VD_REDUCE_MAX,         /* numbers; ignores NaN */
+    VD_REDUCE_AND,         /* integers, VD_BOOL */
+    VD_REDUCE_OR,          /* integers, VD_BOOL */
+    VD_REDUCE_XOR,         /* integers, VD_BOOL */
+    VD_REDUCE_ANY,         /* numbers, VD_BOOL; result VD_BOOL: whether any element is not 0 */
+    VD_REDUCE_ALL,         /* numbers, VD_BOOL; result VD_BOOL: whether no element is 0 */
+    VD_REDUCE_ARGMIN,      /* numbers; result VD_U32: the lowest index of a smallest element, in C order of the elements
+                              of one result. Ignores NaN; 0xffffffff if there is nothing else */
+    VD_REDUCE_ARGMAX,      /* the same for a largest element */
+    VD_REDUCE_DOT,         /* numbers, two inputs: sum of products. A map replaces the product */
+    VD_REDUCE_NORM,        /* numbers; result float: square root of the sum of squares, which may overflow */
+    VD_REDUCE_MEAN,        /* numbers; result float */
+    VD_REDUCE_VARIANCE     /* numbers; result float: mean of the squared distances from the mean, in one pass without
+                              cancellation */
 } vd_reduce_op;
 
-/* A function of the caller's that writes a part of a kernel: map, combine, keep or bin. It is called while the plan is made, several times. It gets
-   in[0]; in[1] too as a combine, as the map of VD_REDUCE_DOT and as that of vd_top_k_create, else that was never set. *out comes as {0}, and it has to set
-   it: to a value of the type that its field names or, where that type has less than 32 bits, of the one with 32 in which combine gets such numbers.
-   Immediates of any type are converted. It declares no arguments: what it needs is in the elements, or known now. It does not wait for a workgroup
-   (vc_barrier, vc_group_reduce and the like) and has no vc_return_if, but vc_select or VC_IF. */
-typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
-
 typedef struct vd_reduce_desc {
-    const char *name;        /* for messages; default: "reduce" */
-    vd_reduce_op op;
-    vd_type type;            /* of the elements: a scalar number, or VD_BOOL; default: VD_F32 */
-    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
-    uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results lie in C order of the others: whether reduced ones are kept with length 1
-                                is a matter of the shape of the caller's buffer alone */
-    vd_fragment map;         /* what is reduced in place of an element, in[0], or for VD_REDUCE_DOT of in[0] and in[1]; of the same type, for VD_REDUCE_ANY
-                                and _ALL also a bool; default: itself */
-    void *map_user;
-    vd_fragment combine;     /* an operation of the caller's, of in[0] and in[1], in place of op: associative and commutative; f16 comes as f32, integers of
-                                less than 32 bits as 32 */
-    void *combine_user;
-    vc_val identity;         /* with combine, and only then: the immediate of this type that changes nothing, such as vc_f32(1) for a product,
-                                vc_f32(INFINITY) for a minimum */
-    bool also;               /* vd_reduce_io.also is written */
-    uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the count less this; default: 0 */
-    uint64_t segments;       /* of an array of one dimension: a result each, from vd_reduce_io.offsets; an empty one gives what the operation begins with, but
-                                means of none and variances of at most `correction` elements are undefined */
+    const char *name;        /* for messages; copied; default: "reduce" */
+    vd_reduce_op op;         /* default: VD_REDUCE_SUM; must be 0 with combine */
+    vd_type type;            /* of the elements: a scalar number or VD_BOOL; default: VD_F32 */
+    uint64_t shape[4];       /* elements along each dimension, in C order; trailing zeros: fewer dimensions. Required */
+    uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results are in C order of the other
+                                dimensions */
+    vd_fragment map;         /* replaces each element before it is reduced; default: none */
+    void *map_user;          /* passed to map */
+    vd_fragment combine;     /* replaces op: an associative and commutative operation of two elements; default: none */
+    void *combine_user;      /* passed to combine */
+    vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
+                                vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
+    bool also;               /* write vd_reduce_io.also: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
+    uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the number of elements less this; default: 0 */
+    uint64_t segments;       /* of an array of one dimension: number of segments, each with its own result; less than
+                                2^31. An empty segment gives the identity of the operation; the mean of none and the
+                                variance of at most `correction` elements are undefined. Default: no segments */
 } vd_reduce_desc;
 
+/* A buffer that the plan does not use must be {0}. Inputs may overlap each other; outputs must not overlap anything. */
 typedef struct vd_reduce_io {
-    vd_buffer in;            /* as many elements as the shape has */
-    vd_buffer with;          /* VD_REDUCE_DOT: as many others */
-    vd_buffer out;           /* one for each that is left, in C order; may not overlap what is read */
-    vd_buffer offsets;       /* with vd_reduce_desc.segments, one more VD_U32 than those: segment i has the elements offsets[i] to offsets[i + 1] - 1 */
-    vd_buffer also;          /* with vd_reduce_desc.also, as many: of VD_REDUCE_ARGMIN and _ARGMAX the elements themselves, of VD_REDUCE_VARIANCE the means */
+    vd_buffer in;            /* the elements */
+    vd_buffer with;          /* VD_REDUCE_DOT: the elements of the second input */
+    vd_buffer out;           /* one result for each index of the dimensions that are not reduced, or for each segment */
+    vd_buffer offsets;       /* with segments: segments + 1 VD_U32; segment i has the elements offsets[i] … offsets[i +
+                                1] - 1 */
+    vd_buffer also;          /* with desc.also, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE: the
+                                means */
 } vd_reduce_io;
 
-VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc); /* NULL on failure; map and combine are called now */
-VD_API void vd_reduce_destroy(vd_reduce *plan);     /* before its context or after; work under way keeps what it uses */
-VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out); /* what takes no more buffers */
+/* Makes a plan; calls map and combine. Returns NULL on failure. */
+VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_reduce_destroy(vd_reduce *plan);
+
+/* Records a reduction with these buffers alone. */
+VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out);
+
+/* Records a reduction. */
 VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
-/* All elements of a buffer of scalars to the first of `out`, through a plan that the context keeps. */
+
+/* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). */
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out);
@@ -417,117 +726,154 @@ VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean);
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out);
 
-/* ---- scans: running sums and the like, and compaction ---- */
+/* ---- scans: prefix sums and compaction ---- */
 
 typedef struct vd_scan vd_scan; /* a plan */
 
+/* How work-groups get the sum of what precedes them; see Scans. */
 typedef enum vd_scan_way {
-    VD_SCAN_DEFAULT = 0,     /* as the device is known to allow */
-    VD_SCAN_ONE_PASS,        /* workgroups wait for others that have begun, which have to go on meanwhile */
-    VD_SCAN_THREE_KERNELS    /* nobody waits, and what is scanned is read twice */
-    /* Nobody waits either where a workgroup takes all of a row, and along other axes than the last one: there both are the same. */
+    VD_SCAN_DEFAULT = 0,     /* VD_SCAN_ONE_PASS on devices known to allow it, else VD_SCAN_THREE_KERNELS */
+    VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must keep these
+                                running */
+    VD_SCAN_THREE_KERNELS    /* no work-group waits; elements are read twice */
 } vd_scan_way;
 
 typedef struct vd_scan_desc {
-    const char *name;        /* for messages; default: "scan" */
-    vd_reduce_op op;         /* up to VD_REDUCE_XOR; default: sum */
+    const char *name;        /* for messages; copied; default: "scan" */
+    vd_reduce_op op;         /* VD_REDUCE_SUM to VD_REDUCE_XOR; default: VD_REDUCE_SUM; must be 0 with combine */
     vd_type type;            /* of elements and results: a scalar number; default: VD_F32 */
-    uint64_t shape[4];       /* elements; trailing zeros mean there are fewer dimensions; the last one is contiguous */
-    uint32_t axis;           /* 1 + the dimension to go along; default: the last one, which is fastest */
-    bool exclusive;          /* a result is that of the elements before, without its own; default: with it */
-    bool segmented;          /* vd_scan_io.heads says where to begin anew */
-    vd_fragment map;         /* of in[0] alone, of the same type; the next ones as in vd_reduce_desc */
-    void *map_user;
-    vd_fragment combine;     /* associative; in[0] comes before in[1] */
-    void *combine_user;
-    vc_val identity;
-    vd_scan_way way;
+    uint64_t shape[4];       /* elements along each dimension, in C order; trailing zeros: fewer dimensions. Required */
+    uint32_t axis;           /* 1 + the dimension to scan along; default: the last one, which is fastest */
+    bool exclusive;          /* a result combines the elements before its own; default: its own too */
+    bool segmented;          /* vd_scan_io.heads marks where a new segment begins; default: no segments */
+    vd_fragment map;         /* replaces each element before it is scanned; default: none */
+    void *map_user;          /* passed to map */
+    vd_fragment combine;     /* replaces op: an associative operation; in[0] precedes in[1]; default: none */
+    void *combine_user;      /* passed to combine */
+    vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged */
+    vd_scan_way way;         /* default: VD_SCAN_DEFAULT */
 } vd_scan_desc;
 
 typedef struct vd_compact_desc {
-    const char *name;        /* for messages; default: "compact" */
-    vd_type type;            /* of elements: a scalar number; default: VD_F32 */
-    uint64_t count;          /* elements */
-    vd_fragment keep;        /* of in[0]: a bool, whether that element stays */
-    void *keep_user;
-    vd_scan_way way;
+    const char *name;        /* for messages; copied; default: "compact" */
+    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    uint64_t count;          /* number of elements. Required */
+    vd_fragment keep;        /* whether an element is kept, a bool. Required */
+    void *keep_user;         /* passed to keep */
+    vd_scan_way way;         /* default: VD_SCAN_DEFAULT */
 } vd_compact_desc;
 
+/* A buffer that the plan does not use must be {0}. */
 typedef struct vd_scan_io {
-    vd_buffer in, out;       /* as many elements as the shape has; of scans, out may be in. Compaction writes what it keeps, in order, and no more */
-    vd_buffer heads;         /* of segmented scans: as many VD_U32, other than 0 where a segment begins */
-    vd_buffer count;         /* of compaction: one VD_U32, how many elements it kept */
+    vd_buffer in;            /* the elements */
+    vd_buffer out;           /* as many. Scans: may be the same memory as in. Compaction: must not overlap in; receives
+                                the elements that are kept, in order; the rest is not written */
+    vd_buffer heads;         /* segmented scans: as many VD_U32, not 0 where a segment begins */
+    vd_buffer count;         /* compaction: one VD_U32, the number of elements kept */
 } vd_scan_io;
 
-VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc);       /* NULL on failure; fragments are called now */
-VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc); /* likewise; run and destroyed as scans are */
-VD_API void vd_scan_destroy(vd_scan *plan);         /* before its context or after; work under way keeps what it uses */
+/* Make a plan; call the fragments. Return NULL on failure. A compaction is run and destroyed as a scan. */
+VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc);
+VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_scan_destroy(vd_scan *plan);
+
+/* Records a scan or compaction. */
 VD_API vd_result vd_scan_run(vd_scan *plan, vd_list *list, const vd_scan_io *io);
-/* Sums of all elements of a buffer of scalars, through a plan that the context keeps. */
+
+/* Prefix sums of all elements of a buffer of scalars, without a plan (see Plans). */
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out);
 
-/* ---- sorting and counting ---- */
+/* ---- sorting ---- */
 
 typedef struct vd_sort vd_sort; /* a plan */
 
 typedef struct vd_sort_desc {
-    const char *name;        /* for messages; default: "sort" */
+    const char *name;        /* for messages; copied; default: "sort" */
     vd_type type;            /* of the keys: a scalar number; default: VD_F32 */
-    vd_type values;          /* of what goes with them: any type of 4 or 8 bytes; default: nothing does */
-    uint64_t count;
-    bool descending;         /* equal keys stay in their order all the same */
-    vd_scan_way way;         /* VD_SCAN_ONE_PASS: one kernel a digit, where subgroups have one size and keys are fewer than 2^30; default: as is faster */
+    vd_type values;          /* of a value moved with each key: any type of 4 or 8 bytes; default: no values */
+    uint64_t count;          /* number of keys. Required */
+    bool descending;         /* default: ascending. Equal keys keep their order either way */
+    vd_scan_way way;         /* VD_SCAN_ONE_PASS: one kernel for each digit, if subgroups have one size and there are
+                                fewer than 2^30 keys, otherwise three; default: the faster one, as far as is known */
 } vd_sort_desc;
 
 typedef struct vd_sort_io {
-    vd_buffer keys, values;  /* `count` of each */
-    vd_buffer out, out_values; /* {0}, or the same: in place; other ones may not overlap */
+    vd_buffer keys, values;  /* `count` of each; values must be {0} without desc.values */
+    vd_buffer out, out_values; /* {0} or the same memory: in place; other overlap is an error */
 } vd_sort_io;
 
-VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);     /* NULL on failure; has room for as many keys and values once more */
-VD_API void vd_sort_destroy(vd_sort *plan);         /* before its context or after; work under way keeps what it uses */
+/* Makes a plan with device memory for `count` more keys and values. Returns NULL on failure. */
+VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_sort_destroy(vd_sort *plan);
+
+/* Records a sort. */
 VD_API vd_result vd_sort_run(vd_sort *plan, vd_list *list, const vd_sort_io *io);
-/* All elements of a buffer of scalars, in place and ascending, through a plan that the context keeps. */
+
+/* Sorts all elements of a buffer of scalars, in place and ascending, without a plan (see Plans). */
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys);
+
+/* ---- histograms ---- */
 
 typedef struct vd_histogram vd_histogram; /* a plan */
 
 typedef struct vd_histogram_desc {
-    const char *name;        /* for messages; default: "histogram" */
+    const char *name;        /* for messages; copied; default: "histogram" */
     vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
-    uint64_t count;
-    uint32_t bins;           /* up to 2147483648 */
-    vd_fragment bin;         /* of in[0]: its bin, a number, rounded down; what is not from 0 to bins - 1 is not counted; default: the element itself */
-    void *bin_user;
+    uint64_t count;          /* number of elements. Required */
+    uint32_t bins;           /* number of bins, at most 2^31. Required */
+    vd_fragment bin;         /* the bin of an element, a number, rounded down. Elements outside of 0 to bins - 1 are not
+                                counted. Default: the element itself */
+    void *bin_user;          /* passed to bin */
 } vd_histogram_desc;
 
-VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc); /* NULL on failure; bin is called now */
-VD_API void vd_histogram_destroy(vd_histogram *plan); /* before its context or after; work under way keeps what it uses */
-VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out); /* out: VD_U32, one a bin, what was there is gone */
+/* Makes a plan; calls bin. Returns NULL on failure. */
+VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_histogram_destroy(vd_histogram *plan);
+
+/* Records a histogram. out: one VD_U32 for each bin, overwritten; must not overlap in. */
+VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out);
+
+/* ---- top-k ---- */
 
 typedef struct vd_top_k vd_top_k; /* a plan */
 
 typedef struct vd_top_k_desc {
-    const char *name;        /* for messages; default: "top_k" */
+    const char *name;        /* for messages; copied; default: "top_k" */
     vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
-    uint64_t shape[4];       /* elements, in rows along the last dimension; trailing zeros mean there are fewer dimensions */
-    uint32_t k;              /* how many of a row are wanted: up to 1024, and as many as it has */
-    bool smallest;           /* default: the largest are */
-    vd_fragment map;         /* what is compared and given in place of an element, in[0], with index in[1], of the same type; default: itself */
-    void *map_user;
+    uint64_t shape[4];       /* elements along each dimension, in C order; rows are along the last one; trailing zeros:
+                                fewer dimensions. Required */
+    uint32_t k;              /* elements wanted of each row: 1 to 1024, at most the length of a row. Required */
+    bool smallest;           /* default: the largest elements */
+    vd_fragment map;         /* replaces each element before it is compared and returned; default: none */
+    void *map_user;          /* passed to map */
 } vd_top_k_desc;
 
+/* None of the three may overlap. */
 typedef struct vd_top_k_io {
-    vd_buffer in;            /* as many elements as the shape has */
-    vd_buffer values;        /* k for each row, the best one first; f16 are compared as f32, and NaN is given without its sign and payload */
-    vd_buffer indices;       /* VD_U32, as many: where in their row they are. None of the three may overlap */
+    vd_buffer in;            /* the elements */
+    vd_buffer values;        /* k for each row, the best one first. f16 is compared as f32; NaN loses its sign and
+                                payload */
+    vd_buffer indices;       /* as many VD_U32: the index of each in its row */
 } vd_top_k_io;
 
-VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc); /* NULL on failure; map is called now */
-VD_API void vd_top_k_destroy(vd_top_k *plan);       /* before its context or after; work under way keeps what it uses */
+/* Makes a plan; calls map. Returns NULL on failure. */
+VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc);
+
+/* Destroys a plan (see Plans). NULL is allowed. */
+VD_API void vd_top_k_destroy(vd_top_k *plan);
+
+/* Records a top-k selection. */
 VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *io);
-/* Of the rows of a buffer's own shape, as many of each as `values` has room for, through a plan that the context keeps. */
+
+/* Top-k of the rows of a buffer, without a plan (see Plans). k: the elements of `values` divided by the number of
+   rows. */
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 
