@@ -9042,10 +9042,10 @@ VD__SMALL_END
 #define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
 static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
 
-/* Bytes of a scalar of the kind. */
+/* Bytes of one scalar of a type; 0 for VD_BYTES and structs. */
 static uint32_t vd__scalar_size(vd_type type) {
     static const uint8_t sizes[16] = { 0, 4, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0 };
-    return sizes[type & 15u];
+    return type >= VD_STRUCT(0) ? 0 : sizes[type & 15u];
 }
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }

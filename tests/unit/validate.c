@@ -545,6 +545,47 @@ static void the_same_memory_among_many(void **state) {
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
 }
 
+/* Structs have no scalar type: their default alignment is 4 bytes, whatever their size. */
+static void views_of_structs(void **state) {
+    (void)state;
+    for (uint32_t size = 4; size <= 64; size += 4) {
+        unit_module module;
+        unit_saxpy(&module);
+        vd_arg_info infos[2];
+        memset(infos, 0, sizeof infos);
+        for (uint32_t i = 0; i < 2; i++) {
+            infos[i].name = i ? "b" : "a";
+            infos[i].kind = VD_ARG_ADDRESS;
+            infos[i].type = VD_STRUCT(size);
+            infos[i].access = i ? VD_WRITE : VD_READ;
+            infos[i].place = 8 * i;
+            infos[i].size = 8;
+        }
+        vd_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.code = module.words;
+        desc.code_size = module.count * 4;
+        desc.args = infos;
+        desc.arg_count = 2;
+        desc.value_bytes = 16;
+        for (int i = 0; i < 3; i++) desc.local_size[i] = i ? 1 : 64;
+        vd_kernel k = vd_kernel_create(ctx, &desc);
+        vd_buffer a = unit_buffer(ctx, "a", VD_STRUCT(size), 8, NULL), b = unit_buffer(ctx, "b", VD_STRUCT(size), 8, NULL);
+        vd_view_desc view;
+        memset(&view, 0, sizeof view);
+        view.buffer = a;
+        view.offset = size;
+        view.type = VD_STRUCT(size);
+        view.shape[0] = 4;
+        vd_buffer second = vd_buffer_view(ctx, &view);
+        if (!second.id || vd_run(ctx, k, 4, vd_b(second), vd_b(b))) fail_msg("%u bytes: %s", size, vd_error_text());
+        vd_buffer_destroy(ctx, a);
+        vd_buffer_destroy(ctx, b);
+        vd_kernel_destroy(ctx, k);
+    }
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+}
+
 static void names_of_backends(void **state) {
     (void)state;
     for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_named(vd_backend_name((vd_backend)b)), b);
@@ -560,7 +601,7 @@ static void names_of_backends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
                                        CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
-                                       CASE(logs_of_compilers), CASE(names_of_backends), CASE(the_same_memory_among_many),
+                                       CASE(logs_of_compilers), CASE(names_of_backends), CASE(views_of_structs), CASE(the_same_memory_among_many),
                                         CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
