@@ -3749,9 +3749,9 @@ static uint64_t vd__fft_together(const vd__fft_writer *w, uint64_t tiles) {
 static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
     uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
     uint64_t few = vd__fft_together(w, tiles);
-    vc_val group = vc_group_id(w->k, 0), all = vd__fft_divided(group, few), tile = vd__fft_modulo(group, few), q;
+    vc_val group = vc_group_id(w->k, 0), all = vd__fft_divided(group, few), tile = vd__fft_modulo(group, few);
     if (few < tiles) tile = vc_add(tile, vc_mul(vd__fft_divided(all, blocks), vc_u32((uint32_t)few)));
-    q = vc_mul(blocks == 1 ? group : tile, vc_u32(w->shape->side));
+    vc_val q = vc_mul(blocks == 1 ? group : tile, vc_u32(w->shape->side));
     q = vc_add(q, w->side[w->columns]);
     *block = blocks == 1 ? vc_u32(0) : few < tiles ? vd__fft_modulo(all, blocks) : all;
     *partly = count % w->shape->side != 0;
@@ -3771,11 +3771,10 @@ typedef enum vd__fft_there { VD__FFT_ALL, VD__FFT_NONE, VD__FFT_SOME } vd__fft_t
 static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut *cuts, const vd__fft_phase *g, vc_val b, uint32_t j, vc_val *which) {
     const vd__fft_shape *s = w->shape;
     vd__fft_there there = VD__FFT_ALL;
-    uint32_t i;
-    for (i = 0; i < s->axes; i++) {
+    for (uint32_t i = 0; i < s->axes; i++) {
         const vd__fft_cut *c = &cuts[s->axes - 1 - i];
         uint64_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], first = i == g->axis ? j * n * c->scale : 0;
-        vc_val along = b, here;
+        vc_val along = b;
         if (i + 1 < s->axes) {
             along = vd__fft_modulo(b, n);
             b = vd__fft_divided(b, n);
@@ -3783,7 +3782,7 @@ static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut
         if (!c->count || first + n * c->scale <= c->count) continue;
         if (first >= c->count) return VD__FFT_NONE;
         if (c->scale > 1) along = vc_add(vc_mul(along, vc_u32((uint32_t)c->scale)), w->offset);
-        here = vc_lt(along, vc_u32((uint32_t)(c->count - first)));
+        vc_val here = vc_lt(along, vc_u32((uint32_t)(c->count - first)));
         *which = there == VD__FFT_SOME ? vc_and(*which, here) : here;
         there = VD__FFT_SOME;
     }
@@ -3814,8 +3813,7 @@ static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, v
 
 /* The roots that turn the parts of a row, of which the first is 1. */
 static void vd__fft_part_roots(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
-    uint32_t i;
-    for (i = 1; i < copies; i++) {
+    for (uint32_t i = 1; i < copies; i++) {
         bool tabled = vd__fft_is_tabled(w->pass);
         root[i] = tabled ? vd__fft_entry(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i) : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
     }
@@ -3823,12 +3821,12 @@ static void vd__fft_part_roots(const vd__fft_writer *w, vc_val row, uint32_t cop
 
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
-    uint32_t u, j, i, copies = w->pass->turn_first ? w->pass->copies : 0;
+    uint32_t copies = w->pass->turn_first ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
-    vc_val block, exists, q, base;
+    vc_val block, exists;
     bool partly;
-    q = vd__fft_which(w, &block, &exists, &partly);
-    base = vd__fft_begin(&w->pass->in, q, block);
+    vc_val q = vd__fft_which(w, &block, &exists, &partly);
+    vc_val base = vd__fft_begin(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
     if (w->pass->filled[0].count) w->offset = vd__fft_divided(q, w->pass->filled[0].width);
     if (w->pass->turn_first) w->row = vd__fft_row(w, q);
@@ -3837,12 +3835,12 @@ static void vd__fft_load_all(vd__fft_writer *w) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
         if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
     }
-    for (u = 0; u < g.each; u++) {
+    for (uint32_t u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
-        for (j = 0; j < g.radix; j++) {
+        for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             *x = vd__fft_load(w, &g, at, b, j);
-            for (i = 1; i < copies; i++) {
+            for (uint32_t i = 1; i < copies; i++) {
                 w->part = i * w->pass->in.stride[w->shape->axes];
                 *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load(w, &g, at, b, j), root[i]));
             }
@@ -3854,29 +3852,27 @@ static void vd__fft_load_all(vd__fft_writer *w) {
 /* The factor of an element that is stored, from a spectrum in C order which all images share. */
 static vd__fft_c vd__fft_factor(const vd__fft_writer *w, const vd__fft_phase *g, vc_val b, uint32_t j) {
     const vd__fft_side *s = &w->pass->out_index;
-    vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j))), v;
+    vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j)));
     if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
-    v = vd__fft_opened(vc_load(w->spectrum, at));
+    vc_val v = vd__fft_opened(vc_load(w->spectrum, at));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
 static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j, vd__fft_c x) {
-    vc_val v;
     if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step));
     if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_factor(w, g, b, j));
     if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.of && !x.im.of) return; /* by a hook's wish */
-    v = vc_vec2(x.re, x.im);
+    vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at, vd__fft_closed(v, w->word_out));
 }
 
 /* The results of butterfly b, those that are kept. */
 static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x) {
-    uint32_t j;
-    for (j = 0; j < g->radix; j++) {
+    for (uint32_t j = 0; j < g->radix; j++) {
         vc_val which;
         vd__fft_there there = vd__fft_is_there(w, w->pass->kept, g, b, j, &which);
         if (there == VD__FFT_ALL) vd__fft_store(w, g, at, b, j, x[j]);
@@ -3886,24 +3882,23 @@ static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, v
 
 /* The same once, or of a row that makes several parts for each of them. */
 static void vd__fft_store_parts(vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x, const vd__fft_c *root) {
-    uint32_t i, j;
     vd__fft_c turned[VD__FFT_RADIX];
     vd__fft_store_one(w, g, at, b, x);
-    for (i = 1; !w->pass->turn_first && i < w->pass->copies; i++) {
+    for (uint32_t i = 1; !w->pass->turn_first && i < w->pass->copies; i++) {
         w->part = i * w->pass->out.stride[w->shape->axes];
-        for (j = 0; j < g->radix; j++) turned[j] = vd__fft_mul(x[j], root[i]);
+        for (uint32_t j = 0; j < g->radix; j++) turned[j] = vd__fft_mul(x[j], root[i]);
         vd__fft_store_one(w, g, at, b, turned);
     }
     w->part = 0;
 }
 
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t u, copies = w->pass->turn_first ? 0 : w->pass->copies;
+    uint32_t copies = w->pass->turn_first ? 0 : w->pass->copies;
     vd__fft_c root[VD__FFT_RADIX];
-    vc_val block, exists, q, base;
+    vc_val block, exists;
     bool some, partly;
-    q = vd__fft_which(w, &block, &exists, &some);
-    base = vd__fft_begin(&w->pass->out, q, block);
+    vc_val q = vd__fft_which(w, &block, &exists, &some);
+    vc_val base = vd__fft_begin(&w->pass->out, q, block);
     if (w->store || w->pass->product.plain) w->index = vd__fft_begin(&w->pass->out_index, q, block);
     if (w->pass->product.kernels > 1) {
         base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
@@ -3911,7 +3906,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     }
     if (w->pass->kept[0].count) w->offset = vd__fft_divided(q, w->pass->kept[0].width);
     if (copies) vd__fft_part_roots(w, vd__fft_row(w, q), copies, root);
-    for (u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
         if (w->pass->turn && !w->pass->turn_first && !copies) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
@@ -3922,10 +3917,9 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
 
 /* Between the two transforms of Bluestein's algorithm: times the spectrum of the chirp, and on to the inverse. */
 static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t u, j;
-    for (u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
-        for (j = 0; j < g->radix; j++) {
+        for (uint32_t j = 0; j < g->radix; j++) {
             vd__fft_c *x = &w->x[u * g->radix + j];
             *x = vd__fft_swap(vd__fft_mul(*x, vd__fft_entry(w, b, w->pass->tables.spectrum + j * g->step)));
         }
@@ -3936,9 +3930,8 @@ static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
    of thread t at (u * radix + j) * threads + t. */
 static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    vd__fft_phase g;
     if (!s->turned) return false;
-    g = vd__fft_phase_of(s, 0, s->stages - 1);
+    vd__fft_phase g = vd__fft_phase_of(s, 0, s->stages - 1);
     return g.each * g.radix * s->threads == s->n;
 }
 
@@ -3953,26 +3946,24 @@ static vc_val vd__fft_dealt(const vd__fft_pass *pass, vc_val element) {
 /* from[i] times the elements of the spectrum that this channel and kernel have there; into x, which may be from. */
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_phase *g) {
     const vd__fft_product *p = &w->pass->product;
-    uint32_t u, j;
-    vc_val block, exists, q, base;
+    vc_val block, exists;
     bool partly, dealt = vd__fft_is_dealt(w->pass);
-    q = vd__fft_which(w, &block, &exists, &partly);
-    base = vd__fft_begin(&p->spectrum, q, block);
+    vc_val q = vd__fft_which(w, &block, &exists, &partly);
+    vc_val base = vd__fft_begin(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
     if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
-    for (u = 0; u < g->each; u++) {
-        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0) : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u))), v;
-        for (j = 0; j < g->radix; j++) {
+    for (uint32_t u = 0; u < g->each; u++) {
+        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0) : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u)));
+        for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t apart = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads : vd__fft_apart(w, &p->spectrum, g, j);
-            v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(apart)), at));
+            vc_val v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(apart)), at));
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j], vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
         }
     }
 }
 
 static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t i;
-    for (i = 0; i < g->each * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
+    for (uint32_t i = 0; i < g->each * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
 }
 
 /* From products to what is stored: the inverse is the forward transform of exchanged parts. */
@@ -3990,8 +3981,8 @@ static void vd__fft_back(vd__fft_writer *w) {
 static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
     const vd__fft_shape *s = w->shape;
     vc_ref sum[VD__FFT_HELD][2];
-    uint32_t held = g->each * g->radix, i;
-    for (i = 0; i < 2 * held; i++) {
+    uint32_t held = g->each * g->radix;
+    for (uint32_t i = 0; i < 2 * held; i++) {
         sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
         vc_set(sum[i / 2][i % 2], vc_imm(w->real, 0));
     }
@@ -4002,12 +3993,12 @@ static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
         vd__fft_load_all(w);
         vd__fft_stages(w, 0, s->columns_in);
         vd__fft_multiply_by_spectrum(w, w->x, g);
-        for (i = 0; i < held; i++) {
+        for (uint32_t i = 0; i < held; i++) {
             vc_set(sum[i][0], vc_add(vc_get(sum[i][0]), w->x[i].re));
             vc_set(sum[i][1], vc_add(vc_get(sum[i][1]), w->x[i].im));
         }
     }
-    for (i = 0; i < held; i++) {
+    for (uint32_t i = 0; i < held; i++) {
         w->x[i].re = vc_get(sum[i][0]);
         w->x[i].im = vc_get(sum[i][1]);
     }
@@ -4104,7 +4095,6 @@ static void vd__real_fold_alone(vd__fft_writer *w);
 static void vd__fft_write_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
-    uint32_t i;
     vd__fft_deal_threads(w);
     w->columns = s->columns_in;
     if (w->pass->product.channels) {
@@ -4118,7 +4108,7 @@ static void vd__fft_write_kernel(vd__fft_writer *w) {
         vd__fft_multiply(w, &last);
         vd__fft_stages(w, 1, s->columns_out);
         last = vd__fft_phase_of(s, 1, s->stages - 1);
-        for (i = 0; i < last.each * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
+        for (uint32_t i = 0; i < last.each * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
@@ -4133,7 +4123,6 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
-    vd_result result;
     char name[96];
     snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
     if (!w) return vd__fft_no_memory();
@@ -4152,7 +4141,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
     if (pass->real.alone) vd__real_fold_alone(w);
     else vd__fft_write_kernel(w);
-    result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
+    vd_result result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
     vd__fft_free(&p->allocator, w);
     return result;
 }
@@ -4182,9 +4171,8 @@ static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
 
 /* Whether reals of an array can be taken two by two along an axis; not those of convolutions, which may begin anywhere. */
 static bool vd__real_is_paired(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
-    uint32_t i;
     if (p->convolution.batch) return false;
-    for (i = 0; i < p->dimensions; i++)
+    for (uint32_t i = 0; i < p->dimensions; i++)
         if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
     return l->stride[axis] == 1;
 }
@@ -4214,8 +4202,7 @@ typedef struct vd__real_leg {
 
 static vd__fft_layout vd__real_end(const vd_fft *p, vd__fft_place place, uint32_t axis, bool paired) {
     vd__fft_layout l = p->layout[place];
-    uint32_t i;
-    for (i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
+    for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
     return l;
 }
 
@@ -4294,7 +4281,7 @@ static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_
 static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, const vd__fft_layout *fold) {
     vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, l->leg.to);
     vd__fft_layout array = vd__real_array(p, &l->rule, true);
-    uint32_t i, d, axis = l->leg.axis;
+    uint32_t axis = l->leg.axis;
     if (!pass) return false;
     vd__real_give(p, pass, l, false);
     pass->real.alone = true;
@@ -4307,8 +4294,8 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
     pass->dimension[0] = axis;
     pass->in.stride[0] = fold->stride[axis];
     pass->out.stride[0] = l->out.stride[axis];
-    for (i = 0; i < p->dimensions; i++) {
-        d = l->order[i];
+    for (uint32_t i = 0; i < p->dimensions; i++) {
+        uint32_t d = l->order[i];
         if (d == axis) continue;
         vd__digits_add(&pass->in.each, vd__fft_extent(p, axis, d), fold->stride[d]);
         vd__digits_add(&pass->out.each, vd__fft_extent(p, axis, d), l->out.stride[d]);
@@ -4320,13 +4307,13 @@ static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real
 /* h = first * second in two kernels, and a third where bins have to meet their mirror images. */
 static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t first, uint32_t least) {
     uint32_t axis = l->leg.axis, before = r->count;
-    uint64_t second = l->rule.h / first, step;
+    uint64_t second = l->rule.h / first;
     bool fold = vd__real_folds(&l->rule);
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_layout temp = vd__real_room(p, axis, l->rule.h), out = fold ? temp : l->out;
     vd__fft_pass *a = vd__fft_add_pass(r, l->leg.from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : l->leg.to) : NULL;
     if (!b) return false;
-    step = temp.stride[axis];
+    uint64_t step = temp.stride[axis];
     vd__real_take(p, a, l);
     a->real.part_in = (uint32_t)second;
     a->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, a->real.load ? l->in.stride[axis] : second, none,
@@ -4356,9 +4343,9 @@ static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l
 }
 
 static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t least) {
-    uint64_t h = l->rule.h, root = (uint64_t)sqrt((double)h) + 1, first;
+    uint64_t h = l->rule.h, root = (uint64_t)sqrt((double)h) + 1;
     if (vd__real_room(p, l->leg.axis, h).span > UINT32_MAX) return false;
-    for (first = root; first >= 2 && first >= root / 32; first--)
+    for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
         if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two(p, r, l, (uint32_t)first, least)) return true;
     return false;
 }
@@ -4366,9 +4353,8 @@ static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_leg *
 /* As complex axes are planned: on a GPU one pass of fewer than eight columns only where two are not possible. */
 static bool vd__real_plan_leg(vd_fft *p, vd__fft_route *r, const vd__real_leg *l) {
     uint64_t h = l->rule.h;
-    uint32_t least;
     if (!vd__fft_is_smooth(h, 31)) return h <= 32768 && vd__real_plan_one(p, r, l, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
-    for (least = p->device.cpu ? 1 : 8;; least /= 8) {
+    for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
         if ((h <= 65536 && vd__real_plan_one(p, r, l, (uint32_t)h, 0, least)) || vd__real_plan_long(p, r, l, least)) return true;
         if (least < 8) return false;
     }
@@ -4440,8 +4426,7 @@ static vd_result vd__real_plan(vd_fft *p) {
 /* Strides of reals each row of which has the room of its bins, of which there are so many. */
 static void vd__real_pad(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
     uint64_t room = 1;
-    uint32_t i;
-    for (i = p->dimensions; i-- > 0;) {
+    for (uint32_t i = p->dimensions; i-- > 0;) {
         uint64_t bins = count[i] ? count[i] : p->real_length / 2 + 1;
         stride[i] = room;
         room *= i == p->real_axis ? 2 * bins : count[i] ? count[i] : p->shape[i];
@@ -4479,8 +4464,7 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
 /* In place every row of reals has to begin where its half spectrum does, and both have to be contiguous. */
 static bool vd__real_fits_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
-    uint32_t i;
-    for (i = 0; i < p->dimensions; i++)
+    for (uint32_t i = 0; i < p->dimensions; i++)
         if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
     return !p->overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
@@ -4500,10 +4484,10 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* exp(-2 pi i (k * step + first) / of) */
 static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of, uint32_t *offset) {
-    uint64_t k, what[5] = { 'r', count, step, first, of };
+    uint64_t what[5] = { 'r', count, step, first, of };
     double *at;
     if (!vd__fft_table_of(p, count, what, offset, &at)) return false;
-    for (k = 0; at && k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
+    for (uint64_t k = 0; at && k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
     return true;
 }
 
@@ -4561,14 +4545,14 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_sid
 static vd__fft_c vd__real_hooked(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vd__fft_c x) {
     const vd_fft *p = w->plan;
     vd__fft_layout array = vd__real_array(p, &w->pass->real, out);
-    uint32_t axis = w->pass->dimension[0], i;
+    uint32_t axis = w->pass->dimension[0];
     vc_val zero = vc_const(w->k, vc_u32(0));
     vd_fft_point point;
     vd_fft_value value;
     at = vc_add(zero, at);
     point.direction = w->direction;
     point.index = vc_add(row.index, vc_mul(at, vc_u32((uint32_t)array.stride[axis])));
-    for (i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         vc_val c = i == axis ? at : zero;
         if (i < p->dimensions && i != axis && p->shape[i] > 1) {
             c = vc_add(zero, vd__fft_divided(row.index, array.stride[i]));
@@ -4613,9 +4597,9 @@ static vc_val vd__real_permuted(const vd__real *r, vc_val m, vc_val *negative) {
 
 /* Element `index` of a row in memory, of which the first `filled` are there: zeros in place of the others; 0: all are. */
 static vc_val vd__real_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled, bool pair) {
-    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), zero, v;
+    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
     if (filled) {
-        zero = vc_const(w->k, vc_imm(w->stored[0], 0));
+        vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
         v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), pair ? vc_splat(zero, 2) : zero);
     } else {
         v = vc_load(w->in, at);
@@ -4639,9 +4623,9 @@ static vc_val vd__real_number(const vd__fft_writer *w, vd__real_row row, vc_val 
 
 /* Reals 2 i and 2 i + 1 of a row, which lie in memory as one pair. */
 static vd__fft_c vd__real_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
-    vc_val v = vd__real_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2)), re, im;
-    re = vd__real_hooked_in(w, row, even, vc_component(v, 0));
-    im = vd__real_hooked_in(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
+    vc_val v = vd__real_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2));
+    vc_val re = vd__real_hooked_in(w, row, even, vc_component(v, 0));
+    vc_val im = vd__real_hooked_in(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
     return vd__fft_pair(re, im);
 }
 
@@ -4673,13 +4657,13 @@ static vc_val vd__real_fetch(const vd__fft_writer *w, vd__real_row row, vc_val t
 /* Bin k of the half spectrum, the last of which is n / 2; `first`: k may be 0. */
 static vd__fft_c vd__real_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
-    vc_val v = vd__real_element(w, row, k, r->filled, true), im;
+    vc_val v = vd__real_element(w, row, k, r->filled, true);
     vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
         x = vd__real_hooked(w, false, row, k, x);
         x = vd__fft_pair(vd__real_filled(w, k, x.re), vd__real_filled(w, k, x.im));
     }
-    im = x.im;
+    vc_val im = x.im;
     if (first) { /* both ends are real */
         vc_val inner = vc_ne(k, vc_u32(0));
         if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
@@ -4693,9 +4677,9 @@ static vd__fft_c vd__real_turned_bin(const vd__fft_writer *w, vd__real_row row, 
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
-    vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k), re, im;
-    re = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
-    im = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
+    vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k);
+    vc_val re = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
+    vc_val im = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
     if (first) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
 }
@@ -4708,15 +4692,14 @@ static vd__fft_c vd__real_any_bin(const vd__fft_writer *w, vd__real_row row, vc_
 static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
     vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
-    vd__fft_c bin;
     if (vd__real_family(r->kind)) return vd__real_turned_bin(w, row, k, first);
-    bin = vd__real_bin(w, row, vc_min(k, far), first);
+    vd__fft_c bin = vd__real_bin(w, row, vc_min(k, far), first);
     return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
 }
 
 /* Input i of a transform of odd length. The zero of a row alone is an immediate, so that butterflies leave out what is done with it. */
 static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
-    vd__fft_c a, b;
+    vd__fft_c a;
     if (!w->pass->real.back) {
         a.re = vd__real_fetch(w, rows->row[0], i);
         a.im = rows->count == 2 ? vd__real_fetch(w, rows->row[1], i) : vd__fft_number(a.re, 0);
@@ -4724,7 +4707,7 @@ static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows
     }
     a = vd__real_odd_bin(w, rows->row[0], i, first);
     if (rows->count == 1) return a;
-    b = vd__real_odd_bin(w, rows->row[1], i, first);
+    vd__fft_c b = vd__real_odd_bin(w, rows->row[1], i, first);
     return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
@@ -4733,7 +4716,6 @@ static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *row
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vc_mul(i, vc_u32(2)), re, im;
-    vd__fft_c near, far, sum, turned;
     if (!r->half) return vd__real_load_rows(w, rows, i, first);
     if (vd__real_family(r->kind) == 4) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
@@ -4748,10 +4730,10 @@ static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *row
         im = vd__real_fetch(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
     }
-    near = vd__real_any_bin(w, row, i, first);
-    far = vd__real_conj(vd__real_any_bin(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
-    sum = vd__fft_add(near, far);
-    turned = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
+    vd__fft_c near = vd__real_any_bin(w, row, i, first);
+    vd__fft_c far = vd__real_conj(vd__real_any_bin(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
+    vd__fft_c sum = vd__fft_add(near, far);
+    vd__fft_c turned = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
     return vd__fft_pair(vc_sub(sum.re, turned.im), vc_add(sum.im, turned.re));
 }
 
@@ -4785,15 +4767,15 @@ static bool vd__real_is_empty(const vd__fft_writer *w, const vd__fft_phase *g, u
 
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
-    uint32_t chirp = w->pass->chirp, u, j;
-    vc_val block, exists, q;
+    uint32_t chirp = w->pass->chirp;
+    vc_val block, exists;
     vd__real_rows rows;
     bool partly;
-    q = vd__fft_which(w, &block, &exists, &partly);
+    vc_val q = vd__fft_which(w, &block, &exists, &partly);
     rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in);
-    for (u = 0; u < g.each; u++) {
+    for (uint32_t u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
-        for (j = 0; j < g.radix; j++) {
+        for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             bool beyond = vd__real_beyond(w, &g, j);
             vc_val own = vc_add(b, vc_u32(j * g.step)), i = vd__real_index(&rows, beyond ? vc_min(own, vc_u32(chirp - 1)) : own, w->pass->real.part_in);
@@ -4815,9 +4797,8 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* A pair of numbers to element `at` of a row. */
 static void vd__real_put_at(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
-    vc_val v;
     if (!x.re.of && !x.im.of) return; /* by the hook's wish */
-    v = vc_vec2(x.re, x.im);
+    vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
@@ -4861,9 +4842,9 @@ static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_v
 static void vd__real_put_quarter(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool mirrored, double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
-    vc_val negative, at = vd__real_permuted(r, l, &negative), v;
+    vc_val negative, at = vd__real_permuted(r, l, &negative);
     vd__fft_root(r->n % 8, 8, &c, &s);
-    v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
+    vc_val v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
     vd__real_put(w, row, at, vd__real_negated(negative, v), factor);
 }
@@ -4930,21 +4911,19 @@ static uint64_t vd__real_results(const vd__real *r) { return r->kind == VD_FFT_R
 static void vd__real_store_one(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows, vc_val b, const vd__fft_c *x) {
     const vd__real *r = &w->pass->real;
     uint64_t count = vd__real_results(r), step = (uint64_t)g->step * (r->part_out ? r->part_out : 1);
-    uint32_t j;
-    for (j = 0; j < g->radix && j * step < count; j++) {
+    for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
         vc_val i = vd__real_index(rows, vc_add(b, vc_u32(j * g->step)), r->part_out);
         VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) { vd__real_store(w, rows, i, x[j]); }
     }
 }
 
 static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t u;
-    vc_val block, exists, q;
+    vc_val block, exists;
     vd__real_rows rows;
     bool some, partly;
-    q = vd__fft_which(w, &block, &exists, &some);
+    vc_val q = vd__fft_which(w, &block, &exists, &some);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, w->pass->real.part_out);
-    for (u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_own(w, g, u, &partly), own = exists;
         if (partly) own = vc_and(own, vc_lt(b, vc_u32(g->step)));
         VD__REAL_IF(w, some || partly, own) { vd__real_store_one(w, g, &rows, b, &w->x[u * g->radix]); }
@@ -4994,12 +4973,12 @@ static void vd__real_put_fold(const vd__fft_writer *w, const vd__real_rows *rows
 
 /* The results of the last stage to where every thread can read them. */
 static void vd__real_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component) {
-    uint32_t u, j, constant;
-    for (u = 0; u < g->each; u++) {
+    uint32_t constant;
+    for (uint32_t u = 0; u < g->each; u++) {
         bool partly;
         vc_val b = vd__fft_own(w, g, u, &partly), own = vc_lt(b, vc_u32(g->step));
         VD__REAL_IF(w, partly, own) {
-            for (j = 0; j < g->radix; j++) {
+            for (uint32_t j = 0; j < g->radix; j++) {
                 vc_val spot = vd__fft_spot(w, b, j, g->step, g->radix, &constant);
                 vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
             }
@@ -5013,26 +4992,26 @@ typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_HELD], far[VD__FFT_HELD];
 static vc_val vd__real_pair(const vd__fft_writer *w, uint32_t u) { return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads)); }
 
 static void vd__real_receive(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
-    uint32_t u, constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
-    for (u = 0; u < count; u++) {
-        vc_val p = vd__real_pair(w, u), far, a, b;
+    uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
+    for (uint32_t u = 0; u < count; u++) {
+        vc_val p = vd__real_pair(w, u);
         if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
-        far = vc_sub(vc_u32(h), p);
+        vc_val far = vc_sub(vc_u32(h), p);
         if (u == 0) far = vc_select(vc_eq(p, vc_u32(0)), p, far);
-        a = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
-        b = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
+        vc_val a = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
+        vc_val b = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
         if (component) { to->near[u].im = a; to->far[u].im = b; } else { to->near[u].re = a; to->far[u].re = b; }
     }
 }
 
 static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
-    uint32_t u, threads = w->shape->threads, h = (uint32_t)w->pass->real.h, all = h / 2 + 1;
-    vc_val block, exists, q;
+    uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, all = h / 2 + 1;
+    vc_val block, exists;
     vd__real_rows rows;
     bool some;
-    q = vd__fft_which(w, &block, &exists, &some);
+    vc_val q = vd__fft_which(w, &block, &exists, &some);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
-    for (u = 0; u < count; u++) {
+    for (uint32_t u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > all, middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair(w, u), own = exists;
         if (partly) own = vc_and(own, vc_lt(p, vc_u32(all)));
@@ -5042,16 +5021,16 @@ static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs
 }
 
 static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t part, parts = w->shape->split ? 2 : 1, u, j, h = (uint32_t)w->pass->real.h;
+    uint32_t parts = w->shape->split ? 2 : 1, h = (uint32_t)w->pass->real.h;
     uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
     vd__real_pairs pairs;
     w->pad = vd__fft_no_pad; /* neighbours write neighbours, and read them from either end */
-    for (u = 0; w->pass->chirp && u < g->each; u++) {
+    for (uint32_t u = 0; w->pass->chirp && u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
-        for (j = 0; j < g->radix; j++)
+        for (uint32_t j = 0; j < g->radix; j++)
             w->x[u * g->radix + j] = vd__real_chirped(w, w->x[u * g->radix + j], vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
     }
-    for (part = 0; part < parts; part++) {
+    for (uint32_t part = 0; part < parts; part++) {
         if (w->used[0]) vc_barrier(w->k);
         vd__real_send(w, g, part);
         if (parts == 1) vd__real_send(w, g, 1);
@@ -5127,8 +5106,7 @@ struct vd_reduce {
 /* The same digits where memory is counted in groups of n elements: `inner`: of groups, of which the last digit counts as many fewer. */
 static vd__digits vd__digits_grouped(const vd__digits *d, uint32_t n, bool inner) {
     vd__digits g = *d;
-    uint32_t i;
-    for (i = 0; i < g.count && n > 1; i++) g.stride[i] /= n;
+    for (uint32_t i = 0; i < g.count && n > 1; i++) g.stride[i] /= n;
     if (!inner || n == 1) return g;
     g.stride[g.count - 1] = 1;
     g.size[g.count - 1] /= n;
@@ -5313,19 +5291,18 @@ static vd__reduce_state vd__reduce_pool(const vd__reduce_writer *w, vd__reduce_s
 static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element) {
     static const vc_val nothing = { 0, 0 };
     vc_type type = w->type[0];
-    vc_val e[2] = { { 0, 0 }, { 0, 0 } }, first;
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     e[0] = element;
     w->shift = nothing;
-    first = vd__reduce_lift(w, e, vc_u32(0)).v[0];
+    vc_val first = vd__reduce_lift(w, e, vc_u32(0)).v[0];
     w->shift = vc_select(vc_lt(vc_abs(first), vc_imm(type, type == VC_F64 ? (uint64_t)0x7fc << 52 : 0x7e000000u)), first, vc_imm(type, 0));
 }
 
 static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
-    vc_val better;
     if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_of(&w->combine, w->k, a.v[0], b.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
-        better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
+        vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
         s.v[0] = vc_select(better, b.v[0], a.v[0]);
         s.v[1] = vc_select(better, b.v[1], a.v[1]);
@@ -5336,13 +5313,12 @@ static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_s
 
 /* `count` states, a power of two, as one; in place. Of single elements the mean is made first and the distances from it then. */
 static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
-    uint32_t i, n;
-    vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0), far;
+    vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
-        for (i = 1; i < count; i++) mean = vc_add(mean, s[i].v[0]);
+        for (uint32_t i = 1; i < count; i++) mean = vc_add(mean, s[i].v[0]);
         mean = vc_div(mean, vc_cast(w->type[0], vc_u32(count)));
-        for (i = 0; i < count; i++) {
-            far = vc_sub(s[i].v[0], mean);
+        for (uint32_t i = 0; i < count; i++) {
+            vc_val far = vc_sub(s[i].v[0], mean);
             squares = vc_fma(far, far, squares);
         }
         s[0].v[0] = mean;
@@ -5350,8 +5326,8 @@ static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_s
         s[0].v[2] = vc_u32(count);
         return s[0];
     }
-    for (n = count / 2; n; n /= 2)
-        for (i = 0; i < n; i++) s[i] = vd__reduce_both(w, s[i], s[i + n]);
+    for (uint32_t n = count / 2; n; n /= 2)
+        for (uint32_t i = 0; i < n; i++) s[i] = vd__reduce_both(w, s[i], s[i + n]);
     return s[0];
 }
 
@@ -5359,15 +5335,13 @@ static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_s
 
 static vd__reduce_state vd__reduce_sum(const vd__reduce_writer *w, uint32_t level) {
     vd__reduce_state s;
-    uint32_t i;
     memset(&s, 0, sizeof s);
-    for (i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(w->sum[level][i]);
+    for (uint32_t i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(w->sum[level][i]);
     return s;
 }
 
 static void vd__reduce_set(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
-    uint32_t i;
-    for (i = 0; i < w->row_of->fields; i++) vc_set(w->sum[level][i], s.v[i]);
+    for (uint32_t i = 0; i < w->row_of->fields; i++) vc_set(w->sum[level][i], s.v[i]);
 }
 
 static void vd__reduce_add(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
@@ -5375,8 +5349,7 @@ static void vd__reduce_add(const vd__reduce_writer *w, uint32_t level, vd__reduc
 }
 
 static void vd__reduce_clear(const vd__reduce_writer *w) {
-    uint32_t level;
-    for (level = 0; level < w->levels; level++) vd__reduce_set(w, level, vd__reduce_nothing(w));
+    for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set(w, level, vd__reduce_nothing(w));
     if (w->levels > 1) vc_set(w->taken, vc_u32(0));
 }
 
@@ -5392,10 +5365,9 @@ static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val 
 
 /* Adds the next state of a chain. */
 static void vd__reduce_take(const vd__reduce_writer *w, vd__reduce_state s) {
-    vc_val taken;
     vd__reduce_add(w, 0, s);
     if (w->levels == 1) return;
-    taken = vc_add(vc_get(w->taken), vc_u32(1));
+    vc_val taken = vc_add(vc_get(w->taken), vc_u32(1));
     vc_set(w->taken, taken);
     vd__reduce_carry(w, 0, taken, VD__REDUCE_CHAIN);
 }
@@ -5403,17 +5375,15 @@ static void vd__reduce_take(const vd__reduce_writer *w, vd__reduce_state s) {
 /* The sum of all levels. */
 static vd__reduce_state vd__reduce_total(const vd__reduce_writer *w) {
     vd__reduce_state s = vd__reduce_sum(w, 0);
-    uint32_t level;
-    for (level = 1; level < w->levels; level++) s = vd__reduce_both(w, vd__reduce_sum(w, level), s);
+    for (uint32_t level = 1; level < w->levels; level++) s = vd__reduce_both(w, vd__reduce_sum(w, level), s);
     return s;
 }
 
 /* The type of a state in memory. */
 static vc_type vd__reduce_cell(const vd__reduce_writer *w) {
     vc_member members[VD__REDUCE_FIELDS];
-    uint32_t i;
     if (w->row_of->fields == 1) return w->type[0];
-    for (i = 0; i < w->row_of->fields; i++) {
+    for (uint32_t i = 0; i < w->row_of->fields; i++) {
         members[i].name = NULL;
         members[i].type = w->type[i];
     }
@@ -5442,10 +5412,10 @@ static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_
 /* Load r of what belongs to a result, as that many states. */
 static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
     vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
-    uint32_t i, j, inputs = vd__reduce_inputs(w->desc);
-    for (i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
-    for (j = 0; j < w->vector; j++) {
-        for (i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
+    uint32_t inputs = vd__reduce_inputs(w->desc);
+    for (uint32_t i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
+    for (uint32_t j = 0; j < w->vector; j++) {
+        for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
         to[j] = vd__reduce_lift(w, e, w->vector > 1 ? vc_add(vc_mul(r, vc_u32(w->vector)), vc_u32(j)) : r);
     }
 }
@@ -5453,20 +5423,20 @@ static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r
 /* Elements behind the last whole vector: one for each of the first threads of the first part. */
 static void vd__reduce_rest(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
-    uint32_t rest = (uint32_t)(n % w->vector), i;
+    uint32_t rest = (uint32_t)(n % w->vector);
     vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!rest) return;
     VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(rest)))) {
-        for (i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
+        for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
         vd__reduce_take(w, vd__reduce_lift(w, e, at));
     }
 }
 
 /* So many loads at once, of those that come `rows` after each other from r on. */
 static void vd__reduce_loads(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
-    uint32_t rows = w->plan->threads / w->plan->lanes, j;
+    uint32_t rows = w->plan->threads / w->plan->lanes;
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
-    for (j = 0; j < loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
+    for (uint32_t j = 0; j < loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
     vd__reduce_take(w, vd__reduce_tree(w, s, loads * w->vector));
 }
 
@@ -5533,12 +5503,12 @@ static bool vd__reduce_stages_elements(const vd__reduce_writer *w) { return w->r
 
 /* Cell `at` of memory, of `vector` elements: by one load, or in the kernel of scalar loads by as many. */
 static vc_val vd__reduce_fetch(const vd__reduce_writer *w, vc_val at) {
-    uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector, i, j;
+    uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector;
     vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
     vd__reduce_state s[VD__REDUCE_ELEMENTS];
-    for (i = 0; i < inputs && w->vector > 1; i++) both[i] = vc_load(w->in[i][1], at);
-    for (j = 0; j < n; j++) {
-        for (i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
+    for (uint32_t i = 0; i < inputs && w->vector > 1; i++) both[i] = vc_load(w->in[i][1], at);
+    for (uint32_t j = 0; j < n; j++) {
+        for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
         if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_wide(w->desc->type), e[0]);
         s[j] = vd__reduce_lift(w, e, vc_u32(0));
     }
@@ -5548,12 +5518,12 @@ static vc_val vd__reduce_fetch(const vd__reduce_writer *w, vc_val at) {
 /* Copies the blocks of this workgroup into shared memory. Loads past their end repeat the last cell, for no result. */
 static void vd__reduce_stage(const vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    uint32_t cells = vd__reduce_block_cells(p), i;
+    uint32_t cells = vd__reduce_block_cells(p);
     vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells)), last = vc_add(first, vc_u32(p->blocks * cells - 1));
     vc_val cell[VD__REDUCE_STAGED + 1];
     last = vc_min(last, vc_u32((uint32_t)p->kept.size[0] * cells - 1));
-    for (i = 0; i < p->stage_loads; i++) cell[i] = vd__reduce_fetch(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
-    for (i = 0; i < p->stage_loads; i++) vc_store(w->cells, vd__reduce_cell_at(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
+    for (uint32_t i = 0; i < p->stage_loads; i++) cell[i] = vd__reduce_fetch(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
+    for (uint32_t i = 0; i < p->stage_loads; i++) vc_store(w->cells, vd__reduce_cell_at(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
@@ -5664,8 +5634,7 @@ static bool vd__reduce_has_rest(const vd_reduce *p, uint32_t vector) { return ve
 static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "with", "with_vectors" } };
     const vd_reduce *p = w->plan;
-    uint32_t i, level;
-    for (i = 0; i < vd__reduce_inputs(w->desc); i++) {
+    for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
         if (vd__reduce_has_rest(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
         if (w->vector > 1) w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
     }
@@ -5682,17 +5651,17 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         if (!elements) w->shared = w->cells;
     }
     if (!w->shared.of && vd__reduce_rows_of(p) > 1 && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
-    for (level = 0; level < w->levels; level++)
-        for (i = 0; i < w->row_of->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
+    for (uint32_t level = 0; level < w->levels; level++)
+        for (uint32_t i = 0; i < w->row_of->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
     if (w->levels > 1) w->taken = vc_var(w->k, "taken", VC_U32);
 }
 
 /* Where the elements of a result begin; offsets that make no sense lead nowhere. */
 static vc_val vd__reduce_base(vd__reduce_writer *w) {
-    vc_val n = vc_u32((uint32_t)w->plan->reduced.product), first;
+    vc_val n = vc_u32((uint32_t)w->plan->reduced.product);
     w->length = n;
     if (!w->desc->segments) return vd__digits_offset(&w->kept, w->near);
-    first = vc_min(vc_load(w->offsets, w->near), n);
+    vc_val first = vc_min(vc_load(w->offsets, w->near), n);
     w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->near, vc_u32(1))), first, n), first);
     return first;
 }
@@ -5717,15 +5686,15 @@ static uint32_t vd__reduce_levels(const vd_reduce *p) {
 /* The results of this workgroup's blocks: neighbouring threads have neighbouring ones, each thread one after the other if there are more than threads. */
 static void vd__reduce_record_staged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    uint32_t results = p->blocks * vd__reduce_per_block(p), done;
-    vc_val lane = vc_local_index(w->k), local;
+    uint32_t results = p->blocks * vd__reduce_per_block(p);
+    vc_val lane = vc_local_index(w->k);
     w->tile = vc_group_id(w->k, 0);
     w->row = vc_div(lane, vc_u32(p->lanes));
     w->length = vc_u32((uint32_t)p->reduced.product);
     w->results = vc_min(vc_u32(vd__reduce_results(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
     vd__reduce_stage(w);
-    for (done = 0; done < results; done += p->lanes) {
-        local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
+    for (uint32_t done = 0; done < results; done += p->lanes) {
+        vc_val local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
         w->result = vc_add(vc_mul(w->tile, vc_u32(results)), local);
         vd__reduce_clear(w);
         vd__reduce_staged_part(w, vc_min(local, vc_u32(results - 1)));
@@ -5735,8 +5704,7 @@ static void vd__reduce_record_staged(vd__reduce_writer *w) {
 
 static void vd__reduce_record(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k), base;
-    vd__reduce_state s;
+    vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
     w->results = vc_u32(vd__reduce_results(p));
     w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
@@ -5744,10 +5712,10 @@ static void vd__reduce_record(vd__reduce_writer *w) {
     w->result = p->lanes > 1 ? vc_add(vc_mul(w->tile, vc_u32(p->lanes)), vc_rem(lane, vc_u32(p->lanes))) : w->tile;
     w->near = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_results(p) - 1)) : w->result;
     vd__reduce_clear(w);
-    base = vd__reduce_base(w);
+    vc_val base = vd__reduce_base(w);
     if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vd__reduce_first(w, base));
     vd__reduce_part(w, base);
-    s = vd__reduce_join(w);
+    vd__reduce_state s = vd__reduce_join(w);
     if (p->parts > 1) vd__reduce_finish(w, s);
     else vd__reduce_write(w, s);
 }
@@ -5756,12 +5724,12 @@ static void vd__reduce_record(vd__reduce_writer *w) {
 
 /* Elements of a load of up to 16 bytes, where every load that is needed begins at a whole number of them. */
 static uint32_t vd__reduce_vector(const vd_reduce *p) {
-    uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4, i;
+    uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4;
     const vd__digits *r = &p->reduced;
     if (p->columns || p->desc.segments || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL) return 1;
     if ((r->count > 1 || p->kept.count) && r->size[r->count - 1] % n) return 1;
-    for (i = 0; i + 1 < r->count; i++) if (r->stride[i] % n) return 1;
-    for (i = 0; i < p->kept.count; i++) if (p->kept.stride[i] % n) return 1;
+    for (uint32_t i = 0; i + 1 < r->count; i++) if (r->stride[i] % n) return 1;
+    for (uint32_t i = 0; i < p->kept.count; i++) if (p->kept.stride[i] % n) return 1;
     return n;
 }
 
@@ -5794,7 +5762,7 @@ static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     const vd__digits *r = &p->reduced;
     const vd__reduce_row *row = vd__reduce_row_of(&p->desc);
-    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED, block;
+    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED;
     uint32_t cell = vd_type_size(row->fields > 1 ? vd__reduce_wide(p->desc.type) : vd__reduce_type(&p->desc));
     uint32_t sums = row->fields > 1 ? p->threads * 4 * cell : 0; /* at most: a state is a vector of up to four components */
     if (p->desc.segments || vd__reduce_results(p) < VD__REDUCE_LANES || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product) return false;
@@ -5802,7 +5770,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     if (row->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
         while (p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0) p->vector *= 2;
     if (vd__reduce_block(p) / p->vector > VD__REDUCE_STAGED * p->threads / 2) return false;
-    block = vd__reduce_block_cells(p);
+    uint32_t block = vd__reduce_block_cells(p);
     if (shared > VD__REDUCE_CELLS) shared = VD__REDUCE_CELLS;
     while (loads > 1 && (loads * p->vector * size > 64 || loads * p->threads * cell / block * (block | 1) > shared)) loads--;
     for (; loads > 0; loads--) {
@@ -5819,14 +5787,14 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
    of them, for each. Enough workgroups to fill a device: 512 threads, four times for each multiprocessor of a large one. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    bool cpu = vd__plan_for_cpu(d), few;
+    bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = vd__plan_threads(d);
     uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
     for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
     if (!cpu && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
-    few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
+    bool few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
     few |= cpu && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024; /* barriers cost more there than strided loads */
     if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_ELEMENTS * rounds) few = false; /* four parts are the most that few elements are worth */
     p->threads = cpu ? 128 : p->columns || few ? 256 : 512;
@@ -5875,17 +5843,15 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
-    vd_result result;
-    uint32_t takes, is;
     if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "op is %d", (int)d->op);
     if (d->combine && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "also is true, but %s has one result", vd__reduce_op_name(d->op));
-    takes = vd__reduce_row_of(d)->takes;
-    is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
+    uint32_t takes = vd__reduce_row_of(d)->takes;
+    uint32_t is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
     if (takes & is) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s%s", vd_type_name(d->type),
                         takes & VD__TAKES_REAL ? "number" : "integer", takes & VD__TAKES_BOOL ? " or bool" : "");
@@ -5893,14 +5859,14 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
 
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
-    uint32_t dimensions, i;
+    uint32_t dimensions;
     uint64_t stride;
     vd_result result = vd__reduce_check_type(p);
     if (!result) result = vd__fft_check_shape(d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
     if (result) return result;
     if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
     p->kept.product = p->reduced.product = 1;
-    for (i = 0; i < dimensions; i++) {
+    for (uint32_t i = 0; i < dimensions; i++) {
         stride /= d->shape[i];
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
@@ -5923,13 +5889,11 @@ static vd_result vd__reduce_try(const vd_reduce *p) {
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
-    const vd__reduce_row *row;
-    uint32_t size;
     vd_result result = vd__reduce_check_desc(p);
     if (!result) result = vd__reduce_try(p);
     if (result) return result;
-    row = vd__reduce_row_of(&p->desc);
-    size = vd_type_size(vd__reduce_type(&p->desc));
+    const vd__reduce_row *row = vd__reduce_row_of(&p->desc);
+    uint32_t size = vd_type_size(vd__reduce_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_results(p) * p->parts > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments, each in %u parts on a processor; it "
@@ -5953,7 +5917,6 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_results(p);
     vd_buffer none = { 0 };
     vd__named from[4], out = vd__named_of(io->out, "out");
-    uint32_t i;
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, place);
     if (!result && d->op == VD_REDUCE_DOT)
         result = vd__plan_check_buffer(p->ctx, io->with, "with", d->type, count, place);
@@ -5968,7 +5931,7 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : none, "with");
     from[2] = vd__named_of(d->segments ? io->offsets : none, "offsets");
     from[3] = vd__named_of(d->also ? io->also : none, "also");
-    for (i = 0; i < 4 && !result; i++) { /* what is read may be one memory, what is written not */
+    for (uint32_t i = 0; i < 4 && !result; i++) { /* what is read may be one memory, what is written not */
         if (!from[i].buffer.id) continue;
         result = vd__plan_check_apart(p->ctx, from[i], out, false);
         if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, from[i], from[3], false);
@@ -5978,8 +5941,8 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
 
 /* In the order in which vd__reduce_declare declares them. */
 static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
-    int count = 0, i;
-    for (i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
+    int count = 0;
+    for (int i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
         if (vd__reduce_has_rest(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
         if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
     }
