@@ -3736,101 +3736,120 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
 }
 
 // >>kernels
-/* Recording a pass: load, transform, store. The inverse is the forward transform with real and imaginary parts exchanged on the way in and out. */
+/* Writing the kernel of a pass: load, transform, store. An inverse transform is the forward transform with real and
+   imaginary parts swapped while loading and storing. */
 
-/* Workgroups of a block that go before those of the next, a kilobyte or so in a row: all, but where the next block needs the same of a spectrum. */
-static uint64_t vd__fft_together(const vd__fft_writer *w, uint64_t tiles) {
-    uint64_t few = tiles;
-    while (w->pass->product.missed && few % 2 == 0 && few * w->shape->side > 128) few /= 2;
-    return few;
+/* Returns how many consecutive work-groups process one block before the next block begins: all of them, or about 128
+   transforms' worth if the next block needs the same part of a spectrum (product.missed). */
+static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
+    uint64_t groups = tiles;
+    while (w->pass->product.missed && groups % 2 == 0 && groups * w->shape->side > 128) groups /= 2;
+    return groups;
 }
 
-/* This thread's transform of all, counted within its block; one that exists. */
-static vc_val vd__fft_which(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
-    uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product, tiles = (count + w->shape->side - 1) / w->shape->side;
-    uint64_t few = vd__fft_together(w, tiles);
-    vc_val group = vc_group_id(w->k, 0), all = vd__fft_divided(group, few), tile = vd__fft_modulo(group, few);
-    if (few < tiles) tile = vc_add(tile, vc_mul(vd__fft_divided(all, blocks), vc_u32((uint32_t)few)));
-    vc_val q = vc_mul(blocks == 1 ? group : tile, vc_u32(w->shape->side));
+/* Returns the index, within its block, of the transform that this thread works on; *block: the index of the block.
+   If the last work-group is not full, *partly is set, *exists tells whether the thread has a transform, and threads
+   without one return the last. */
+static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
+    uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product;
+    uint64_t tiles = (count + w->shape->side - 1) / w->shape->side;
+    uint64_t consecutive = vd__fft_groups_per_block(w, tiles);
+    vc_val group = vc_group_id(w->k, 0), chunk = vd__fft_divided(group, consecutive);
+    vc_val group_in_block = vd__fft_modulo(group, consecutive);
+    if (consecutive < tiles)
+        group_in_block = vc_add(group_in_block, vc_mul(vd__fft_divided(chunk, blocks), vc_u32((uint32_t)consecutive)));
+    vc_val q = vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->side));
     q = vc_add(q, w->side[w->columns]);
-    *block = blocks == 1 ? vc_u32(0) : few < tiles ? vd__fft_modulo(all, blocks) : all;
+    *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_modulo(chunk, blocks) : chunk;
     *partly = count % w->shape->side != 0;
     *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
     return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;
 }
 
-/* Where the elements of a transform begin. */
-static vc_val vd__fft_begin(const vd__fft_side *s, vc_val q, vc_val block) {
-    vc_val at = vd__digits_offset(&s->each, q);
-    return vc_add(at, vd__digits_offset(&s->block, block));
+/* Returns the offset of the first element of transform q of a block. */
+static vc_val vd__fft_base_offset(const vd__fft_side *s, vc_val q, vc_val block) {
+    vc_val offset = vd__digits_offset(&s->each, q);
+    return vc_add(offset, vd__digits_offset(&s->block, block));
 }
 
-/* Element j of butterfly b, whose first one is b: whether it is there for every b, for none, or for those in the value. */
-typedef enum vd__fft_there { VD__FFT_ALL, VD__FFT_NONE, VD__FFT_SOME } vd__fft_there;
+/* Whether an element of a butterfly is inside the range that a pass reads or writes: for every butterfly, for none,
+   or depending on the butterfly. */
+typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_CONDITIONAL } vd__fft_range_check;
 
-static vd__fft_there vd__fft_is_there(const vd__fft_writer *w, const vd__fft_cut *cuts, const vd__fft_phase *g, vc_val b, uint32_t j, vc_val *which) {
+/* Range check of element j of butterfly b against one range per axis, last axis first. VD__FFT_CONDITIONAL: sets
+   *condition. */
+static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_cut *cuts, const vd__fft_phase *g,
+                                               vc_val b, uint32_t j, vc_val *condition) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_there there = VD__FFT_ALL;
+    vd__fft_range_check range = VD__FFT_INSIDE;
     for (uint32_t i = 0; i < s->axes; i++) {
         const vd__fft_cut *c = &cuts[s->axes - 1 - i];
-        uint64_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], first = i == g->axis ? j * n * c->scale : 0;
-        vc_val along = b;
+        uint64_t size = i == g->axis ? s->size[i] / g->radix : s->size[i];
+        uint64_t first = i == g->axis ? j * size * c->scale : 0;
+        vc_val index = b;
         if (i + 1 < s->axes) {
-            along = vd__fft_modulo(b, n);
-            b = vd__fft_divided(b, n);
+            index = vd__fft_modulo(b, size);
+            b = vd__fft_divided(b, size);
         }
-        if (!c->count || first + n * c->scale <= c->count) continue;
-        if (first >= c->count) return VD__FFT_NONE;
-        if (c->scale > 1) along = vc_add(vc_mul(along, vc_u32((uint32_t)c->scale)), w->offset);
-        vc_val here = vc_lt(along, vc_u32((uint32_t)(c->count - first)));
-        *which = there == VD__FFT_SOME ? vc_and(*which, here) : here;
-        there = VD__FFT_SOME;
+        if (!c->count || first + size * c->scale <= c->count) continue;
+        if (first >= c->count) return VD__FFT_OUTSIDE;
+        if (c->scale > 1) index = vc_add(vc_mul(index, vc_u32((uint32_t)c->scale)), w->offset);
+        vc_val inside = vc_lt(index, vc_u32((uint32_t)(c->count - first)));
+        *condition = range == VD__FFT_CONDITIONAL ? vc_and(*condition, inside) : inside;
+        range = VD__FFT_CONDITIONAL;
     }
-    return there;
+    return range;
 }
 
-/* Element j of butterfly b, whose first one lies there. */
-static vd__fft_c vd__fft_load(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j) {
+/* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside the filled range are zero. */
+static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b,
+                                      uint32_t j) {
     vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j) + w->part));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
-    vd__fft_there there = vd__fft_is_there(w, w->pass->filled, g, b, j, &inside);
-    if (there == VD__FFT_NONE) return zero;
-    if (there == VD__FFT_ALL) v = vc_load(from, at);
-    else v = vc_load_or(from, at, inside, w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
+    vd__fft_range_check range = vd__fft_check_range(w, w->pass->filled, g, b, j, &inside);
+    if (range == VD__FFT_OUTSIDE) return zero;
+    if (range == VD__FFT_INSIDE) v = vc_load(from, at);
+    else v = vc_load_or(from, at, inside,
+                        w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     v = vd__fft_opened(v);
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
-    if (there == VD__FFT_SOME && w->shape->axes == 1 && w->pass->filled[0].scale == 1)
-        b = vc_min(b, vc_u32((uint32_t)w->pass->filled[0].count - j * g->step - 1)); /* tables end there */
+    /* keeps indices of the chirp table in range */
+    if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->filled[0].scale == 1)
+        b = vc_min(b, vc_u32((uint32_t)w->pass->filled[0].count - j * g->step - 1));
     if (w->load) {
         x = vd__fft_hooked(w, w->load, &w->pass->in_index, g, b, j, x);
-        if (there == VD__FFT_SOME) x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
+        if (range == VD__FFT_CONDITIONAL)
+            x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step)) : x;
 }
 
-/* The roots that turn the parts of a row, of which the first is 1. */
-static void vd__fft_part_roots(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
+/* Sets root[i] to the twiddle factor of copy i of a row, 1 <= i < copies; that of copy 0 is 1. */
+static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
     for (uint32_t i = 1; i < copies; i++) {
         bool tabled = vd__fft_is_tabled(w->pass);
-        root[i] = tabled ? vd__fft_entry(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i) : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
+        root[i] = tabled ? vd__fft_entry(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i)
+                         : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
     }
 }
 
+/* Loads the inputs of the first stage. With turn_first, an input is the sum of its copies, each multiplied by its
+   twiddle factor. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
     uint32_t copies = w->pass->turn_first ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
     bool partly;
-    vc_val q = vd__fft_which(w, &block, &exists, &partly);
-    vc_val base = vd__fft_begin(&w->pass->in, q, block);
-    if (w->load) w->index = vd__fft_begin(&w->pass->in_index, q, block);
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
+    vc_val base = vd__fft_base_offset(&w->pass->in, q, block);
+    if (w->load) w->index = vd__fft_base_offset(&w->pass->in_index, q, block);
     if (w->pass->filled[0].count) w->offset = vd__fft_divided(q, w->pass->filled[0].width);
     if (w->pass->turn_first) w->row = vd__fft_row(w, q);
-    vd__fft_part_roots(w, w->row, copies, root);
+    vd__fft_copy_twiddles(w, w->row, copies, root);
     if (w->pass->product.channels > 1) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
         if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
@@ -3839,18 +3858,18 @@ static void vd__fft_load_all(vd__fft_writer *w) {
         vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
-            *x = vd__fft_load(w, &g, at, b, j);
+            *x = vd__fft_load_element(w, &g, at, b, j);
             for (uint32_t i = 1; i < copies; i++) {
                 w->part = i * w->pass->in.stride[w->shape->axes];
-                *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load(w, &g, at, b, j), root[i]));
+                *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load_element(w, &g, at, b, j), root[i]));
             }
             w->part = 0;
         }
     }
 }
 
-/* The factor of an element that is stored, from a spectrum in C order which all images share. */
-static vd__fft_c vd__fft_factor(const vd__fft_writer *w, const vd__fft_phase *g, vc_val b, uint32_t j) {
+/* Returns the factor of a stored element from a spectrum in C order, which all images share. */
+static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_phase *g, vc_val b, uint32_t j) {
     const vd__fft_side *s = &w->pass->out_index;
     vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j)));
     if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
@@ -3858,65 +3877,75 @@ static vd__fft_c vd__fft_factor(const vd__fft_writer *w, const vd__fft_phase *g,
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-static void vd__fft_store(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j, vd__fft_c x) {
+/* Stores element j of butterfly b, after the chirp, the scale, the product with a spectrum and the store hook. */
+static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j,
+                                  vd__fft_c x) {
     if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step));
-    if (w->scale != 1) x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
+    if (w->scale != 1)
+        x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
-    if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_factor(w, g, b, j));
+    if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
     if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
-    if (!x.re.of && !x.im.of) return; /* by a hook's wish */
+    if (!x.re.of && !x.im.of) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at, vd__fft_closed(v, w->word_out));
+    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at,
+             vd__fft_closed(v, w->word_out));
 }
 
-/* The results of butterfly b, those that are kept. */
-static void vd__fft_store_one(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x) {
+/* Stores the results of butterfly b that are inside the kept range. */
+static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b,
+                                    const vd__fft_c *x) {
     for (uint32_t j = 0; j < g->radix; j++) {
-        vc_val which;
-        vd__fft_there there = vd__fft_is_there(w, w->pass->kept, g, b, j, &which);
-        if (there == VD__FFT_ALL) vd__fft_store(w, g, at, b, j, x[j]);
-        if (there == VD__FFT_SOME) VC_IF(w->k, which) { vd__fft_store(w, g, at, b, j, x[j]); }
+        vc_val inside;
+        vd__fft_range_check range = vd__fft_check_range(w, w->pass->kept, g, b, j, &inside);
+        if (range == VD__FFT_INSIDE) vd__fft_store_element(w, g, at, b, j, x[j]);
+        if (range == VD__FFT_CONDITIONAL) VC_IF(w->k, inside) { vd__fft_store_element(w, g, at, b, j, x[j]); }
     }
 }
 
-/* The same once, or of a row that makes several parts for each of them. */
-static void vd__fft_store_parts(vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x, const vd__fft_c *root) {
-    vd__fft_c turned[VD__FFT_RADIX];
-    vd__fft_store_one(w, g, at, b, x);
-    for (uint32_t i = 1; !w->pass->turn_first && i < w->pass->copies; i++) {
-        w->part = i * w->pass->out.stride[w->shape->axes];
-        for (uint32_t j = 0; j < g->radix; j++) turned[j] = vd__fft_mul(x[j], root[i]);
-        vd__fft_store_one(w, g, at, b, turned);
+/* Stores the results of butterfly b and their copies 1 … copies - 1, each multiplied by its twiddle factor. */
+static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x,
+                                 const vd__fft_c *root) {
+    vd__fft_c product[VD__FFT_RADIX];
+    vd__fft_store_butterfly(w, g, at, b, x);
+    for (uint32_t copy = 1; !w->pass->turn_first && copy < w->pass->copies; copy++) {
+        w->part = copy * w->pass->out.stride[w->shape->axes];
+        for (uint32_t j = 0; j < g->radix; j++) product[j] = vd__fft_mul(x[j], root[copy]);
+        vd__fft_store_butterfly(w, g, at, b, product);
     }
     w->part = 0;
 }
 
+/* Stores the results of the last stage, g. */
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     uint32_t copies = w->pass->turn_first ? 0 : w->pass->copies;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
-    bool some, partly;
-    vc_val q = vd__fft_which(w, &block, &exists, &some);
-    vc_val base = vd__fft_begin(&w->pass->out, q, block);
-    if (w->store || w->pass->product.plain) w->index = vd__fft_begin(&w->pass->out_index, q, block);
+    bool group_partly, partly;
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
+    vc_val base = vd__fft_base_offset(&w->pass->out, q, block);
+    if (w->store || w->pass->product.plain) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
     if (w->pass->product.kernels > 1) {
         base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
         if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
     }
     if (w->pass->kept[0].count) w->offset = vd__fft_divided(q, w->pass->kept[0].width);
-    if (copies) vd__fft_part_roots(w, vd__fft_row(w, q), copies, root);
+    if (copies) vd__fft_copy_twiddles(w, vd__fft_row(w, q), copies, root);
     for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b)), own = exists;
-        if (partly) own = vc_and(own, vc_lt(b, vc_u32(w->shape->n / g->radix)));
-        if (w->pass->turn && !w->pass->turn_first && !copies) vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
-        if (!some && !partly) vd__fft_store_parts(w, g, at, b, &w->x[u * g->radix], root);
-        else VC_IF(w->k, own) { vd__fft_store_parts(w, g, at, b, &w->x[u * g->radix], root); }
+        vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b));
+        vc_val active = exists;
+        if (partly) active = vc_and(active, vc_lt(b, vc_u32(w->shape->n / g->radix)));
+        if (w->pass->turn && !w->pass->turn_first && !copies)
+            vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
+        if (!group_partly && !partly) vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root);
+        else VC_IF(w->k, active) { vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root); }
     }
 }
 
-/* Between the two transforms of Bluestein's algorithm: times the spectrum of the chirp, and on to the inverse. */
-static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
+/* Between the two transforms of Bluestein's algorithm: multiplies by the spectrum of the chirp and swaps real and
+   imaginary parts, so that the second transform is an inverse. */
+static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_phase *g) {
     for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++) {
@@ -3926,8 +3955,8 @@ static void vd__fft_multiply(vd__fft_writer *w, const vd__fft_phase *g) {
     }
 }
 
-/* Whether the spectrum of an image lies as the threads hold it behind the last stage of turned shapes, which leave no thread idle: element j of butterfly u
-   of thread t at (u * radix + j) * threads + t. */
+/* Whether the spectrum of an image is stored in the order in which the threads hold it after the last stage: element
+   j of butterfly u of thread t at index (u * radix + j) * threads + t. Only for turned shapes without idle threads. */
 static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     if (!s->turned) return false;
@@ -3935,29 +3964,33 @@ static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
     return g.each * g.radix * s->threads == s->n;
 }
 
-/* Where that is, of an element by its number in the shape. */
+/* Returns that index for an element with this index in the shape. */
 static vc_val vd__fft_dealt(const vd__fft_pass *pass, vc_val element) {
     vd__fft_phase g = vd__fft_phase_of(&pass->shape, 0, pass->shape.stages - 1);
-    vc_val step = vc_u32(g.step), j = vc_rem(vc_div(element, step), vc_u32(g.radix)), threads = vc_u32(pass->shape.threads);
+    vc_val step = vc_u32(g.step), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
+    vc_val threads = vc_u32(pass->shape.threads);
     vc_val b = vc_add(vc_mul(vc_div(element, vc_u32(g.step * g.radix)), step), vc_rem(element, step));
     return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
 }
 
-/* from[i] times the elements of the spectrum that this channel and kernel have there; into x, which may be from. */
+/* Sets x[i] to from[i] times the spectrum of the current channel and kernel. `from` may be w->x. */
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_phase *g) {
     const vd__fft_product *p = &w->pass->product;
     vc_val block, exists;
     bool partly, dealt = vd__fft_is_dealt(w->pass);
-    vc_val q = vd__fft_which(w, &block, &exists, &partly);
-    vc_val base = vd__fft_begin(&p->spectrum, q, block);
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
+    vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
     if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
     for (uint32_t u = 0; u < g->each; u++) {
-        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0) : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u)));
+        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0)
+                                       : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u)));
         for (uint32_t j = 0; j < g->radix; j++) {
-            uint64_t apart = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads : vd__fft_apart(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(apart)), at));
-            w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j], vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
+            uint64_t step = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads
+                                  : vd__fft_apart(w, &p->spectrum, g, j);
+            vc_val v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
+            w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j],
+                                                 vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
         }
     }
 }
@@ -3966,8 +3999,9 @@ static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_phase *g) {
     for (uint32_t i = 0; i < g->each * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
 }
 
-/* From products to what is stored: the inverse is the forward transform of exchanged parts. */
-static void vd__fft_back(vd__fft_writer *w) {
+/* Transforms the products in x back and stores the results: a forward transform with real and imaginary parts
+   swapped before and after it. */
+static void vd__fft_convolve_inverse(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase first = vd__fft_phase_of(s, 1, 0), last = vd__fft_phase_of(s, 1, s->stages - 1);
     w->columns = s->columns_in;
@@ -3977,8 +4011,8 @@ static void vd__fft_back(vd__fft_writer *w) {
     vd__fft_store_all(w, &last);
 }
 
-/* The transforms of all channels, times their spectra, in x. */
-static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
+/* Transforms every channel, multiplies it by its spectrum and leaves the sum over all channels in x. */
+static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_phase *g) {
     const vd__fft_shape *s = w->shape;
     vc_ref sum[VD__FFT_HELD][2];
     uint32_t held = g->each * g->radix;
@@ -4004,14 +4038,15 @@ static void vd__fft_sum_channels(vd__fft_writer *w, const vd__fft_phase *g) {
     }
 }
 
-/* After the last stage each thread holds what the first stage of the way back takes: nothing is exchanged in between. */
+/* Transform, product with the spectrum, inverse transform. After the last stage each thread holds the inputs of the
+   first stage of the inverse, so threads exchange nothing in between. */
 static void vd__fft_convolve(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase g = vd__fft_phase_of(s, 0, s->stages - 1);
     vd__fft_c x[VD__FFT_HELD];
     if (w->pass->product.channels > 1) {
-        vd__fft_sum_channels(w, &g);
-        vd__fft_back(w);
+        vd__fft_convolve_channels(w, &g);
+        vd__fft_convolve_inverse(w);
         return;
     }
     vd__fft_load_all(w);
@@ -4019,7 +4054,7 @@ static void vd__fft_convolve(vd__fft_writer *w) {
     memcpy(x, w->x, sizeof x);
     if (w->pass->product.kernels == 1) {
         vd__fft_multiply_by_spectrum(w, x, &g);
-        vd__fft_back(w);
+        vd__fft_convolve_inverse(w);
         return;
     }
     w->used[0] = w->used[1] = s->stages > 1;
@@ -4027,52 +4062,60 @@ static void vd__fft_convolve(vd__fft_writer *w) {
         w->columns = s->columns_in;
         w->kernel = i;
         vd__fft_multiply_by_spectrum(w, x, &g);
-        vd__fft_back(w);
+        vd__fft_convolve_inverse(w);
     }
 }
 
-/* This thread's number in its workgroup, by its place in the subgroup where neighbours exchange values. */
-static vc_val vd__fft_lane_of(const vd__fft_writer *w) {
+/* Returns the index of this thread in its work-group. If stages exchange values within subgroups, the index follows
+   the position in the subgroup, which the local index need not do. */
+static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
     if (!vd__fft_passes(w->shape)) return vc_local_index(w->k);
     return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.lanes)), vc_subgroup_local_id(w->k));
 }
 
-static void vd__fft_deal_threads(vd__fft_writer *w) {
+/* Assigns threads to transforms in both orders: [0] consecutive threads share a transform, [1] consecutive threads
+   belong to consecutive transforms (columns). */
+static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
-    vc_val l = vd__fft_lane_of(w);
-    w->side[0] = s->side == 1 ? vc_u32(0) : vc_div(l, vc_u32(s->threads));
-    w->thread[0] = s->side == 1 ? l : vc_rem(l, vc_u32(s->threads));
-    w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(l, vc_u32(s->side));
-    w->thread[1] = s->side == 1 ? l : vc_div(l, vc_u32(s->side));
+    vc_val thread = vd__fft_thread_index(w);
+    w->side[0] = s->side == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
+    w->thread[0] = s->side == 1 ? thread : vc_rem(thread, vc_u32(s->threads));
+    w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->side));
+    w->thread[1] = s->side == 1 ? thread : vc_div(thread, vc_u32(s->side));
 }
 
 static bool vd__fft_has_spectrum(const vd__fft_pass *pass) { return pass->product.channels || pass->product.plain; }
 
+/* Returns the type of an element in memory: a real number or a complex one. */
 static vc_type vd__fft_element(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_of(part); }
 
-/* Whether a kernel in place takes its memory as one argument; as two where it loads other elements than it stores. */
+/* Whether an in-place kernel has one argument for its memory. It has two that alias if it loads another type than it
+   stores. */
 static bool vd__fft_is_one(const vd_fft *p, const vd__fft_pass *pass) {
-    return vd__fft_element(p->stored[pass->from], pass->real.scalar_in) == vd__fft_element(p->stored[pass->to], pass->real.scalar_out);
+    return vd__fft_element(p->stored[pass->from], pass->real.scalar_in)
+           == vd__fft_element(p->stored[pass->to], pass->real.scalar_out);
 }
 
-/* Where complex numbers are loaded and stored as such, not by the rule of a real kind; `one`: in one argument. */
-static void vd__fft_choose_words(vd__fft_writer *w, bool one) {
+/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_opened). Values that a real
+   kind's rule converts are not. one: input and output are one argument, so both or neither are words. */
+static void vd__fft_choose_word_access(vd__fft_writer *w, bool one) {
     const vd__real *r = &w->pass->real;
-    bool may = w->plan->device.words && !r->alone;
-    w->word_in = may && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
-    w->word_out = may && !r->store && !r->scalar_out && !w->shape->mirrored && w->stored[1] == VC_F32;
+    bool allowed = w->plan->device.words && !r->alone;
+    w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
+    w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->mirrored && w->stored[1] == VC_F32;
     if (one && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
-/* The arguments and shared memory. */
+/* Declares the arguments and the shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.words ? VC_READ | VC_ANY_TYPE : VC_READ;
-    vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in), out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
+    vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in);
+    vc_type out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
     vc_type pair = w->plan->device.words ? (vc_type)VC_U64 : vd__fft_pair_of(w->real);
     one &= in_place;
-    vd__fft_choose_words(w, one);
+    vd__fft_choose_word_access(w, one);
     if (w->word_in) in = VC_U64;
     if (w->word_out) out = VC_U64;
     w->in = vc_buffer(w->k, one ? "data" : "in", in, one ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
@@ -4089,13 +4132,14 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
 
 static void vd__real_load_all(vd__fft_writer *w);
 static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g);
-static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g);
-static void vd__real_fold_alone(vd__fft_writer *w);
+static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_phase *g);
+static void vd__real_fold_in_memory(vd__fft_writer *w);
 
+/* Writes the body of a pass's kernel. */
 static void vd__fft_write_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
-    vd__fft_deal_threads(w);
+    vd__fft_assign_threads(w);
     w->columns = s->columns_in;
     if (w->pass->product.channels) {
         vd__fft_convolve(w);
@@ -4105,20 +4149,24 @@ static void vd__fft_write_kernel(vd__fft_writer *w) {
     else vd__fft_load_all(w);
     if (w->pass->chirp) {
         vd__fft_stages(w, 0, s->columns_in);
-        vd__fft_multiply(w, &last);
+        vd__fft_multiply_by_chirp(w, &last);
         vd__fft_stages(w, 1, s->columns_out);
         last = vd__fft_phase_of(s, 1, s->stages - 1);
         for (uint32_t i = 0; i < last.each * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
-    if (s->mirrored) vd__real_fold_all(w, &last);
+    if (s->mirrored) vd__real_fold_in_group(w, &last);
     else if (w->pass->real.store) vd__real_store_all(w, &last);
     else vd__fft_store_all(w, &last);
 }
 
-static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) { return &p->route[p->route[1].count ? direction : 0]; }
+/* Returns the route of a direction. The first route serves both if there is no second one. */
+static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
+    return &p->route[p->route[1].count ? direction : 0];
+}
 
+/* Builds the kernel of pass `number` of a direction, in place or not. */
 static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
@@ -4139,7 +4187,7 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
     w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
-    if (pass->real.alone) vd__real_fold_alone(w);
+    if (pass->real.alone) vd__real_fold_in_memory(w);
     else vd__fft_write_kernel(w);
     vd_result result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
     vd__fft_free(&p->allocator, w);
@@ -4147,21 +4195,28 @@ static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, b
 }
 
 // >>real
-/* Real transforms: complex ones of half the length, or of an odd length, with a rule for what is loaded and one for what is stored. Sources: Sorensen,
-   Jones, Heideman and Burrus, Real-valued fast Fourier transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and
-   Ho, Direct methods for computing discrete sinusoidal transforms, 1990. In what follows h is the length of the complex transform, n that of the axis. */
+/* Real transforms: a complex transform of half the length, or of the full length if that is odd, with rules for what
+   is loaded and what is stored. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier transform
+   algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct methods
+   for computing discrete sinusoidal transforms, 1990. Below, h is the length of the complex transform and n the
+   length of the axis. */
 
 static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
-static uint32_t vd__real_family(vd_fft_kind kind) { return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4; } /* 0: VD_FFT_REAL */
 
-/* The kind that takes another one back: II and III belong together. */
+/* 0: VD_FFT_REAL; 1 to 4: a cosine or sine transform of kind I to IV. */
+static uint32_t vd__real_family(vd_fft_kind kind) {
+    return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
+}
+
+/* Returns the kind of the inverse transform. Kinds II and III are each other's inverse. */
 static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
-    static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL, VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
+    static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
+                                           VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
                                            VD_FFT_DST1, VD_FFT_DST3, VD_FFT_DST2, VD_FFT_DST4 };
     return inverse[kind];
 }
 
-/* What a transform there and back multiplies by. */
+/* Returns the factor by which a transform and its inverse together multiply the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
     if (kind <= VD_FFT_REAL) return (double)n;
     return 2 * ((double)n + (vd__real_family(kind) != 1 ? 0 : vd__real_is_sine(kind) ? 1 : -1));
@@ -4169,16 +4224,17 @@ static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
 
 /* -- planning -- */
 
-/* Whether reals of an array can be taken two by two along an axis; not those of convolutions, which may begin anywhere. */
-static bool vd__real_is_paired(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
+/* Whether the reals of an array can be accessed in pairs along an axis: it is contiguous and all other strides are
+   even. Not in convolutions, where arrays may begin at any element. */
+static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
     if (p->convolution.batch) return false;
     for (uint32_t i = 0; i < p->dimensions; i++)
         if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
     return l->stride[axis] == 1;
 }
 
-/* C order with another length of one axis. */
-static vd__fft_layout vd__real_room(const vd_fft *p, uint32_t axis, uint64_t length) {
+/* Returns the C-order layout of the plan's shape with another length of one axis. */
+static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
     vd__fft_layout l;
     uint32_t i;
     memset(&l, 0, sizeof l);
@@ -4186,192 +4242,223 @@ static vd__fft_layout vd__real_room(const vd_fft *p, uint32_t axis, uint64_t len
     return l;
 }
 
-/* The array that a hook of a pass sees, in C order: reals, or what the others are. */
-static vd__fft_layout vd__real_array(const vd_fft *p, const vd__real *r, bool out) {
-    return r->kind == VD_FFT_REAL && r->back == out ? vd__real_room(p, p->real_axis, p->real_length) : p->dense;
+/* Returns the C-order layout of the array that a hook of a pass sees: the one of the reals on that side of
+   VD_FFT_REAL, else the one of the plan's shape. */
+static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
+    return r->kind == VD_FFT_REAL && r->back == out ? vd__real_dense_layout(p, p->real_axis, p->real_length) : p->dense;
 }
 
-/* What the transform of an axis has to know while it is planned. */
-typedef struct vd__real_leg {
-    vd__fft_leg leg;
+/* The transform of one axis while it is planned. */
+typedef struct vd__real_transform {
+    vd__fft_leg base;
     vd__real rule;
-    vd__fft_layout in, out;  /* of pairs where `paired` */
+    vd__fft_layout in, out;  /* in pairs of reals if paired_in, paired_out */
     bool paired_in, paired_out;
     uint32_t order[4];
-} vd__real_leg;
+} vd__real_transform;
 
-static vd__fft_layout vd__real_end(const vd_fft *p, vd__fft_place place, uint32_t axis, bool paired) {
+/* Returns the layout of an array; `paired`: with strides in pairs of reals, except along the axis. */
+static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_place place, uint32_t axis, bool paired) {
     vd__fft_layout l = p->layout[place];
     for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
     return l;
 }
 
-static void vd__real_begin_leg(const vd_fft *p, const vd__fft_leg *leg, vd_fft_kind kind, bool back, vd__real_leg *out) {
+/* Initialises *out for a transform of this kind; `back`: the inverse, from bins to reals. */
+static void vd__real_transform_init(const vd_fft *p, const vd__fft_leg *leg, vd_fft_kind kind, bool back,
+                                    vd__real_transform *out) {
     uint32_t family = vd__real_family(kind);
     memset(out, 0, sizeof *out);
-    out->leg = *leg;
+    out->base = *leg;
     out->rule.kind = kind;
     out->rule.back = family == 0 ? back : family == 3;
     out->rule.n = leg->n;
     out->rule.half = family == 1 || leg->n % 2 == 0;
-    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1) : out->rule.half ? leg->n / 2 : leg->n;
+    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1)
+                              : (out->rule.half ? leg->n / 2 : leg->n);
     out->rule.filled = leg->filled < (family == 0 && back ? leg->n / 2 + 1 : leg->n) ? leg->filled : 0;
     out->rule.kept = leg->kept < (family == 0 && !back ? leg->n / 2 + 1 : leg->n) ? leg->kept : 0;
-    out->paired_in = family == 0 && !back && out->rule.half && out->rule.filled % 2 == 0 && vd__real_is_paired(p, &p->layout[leg->from], leg->axis);
-    out->paired_out = family == 0 && back && out->rule.half && out->rule.kept % 2 == 0 && vd__real_is_paired(p, &p->layout[leg->to], leg->axis);
-    out->in = vd__real_end(p, leg->from, leg->axis, out->paired_in);
-    out->out = vd__real_end(p, leg->to, leg->axis, out->paired_out);
+    out->paired_in = family == 0 && !back && out->rule.half && out->rule.filled % 2 == 0
+                     && vd__real_can_pair(p, &p->layout[leg->from], leg->axis);
+    out->paired_out = family == 0 && back && out->rule.half && out->rule.kept % 2 == 0
+                      && vd__real_can_pair(p, &p->layout[leg->to], leg->axis);
+    out->in = vd__real_layout_of(p, leg->from, leg->axis, out->paired_in);
+    out->out = vd__real_layout_of(p, leg->to, leg->axis, out->paired_out);
     vd__fft_order(p, &out->in, out->order);
 }
 
-/* One side of a pass with hooks, in that array; `each`: as of the side in memory. */
-static vd__fft_side vd__real_index_side(const vd_fft *p, const vd__real_leg *l, bool out, vd__digit each) {
-    vd__fft_layout array = vd__real_array(p, &l->rule, out);
+/* Returns a side of a pass in the array that its hooks see; `each`: as for the side in memory. */
+static vd__fft_side vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out, vd__digit each) {
+    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
-    return vd__fft_side_of(p, l->order, &l->leg, 0, &array, array.stride[l->leg.axis], none, each, none);
+    return vd__fft_side_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, each, none);
 }
 
-/* Whether results are combined with their mirror images before they are stored. A row of odd length that is transformed alone needs none of them. */
-static bool vd__real_folds(const vd__real *r) { return !r->back && (r->half ? vd__real_family(r->kind) != 4 : r->two); }
+/* Whether results are combined with their mirror images before they are stored (a fold). A single row of odd length
+   is stored without. */
+static bool vd__real_needs_fold(const vd__real *r) {
+    return !r->back && (r->half ? vd__real_family(r->kind) != 4 : r->two);
+}
 
-/* The pass that begins or ends an axis: what its values are in memory. */
-static void vd__real_take(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l) {
+/* Sets the input of the pass that begins an axis. */
+static void vd__real_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *l) {
     pass->real = l->rule;
     pass->real.load = !l->paired_in || p->hooks.load;
     pass->real.scalar_in = p->scalar[pass->from] && !l->paired_in;
 }
-static void vd__real_give(const vd_fft *p, vd__fft_pass *pass, const vd__real_leg *l, bool load) {
-    if (!load) pass->real = l->rule;
-    pass->real.store = !l->paired_out || p->hooks.store;
-    pass->real.scalar_out = p->scalar[pass->to] && !l->paired_out;
+
+/* Sets the output of the pass that ends an axis; `begins`: the pass also begins it. */
+static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *t, bool begins) {
+    if (!begins) pass->real = t->rule;
+    pass->real.store = !t->paired_out || p->hooks.store;
+    pass->real.scalar_out = p->scalar[pass->to] && !t->paired_out;
 }
 
-/* Of a side whose pairs of reals are complex numbers, what there is of them; of others the kind's rule says it. */
-static vd__fft_cut vd__real_cut(const vd__real_leg *l, uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
-    return vd__fft_cut_of(count ? count / 2 : l->rule.h, all, scale, width);
+/* Returns the range of complex numbers that a pass accesses on a side with paired reals; count 0: all. On other
+   sides the kind's rule applies the range. */
+static vd__fft_cut vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
+                                         uint64_t width) {
+    return vd__fft_cut_of(count ? count / 2 : t->rule.h, all, scale, width);
 }
 
-/* In one kernel. */
-static bool vd__real_plan_one(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t length, uint32_t chirp, uint32_t least) {
-    uint32_t axis = l->leg.axis;
+/* Plans the axis as one kernel with a transform of `length`, by Bluestein's algorithm for `chirp` elements if that
+   is not 0. least: see vd__fft_plan_shape. On failure the route is unchanged. */
+static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t length,
+                                   uint32_t chirp, uint32_t least) {
+    uint32_t axis = t->base.axis;
     vd__digit none = vd__digit_of(1, 0);
-    vd__fft_pass *pass = vd__fft_add_pass(r, l->leg.from, l->leg.to);
+    vd__fft_pass *pass = vd__fft_add_pass(r, t->base.from, t->base.to);
     if (!pass) return false;
-    vd__real_take(p, pass, l);
-    vd__real_give(p, pass, l, true);
-    pass->real.two = !l->rule.half && p->pack_rows;
-    pass->real.fold = vd__real_folds(&pass->real);
-    pass->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, l->in.stride[axis], none, none, none);
-    pass->out = vd__fft_side_of(p, l->order, &l->leg, 0, &l->out, l->out.stride[axis], none, none, none);
-    pass->in_index = vd__real_index_side(p, l, false, none);
-    pass->out_index = vd__real_index_side(p, l, true, none);
+    vd__real_set_input(p, pass, t);
+    vd__real_set_output(p, pass, t, true);
+    pass->real.two = !t->rule.half && p->pack_rows;
+    pass->real.fold = vd__real_needs_fold(&pass->real);
+    pass->in = vd__fft_side_of(p, t->order, &t->base, 0, &t->in, t->in.stride[axis], none, none, none);
+    pass->out = vd__fft_side_of(p, t->order, &t->base, 0, &t->out, t->out.stride[axis], none, none, none);
+    pass->in_index = vd__real_hook_side(p, t, false, none);
+    pass->out_index = vd__real_hook_side(p, t, true, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
     vd__fft_join_blocks(&pass->in_index);
     vd__fft_join_blocks(&pass->out_index);
     pass->chirp = chirp;
-    pass->filled[0] = vd__real_cut(l, pass->real.load ? 0 : l->rule.filled, length, 1, 1);
-    pass->kept[0] = vd__real_cut(l, pass->real.store ? 0 : l->rule.kept, length, 1, 1);
-    if (vd__fft_plan_shape(p, pass, l->order, &l->leg, 0, length, least)) return true;
+    pass->filled[0] = vd__real_paired_range(t, pass->real.load ? 0 : t->rule.filled, length, 1, 1);
+    pass->kept[0] = vd__real_paired_range(t, pass->real.store ? 0 : t->rule.kept, length, 1, 1);
+    if (vd__fft_plan_shape(p, pass, t->order, &t->base, 0, length, least)) return true;
     r->count--;
     return false;
 }
 
-/* A kernel that folds what lies in memory: 64 pairs of bins a workgroup. */
-static bool vd__real_plan_fold(const vd_fft *p, vd__fft_route *r, const vd__real_leg *l, const vd__fft_layout *fold) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, l->leg.to);
-    vd__fft_layout array = vd__real_array(p, &l->rule, true);
-    uint32_t axis = l->leg.axis;
+/* Plans a kernel that folds bins in memory: 64 threads per work-group, one pair of bins each. Fails if pairs cannot
+   be numbered in 32 bits. */
+static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t,
+                                    const vd__fft_layout *fold) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, t->base.to);
+    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true);
+    uint32_t axis = t->base.axis;
     if (!pass) return false;
-    vd__real_give(p, pass, l, false);
+    vd__real_set_output(p, pass, t, false);
     pass->real.alone = true;
     pass->shape.axes = 1;
-    pass->shape.n = pass->shape.size[0] = (uint32_t)l->rule.h;
+    pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
     pass->shape.threads = 64;
     pass->shape.stages = pass->shape.radix[0] = pass->shape.side = pass->shape.slices = 1;
     pass->in.block.product = pass->in.each.product = pass->out.block.product = pass->out.each.product = 1;
     pass->out_index.block.product = pass->out_index.each.product = 1;
     pass->dimension[0] = axis;
     pass->in.stride[0] = fold->stride[axis];
-    pass->out.stride[0] = l->out.stride[axis];
+    pass->out.stride[0] = t->out.stride[axis];
     for (uint32_t i = 0; i < p->dimensions; i++) {
-        uint32_t d = l->order[i];
+        uint32_t d = t->order[i];
         if (d == axis) continue;
         vd__digits_add(&pass->in.each, vd__fft_extent(p, axis, d), fold->stride[d]);
-        vd__digits_add(&pass->out.each, vd__fft_extent(p, axis, d), l->out.stride[d]);
+        vd__digits_add(&pass->out.each, vd__fft_extent(p, axis, d), t->out.stride[d]);
         vd__digits_add(&pass->out_index.each, vd__fft_extent(p, axis, d), array.stride[d]);
     }
-    return pass->in.each.product <= UINT32_MAX / (l->rule.h / 2 + 1);
+    return pass->in.each.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
-/* h = first * second in two kernels, and a third where bins have to meet their mirror images. */
-static bool vd__real_plan_two(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t first, uint32_t least) {
-    uint32_t axis = l->leg.axis, before = r->count;
-    uint64_t second = l->rule.h / first;
-    bool fold = vd__real_folds(&l->rule);
+/* Plans the axis as two kernels with h = first * second, and as a third one if results need a fold. On failure the
+   route is unchanged. */
+static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t first,
+                                     uint32_t least) {
+    uint32_t axis = t->base.axis, before = r->count;
+    uint64_t second = t->rule.h / first;
+    bool fold = vd__real_needs_fold(&t->rule);
     vd__digit none = vd__digit_of(1, 0);
-    vd__fft_layout temp = vd__real_room(p, axis, l->rule.h), out = fold ? temp : l->out;
-    vd__fft_pass *a = vd__fft_add_pass(r, l->leg.from, VD__FFT_TEMP), *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : l->leg.to) : NULL;
+    vd__fft_layout temp = vd__real_dense_layout(p, axis, t->rule.h), out = fold ? temp : t->out;
+    vd__fft_pass *a = vd__fft_add_pass(r, t->base.from, VD__FFT_TEMP);
+    vd__fft_pass *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : t->base.to) : NULL;
     if (!b) return false;
     uint64_t step = temp.stride[axis];
-    vd__real_take(p, a, l);
+    vd__real_set_input(p, a, t);
     a->real.part_in = (uint32_t)second;
-    a->in = vd__fft_side_of(p, l->order, &l->leg, 0, &l->in, a->real.load ? l->in.stride[axis] : second, none,
+    a->in = vd__fft_side_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
                             vd__digit_of(second, a->real.load ? 0 : 1), none);
-    a->in_index = vd__real_index_side(p, l, false, vd__digit_of(second, 0));
-    a->out = vd__fft_side_of(p, l->order, &l->leg, 0, &temp, second * step, none, vd__digit_of(second, step), none);
-    a->turn = l->rule.h;
+    a->in_index = vd__real_hook_side(p, t, false, vd__digit_of(second, 0));
+    a->out = vd__fft_side_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step), none);
+    a->turn = t->rule.h;
     a->turn_rows = second;
     a->turn_width = a->in.each.product / second;
-    a->filled[0] = vd__real_cut(l, a->real.load ? 0 : l->rule.filled, l->rule.h, second, a->turn_width);
-    if (fold) b->real = l->rule;
-    else vd__real_give(p, b, l, false);
+    a->filled[0] = vd__real_paired_range(t, a->real.load ? 0 : t->rule.filled, t->rule.h, second, a->turn_width);
+    if (fold) b->real = t->rule;
+    else vd__real_set_output(p, b, t, false);
     b->real.part_out = first;
-    b->in = vd__fft_side_of(p, l->order, &l->leg, 0, &temp, step, none, vd__digit_of(first, second * step), none);
+    b->in = vd__fft_side_of(p, t->order, &t->base, 0, &temp, step, none, vd__digit_of(first, second * step), none);
     step = out.stride[axis];
-    b->out = vd__fft_side_of(p, l->order, &l->leg, 0, &out, b->real.store ? step : first * step, none,
+    b->out = vd__fft_side_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
-    b->out_index = vd__real_index_side(p, l, true, vd__digit_of(first, 0));
-    b->kept[0] = vd__real_cut(l, fold || b->real.store ? 0 : l->rule.kept, l->rule.h, first, a->turn_width);
+    b->out_index = vd__real_hook_side(p, t, true, vd__digit_of(first, 0));
+    b->kept[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.kept, t->rule.h, first, a->turn_width);
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
-    if (vd__fft_plan_shape(p, a, l->order, &l->leg, 0, first, least) && vd__fft_plan_shape(p, b, l->order, &l->leg, 1, (uint32_t)second, least / 2) &&
-        (!fold || vd__real_plan_fold(p, r, l, &temp)))
+    if (vd__fft_plan_shape(p, a, t->order, &t->base, 0, first, least)
+        && vd__fft_plan_shape(p, b, t->order, &t->base, 1, (uint32_t)second, least / 2)
+        && (!fold || vd__real_plan_fold_pass(p, r, t, &temp)))
         return true;
     r->count = before;
     return false;
 }
 
-static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_leg *l, uint32_t least) {
-    uint64_t h = l->rule.h, root = (uint64_t)sqrt((double)h) + 1;
-    if (vd__real_room(p, l->leg.axis, h).span > UINT32_MAX) return false;
+/* Plans a long axis as two kernels: tries the factors of h from about sqrt(h) down to 1/32 of that. */
+static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t least) {
+    uint64_t h = t->rule.h, root = (uint64_t)sqrt((double)h) + 1;
+    if (vd__real_dense_layout(p, t->base.axis, h).span > UINT32_MAX) return false;
     for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two(p, r, l, (uint32_t)first, least)) return true;
+        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two_passes(p, r, t, (uint32_t)first, least))
+            return true;
     return false;
 }
 
-/* As complex axes are planned: on a GPU one pass of fewer than eight columns only where two are not possible. */
-static bool vd__real_plan_leg(vd_fft *p, vd__fft_route *r, const vd__real_leg *l) {
-    uint64_t h = l->rule.h;
-    if (!vd__fft_is_smooth(h, 31)) return h <= 32768 && vd__real_plan_one(p, r, l, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
+/* Plans an axis in the same order of preference as a complex one: on a GPU, one pass or else two with at least eight
+   columns, then one pass or two with fewer columns. */
+static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t) {
+    uint64_t h = t->rule.h;
+    if (!vd__fft_is_smooth(h, 31))
+        return h <= 32768
+               && vd__real_plan_one_pass(p, r, t, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
     for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
-        if ((h <= 65536 && vd__real_plan_one(p, r, l, (uint32_t)h, 0, least)) || vd__real_plan_long(p, r, l, least)) return true;
+        if ((h <= 65536 && vd__real_plan_one_pass(p, r, t, (uint32_t)h, 0, least))
+            || vd__real_plan_long(p, r, t, least))
+            return true;
         if (least < 8) return false;
     }
 }
 
-/* There or back along the last axis of a convolution. */
+/* Plans the last axis of a convolution; `back`: the inverse transform. */
 static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back) {
-    vd__real_leg real;
-    vd__real_begin_leg(p, leg, VD_FFT_REAL, back, &real);
-    return vd__real_plan_leg(p, r, &real);
+    vd__real_transform real;
+    vd__real_transform_init(p, leg, VD_FFT_REAL, back, &real);
+    return vd__real_plan_passes(p, r, &real);
 }
 
-static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from, vd__fft_place to) {
+/* Plans one axis of a direction, from one array to another. Sets the error if no plan fits the device. */
+static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from,
+                                    vd__fft_place to) {
     vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
-    bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from OUT to IN */
+    bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
     vd__fft_route *r = &p->route[direction];
-    vd__real_leg real;
+    vd__real_transform real;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
@@ -4386,35 +4473,39 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
     if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
         if (vd__fft_plan_leg(p, r, &leg)) return VD_OK;
     } else {
-        vd__real_begin_leg(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
+        vd__real_transform_init(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
         p->paired |= real.paired_in || real.paired_out;
-        if (vd__real_plan_leg(p, r, &real)) return VD_OK;
-        if (vd__real_room(p, axis, real.rule.h).span > UINT32_MAX)
+        if (vd__real_plan_passes(p, r, &real)) return VD_OK;
+        if (vd__real_dense_layout(p, axis, real.rule.h).span > UINT32_MAX)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in the second buffer of dimension %u; it takes up "
-                                "to %u", (unsigned long long)vd__real_room(p, axis, real.rule.h).span, axis,
+                                "to %u", (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, axis,
                                 UINT32_MAX);
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
                         axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
-/* The axes of a direction one after the other. A complex axis of one element has nothing to do, one of a cosine or sine transform has. */
+/* Plans the axes of a direction one after another. A complex axis of one element needs no pass; one of a cosine or
+   sine transform does. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
-    bool halves = p->kind == VD_FFT_REAL, back = halves && direction == VD_FFT_INVERSE;
-    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    bool real = p->kind == VD_FFT_REAL, back = real && direction == VD_FFT_INVERSE;
+    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
+                                ? VD__FFT_OUT
+                                : VD__FFT_MIDDLE;
     vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
-    uint32_t axes[4], count = 0, left = 0, done, i;
+    uint32_t axes[4], count = 0, remaining = 0, done, i;
     vd_result result = VD_OK;
-    for (i = p->dimensions; i-- > 0;)
-        if (p->axes >> i & 1 && (!halves || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i; /* the real axis is the first of these */
+    for (i = p->dimensions; i-- > 0;) /* the real axis comes first */
+        if (p->axes >> i & 1 && (!real || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i;
     for (i = 0; i < count && !result; i++) {
         bool last = i + 1 == count;
-        if (i == 1 && halves && !back) break; /* the others as those of a complex transform */
-        result = vd__real_plan_axis(p, direction, axes[back ? count - 1 - i : i], from, !last ? between : back ? VD__FFT_IN : VD__FFT_OUT);
+        if (i == 1 && real && !back) break; /* the remaining axes are complex: planned below */
+        result = vd__real_plan_axis(p, direction, axes[back ? count - 1 - i : i], from,
+                                    !last ? between : back ? VD__FFT_IN : VD__FFT_OUT);
         from = between;
     }
-    for (; i < count; i++) left |= 1u << axes[i];
-    for (; left && !result; left &= ~done) result = vd__fft_plan_some(p, left, &done);
+    for (; i < count; i++) remaining |= 1u << axes[i];
+    for (; remaining && !result; remaining &= ~done) result = vd__fft_plan_some(p, remaining, &done);
     return result;
 }
 
@@ -4423,17 +4514,18 @@ static vd_result vd__real_plan(vd_fft *p) {
     return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
 }
 
-/* Strides of reals each row of which has the room of its bins, of which there are so many. */
-static void vd__real_pad(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
-    uint64_t room = 1;
+/* Sets the strides of reals in padded rows, each of which has room for its bins. count[i]: indices of dimension i
+   that are stored; 0: all. */
+static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
+    uint64_t elements = 1;
     for (uint32_t i = p->dimensions; i-- > 0;) {
         uint64_t bins = count[i] ? count[i] : p->real_length / 2 + 1;
-        stride[i] = room;
-        room *= i == p->real_axis ? 2 * bins : count[i] ? count[i] : p->shape[i];
+        stride[i] = elements;
+        elements *= i == p->real_axis ? 2 * bins : count[i] ? count[i] : p->shape[i];
     }
 }
 
-/* The half spectrum as the shape that complex passes see, and rows with room for it where the desc asks for that. */
+/* Checks the desc of a real kind. Sets the real axis and its length, which arrays hold reals, and the input strides. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions, family = vd__real_family(p->kind);
     if (desc->engine)
@@ -4455,21 +4547,22 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
             return vd_error_set(VD_ERROR_INVALID, "padded, but in_stride[%u] is %llu; one of the two says where rows "
                                 "begin", i, (unsigned long long)in_stride[i]);
     }
-    if (desc->padded) vd__real_pad(p, desc->out_count, in_stride);
+    if (desc->padded) vd__real_padded_strides(p, desc->out_count, in_stride);
     p->scalar[VD__FFT_IN] = true;
     p->scalar[VD__FFT_OUT] = p->scalar[VD__FFT_MIDDLE] = p->kind != VD_FFT_REAL;
     return VD_OK;
 }
 
-/* In place every row of reals has to begin where its half spectrum does, and both have to be contiguous. */
+/* In place, every row of reals must begin where its half spectrum begins, and both must be contiguous. */
 static bool vd__real_fits_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     for (uint32_t i = 0; i < p->dimensions; i++)
         if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
-    return !p->overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1) && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
+    return !p->overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1)
+           && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
-/* Whether pairs of reals begin where the device can read two at once. */
+/* Checks that a buffer begins at a multiple of a pair of reals, which kernels load and store as one element. */
 static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     uint64_t pair = 2 * vc_type_size(p->stored[VD__FFT_IN]);
     vd_buffer_info info;
@@ -4482,8 +4575,10 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* -- tables -- */
 
-/* exp(-2 pi i (k * step + first) / of) */
-static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of, uint32_t *offset) {
+/* Makes a table of exp(-2 pi i (k * step + first) / of), 0 <= k < count; *offset: its offset in the plan's table.
+   Returns false if memory runs out. */
+static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of,
+                                uint32_t *offset) {
     uint64_t what[5] = { 'r', count, step, first, of };
     double *at;
     if (!vd__fft_table_of(p, count, what, offset, &at)) return false;
@@ -4491,38 +4586,44 @@ static bool vd__real_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t fi
     return true;
 }
 
+/* Makes the tables of a pass with a real rule: `split` for folds of half-length transforms, `phase` for kinds II,
+   III and IV. */
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind);
     bool ok = true;
     if (!r->load && !r->store) return true;
-    if (r->half && family != 4) ok = vd__real_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split);
-    if (ok && (family == 2 || family == 3)) ok = vd__real_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase);
-    if (ok && family == 4 && r->half) ok = vd__real_table(p, r->h, 8, 1, 16 * r->n, &r->phase);
+    if (r->half && family != 4) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split);
+    if (ok && (family == 2 || family == 3)) ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase);
+    if (ok && family == 4 && r->half) ok = vd__real_root_table(p, r->h, 8, 1, 16 * r->n, &r->phase);
     return ok;
 }
 
-/* -- kernels: what all share -- */
+/* -- kernels: common -- */
 
-/* A block under a condition, where one is needed. */
+/* Executes the following block if `condition` holds; unconditionally if the condition is not `needed`. */
 #define VD__REAL_IF(writer, needed, condition) \
-    for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; once = (needed) ? vc_block_end((writer)->k) : 0)
+    for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; \
+         once = (needed) ? vc_block_end((writer)->k) : 0)
 
-/* Where a row begins: in memory, and of passes with hooks in the array that these see. */
+/* Offset of the first element of a row: in memory and, for passes with hooks, in the array that hooks see. */
 typedef struct vd__real_row { vc_val base, index; } vd__real_row;
 
-/* The rows of this thread: of the second whether it exists, which it does where their number is even. */
+/* The rows of a thread: one, or two as real and imaginary parts of a complex transform. second: whether the second
+   row exists; always if the number of rows is even. part: index of the thread's part of an axis in two kernels. */
 typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
 
 static vd__real_row vd__real_row_of(const vd__fft_side *side, const vd__fft_side *index, vc_val q, vc_val block) {
     vd__real_row row;
-    row.base = vd__fft_begin(side, q, block);
-    row.index = index ? vd__fft_begin(index, q, block) : vc_u32(0);
+    row.base = vd__fft_base_offset(side, q, block);
+    row.index = index ? vd__fft_base_offset(index, q, block) : vc_u32(0);
     return row;
 }
 
-/* `index`: NULL where there is no hook. */
-static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_side *index, vc_val q, vc_val block, uint32_t part) {
+/* Returns the rows of transform q of a block; index: the side that hooks see, NULL without a hook; part: indices of
+   a split axis that count as transforms, 0 if the axis is not split. */
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_side *index,
+                                      vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
     uint64_t count = side->each.product;
     rows.count = w->pass->real.two ? 2 : 1;
@@ -4541,15 +4642,15 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_sid
     return rows;
 }
 
-/* What a hook makes of element `at` of a row. */
-static vd__fft_c vd__real_hooked(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vd__fft_c x) {
+/* Calls a hook for element `at` of a row and returns the value that it sets. */
+static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vd__fft_c x) {
     const vd_fft *p = w->plan;
-    vd__fft_layout array = vd__real_array(p, &w->pass->real, out);
+    vd__fft_layout array = vd__real_hook_layout(p, &w->pass->real, out);
     uint32_t axis = w->pass->dimension[0];
     vc_val zero = vc_const(w->k, vc_u32(0));
     vd_fft_point point;
     vd_fft_value value;
-    at = vc_add(zero, at);
+    at = vc_add(zero, at); /* hooks get values of the kernel, not immediates */
     point.direction = w->direction;
     point.index = vc_add(row.index, vc_mul(at, vc_u32((uint32_t)array.stride[axis])));
     for (uint32_t i = 0; i < 4; i++) {
@@ -4566,13 +4667,13 @@ static vd__fft_c vd__real_hooked(const vd__fft_writer *w, bool out, vd__real_row
     return vd__fft_pair(value.re, value.im);
 }
 
-/* The same of a number. */
-static vc_val vd__real_hooked_number(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vc_val x) {
-    return vd__real_hooked(w, out, row, at, vd__fft_pair(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
+/* Calls a hook for a real element. */
+static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vc_val x) {
+    return vd__real_apply_hook(w, out, row, at, vd__fft_pair(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
-/* An index of the complex transform where a thread has a part of an axis. */
-static vc_val vd__real_index(const vd__real_rows *rows, vc_val i, uint32_t part) {
+/* Returns the index in the complex transform of a thread's index i; part: see vd__real_rows_of. */
+static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i, uint32_t part) {
     return part ? vc_add(vc_mul(i, vc_u32(part)), rows->part) : i;
 }
 
@@ -4583,20 +4684,23 @@ static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
 static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
 static vc_val vd__real_negated(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
 
-/* Odd n, kind IV: with a = n + 4 m and c = n + 4 l in place of 2 j + 1 and 2 k + 1 its cosines are those of a transform of length n, but for a quarter. Which
-   element of the axis m stands for, and whether negated. */
-static vc_val vd__real_permuted(const vd__real *r, vc_val m, vc_val *negative) {
+/* Kind IV of odd length: with a = n + 4 m in place of 2 j + 1 and c = n + 4 l in place of 2 k + 1, cos(pi a c / (4
+   n)) = cos(4 pi m l / n + pi n / 4 + pi (m + l)): a cosine of a transform of length n, except for a constant angle
+   and a sign. Returns the index along the axis that m stands for; *negative: whether the element is negated. */
+static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative) {
     uint32_t n = (uint32_t)r->n;
     vc_val a = vc_add(vc_mul(m, vc_u32(4)), vc_u32(n)), low = vc_lt(a, vc_u32(2 * n)), middle = vc_lt(a, vc_u32(4 * n));
-    vc_val j = vc_shr(vc_select(low, a, vc_select(middle, vc_sub(vc_u32(4 * n), a), vc_sub(a, vc_u32(4 * n)))), vc_u32(1));
+    vc_val j = vc_shr(vc_select(low, a, vc_select(middle, vc_sub(vc_u32(4 * n), a), vc_sub(a, vc_u32(4 * n)))),
+                      vc_u32(1));
     *negative = vc_ne(vd__real_is_odd(m), vc_not(low));
     return j;
 }
 
 /* -- kernels: loading -- */
 
-/* Element `index` of a row in memory, of which the first `filled` are there: zeros in place of the others; 0: all are. */
-static vc_val vd__real_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled, bool pair) {
+/* Loads element `index` of a row, a pair of numbers if `pair`. Elements from `filled` on are zero; filled 0: none. */
+static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled,
+                                    bool pair) {
     vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
     if (filled) {
         vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
@@ -4607,64 +4711,68 @@ static vc_val vd__real_element(const vd__fft_writer *w, vd__real_row row, vc_val
     return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_of(w->real) : w->real, v);
 }
 
-/* A part of what a hook makes of an element: zero where there is none. */
-static vc_val vd__real_filled(const vd__fft_writer *w, vc_val index, vc_val v) {
+/* Returns v, or zero if `index` is outside the filled range: a load hook may set any value there. */
+static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
     uint64_t filled = w->pass->real.filled;
     return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_number(v, 0))) : v;
 }
 
-static vc_val vd__real_hooked_in(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
-    return w->load ? vd__real_filled(w, index, vd__real_hooked_number(w, false, row, index, v)) : v;
+/* Returns the real element v after the load hook. */
+static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
+    return w->load ? vd__real_zero_unfilled(w, index, vd__real_apply_hook_real(w, false, row, index, v)) : v;
 }
 
-static vc_val vd__real_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
-    return vd__real_hooked_in(w, row, index, vd__real_element(w, row, index, w->pass->real.filled, false));
+/* Loads real element `index` of a row. */
+static vc_val vd__real_load_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
+    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.filled, false));
 }
 
-/* Reals 2 i and 2 i + 1 of a row, which lie in memory as one pair. */
-static vd__fft_c vd__real_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
-    vc_val v = vd__real_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2));
-    vc_val re = vd__real_hooked_in(w, row, even, vc_component(v, 0));
-    vc_val im = vd__real_hooked_in(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
+/* Loads reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
+static vd__fft_c vd__real_load_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
+    vc_val v = vd__real_load_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2));
+    vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
+    vc_val im = vd__real_apply_load_hook(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
     return vd__fft_pair(re, im);
 }
 
-/* Element t of the real sequence that is transformed. */
-static vc_val vd__real_fetch(const vd__fft_writer *w, vd__real_row row, vc_val t) {
+/* Returns element t of the real sequence that is transformed. */
+static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, vc_val t) {
     const vd__real *r = &w->pass->real;
-    uint32_t n = (uint32_t)r->n, twice = 2 * (uint32_t)r->h;
+    uint32_t n = (uint32_t)r->n, length = 2 * (uint32_t)r->h;
     bool sine = vd__real_is_sine(r->kind);
-    vc_val at, none, v, negative;
+    vc_val index, is_zero, v, negative;
     switch (vd__real_family(r->kind)) {
-    case 0: return vd__real_number(w, row, t);
-    case 1: /* the even or odd sequence of twice h */
-        at = vc_min(t, vc_sub(vc_u32(twice), t));
-        if (!sine) return vd__real_number(w, row, at);
-        none = vc_or(vc_eq(at, vc_u32(0)), vc_eq(at, vc_u32((uint32_t)r->h)));
-        v = vd__real_number(w, row, vc_select(none, vc_u32(0), vc_sub(at, vc_u32(1))));
-        return vc_select(none, vc_const(w->k, vd__fft_number(v, 0)), vd__real_negated(vc_lt(vc_u32((uint32_t)r->h), t), v));
-    case 2: /* even elements, then odd ones from behind */
-        at = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
-        v = vd__real_number(w, row, at);
-        return sine ? vd__real_negated(vd__real_is_odd(at), v) : v;
-    default: /* IV, odd: twice m is t */
-        at = vd__real_permuted(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)), &negative);
-        v = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), at) : at);
+    case 0: return vd__real_load_number(w, row, t);
+    case 1: /* the even or odd extension to length 2 h */
+        index = vc_min(t, vc_sub(vc_u32(length), t));
+        if (!sine) return vd__real_load_number(w, row, index);
+        is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
+        v = vd__real_load_number(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
+        return vc_select(is_zero, vc_const(w->k, vd__fft_number(v, 0)),
+                         vd__real_negated(vc_lt(vc_u32((uint32_t)r->h), t), v));
+    case 2: /* even elements in ascending order, then odd ones in descending order */
+        index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
+        v = vd__real_load_number(w, row, index);
+        return sine ? vd__real_negated(vd__real_is_odd(index), v) : v;
+    default: /* kind IV of odd length: t = 2 m mod n */
+        index = vd__real_index_kind4(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)),
+                                     &negative);
+        v = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
         return vd__real_negated(negative, v);
     }
 }
 
-/* Bin k of the half spectrum, the last of which is n / 2; `first`: k may be 0. */
-static vd__fft_c vd__real_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+/* Loads bin k of the half spectrum, 0 <= k <= n / 2; first: k may be 0. */
+static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
-    vc_val v = vd__real_element(w, row, k, r->filled, true);
+    vc_val v = vd__real_load_element(w, row, k, r->filled, true);
     vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
-        x = vd__real_hooked(w, false, row, k, x);
-        x = vd__fft_pair(vd__real_filled(w, k, x.re), vd__real_filled(w, k, x.im));
+        x = vd__real_apply_hook(w, false, row, k, x);
+        x = vd__fft_pair(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
     }
     vc_val im = x.im;
-    if (first) { /* both ends are real */
+    if (first) { /* imaginary parts of bins that are real are ignored */
         vc_val inner = vc_ne(k, vc_u32(0));
         if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_number(im, 0)));
@@ -4672,84 +4780,91 @@ static vd__fft_c vd__real_bin(const vd__fft_writer *w, vd__real_row row, vc_val 
     return vd__fft_pair(x.re, im);
 }
 
-/* The same of a cosine or sine transform III: what the transform II of reals would have been, turned back. */
-static vd__fft_c vd__real_turned_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+/* Loads bin k of the complex transform that kind III inverts: the bin before kind II multiplies it by its phase. */
+static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
     vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k);
-    vc_val re = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
-    vc_val im = vd__real_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
+    vc_val re = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
+    vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
     if (first) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
 }
 
-static vd__fft_c vd__real_any_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
-    return vd__real_family(w->pass->real.kind) ? vd__real_turned_bin(w, row, k, first) : vd__real_bin(w, row, k, first);
+static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+    return vd__real_family(w->pass->real.kind) ? vd__real_load_bin_kind3(w, row, k, first)
+                                               : vd__real_load_bin(w, row, k, first);
 }
 
-/* Bin k of all n of an odd length, whose upper half mirrors the lower one. */
-static vd__fft_c vd__real_odd_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+/* Loads bin k of an odd length, 0 <= k < n: bins above n / 2 are conjugates of those below. */
+static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
     const vd__real *r = &w->pass->real;
     vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
-    if (vd__real_family(r->kind)) return vd__real_turned_bin(w, row, k, first);
-    vd__fft_c bin = vd__real_bin(w, row, vc_min(k, far), first);
+    if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, first);
+    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, far), first);
     return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
 }
 
-/* Input i of a transform of odd length. The zero of a row alone is an immediate, so that butterflies leave out what is done with it. */
-static vd__fft_c vd__real_load_rows(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+/* Loads input i of a transform of odd length. The imaginary part of a single row is an immediate zero, so that
+   butterflies skip operations on it. */
+static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
     vd__fft_c a;
     if (!w->pass->real.back) {
-        a.re = vd__real_fetch(w, rows->row[0], i);
-        a.im = rows->count == 2 ? vd__real_fetch(w, rows->row[1], i) : vd__fft_number(a.re, 0);
+        a.re = vd__real_load_sequence(w, rows->row[0], i);
+        a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_number(a.re, 0);
         return a;
     }
-    a = vd__real_odd_bin(w, rows->row[0], i, first);
+    a = vd__real_load_bin_odd(w, rows->row[0], i, first);
     if (rows->count == 1) return a;
-    vd__fft_c b = vd__real_odd_bin(w, rows->row[1], i, first);
+    vd__fft_c b = vd__real_load_bin_odd(w, rows->row[1], i, first);
     return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
-/* Input i of the complex transform; `first`: it may be 0. */
-static vd__fft_c vd__real_load(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+/* Loads input i of the complex transform; first: i may be 0. */
+static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vc_mul(i, vc_u32(2)), re, im;
-    if (!r->half) return vd__real_load_rows(w, rows, i, first);
+    if (!r->half) return vd__real_load_input_odd(w, rows, i, first);
     if (vd__real_family(r->kind) == 4) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
-        re = vd__real_number(w, row, sine ? other : even);
-        im = vd__real_number(w, row, sine ? even : other);
+        re = vd__real_load_number(w, row, sine ? other : even);
+        im = vd__real_load_number(w, row, sine ? even : other);
         return vd__fft_mul(vd__fft_pair(re, im), vd__fft_entry(w, i, r->phase));
     }
     if (!r->back) {
-        if (!r->scalar_in) return vd__real_number_pair(w, row, i);
-        re = vd__real_fetch(w, row, even);
-        im = vd__real_fetch(w, row, vc_add(even, vc_u32(1)));
+        if (!r->scalar_in) return vd__real_load_number_pair(w, row, i);
+        re = vd__real_load_sequence(w, row, even);
+        im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
     }
-    vd__fft_c near = vd__real_any_bin(w, row, i, first);
-    vd__fft_c far = vd__real_conj(vd__real_any_bin(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
+    vd__fft_c near = vd__real_load_bin_half(w, row, i, first);
+    vd__fft_c far = vd__real_conj(
+        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
     vd__fft_c sum = vd__fft_add(near, far);
-    vd__fft_c turned = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
-    return vd__fft_pair(vc_sub(sum.re, turned.im), vc_add(sum.im, turned.re));
+    vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
+    return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
-static vd__fft_c vd__real_chirped(const vd__fft_writer *w, vd__fft_c x, vc_val i) {
+/* Multiplies by the chirp in Bluestein's algorithm. */
+static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_val i) {
     return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, i, w->pass->tables.chirp)) : x;
 }
 
-/* Element j of butterfly b in Bluestein's longer transform: whether it may lie beyond. */
-static bool vd__real_beyond(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) { return w->pass->chirp && (j + 1) * g->step > w->pass->chirp; }
+/* Whether element j of some butterfly lies in the zero padding of Bluestein's longer transform. */
+static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
+    return w->pass->chirp && (j + 1) * g->step > w->pass->chirp;
+}
 
-/* The lowest index of the axis that inputs first to last of the complex transform are made of; 0 where that is not worth telling. */
-static uint64_t vd__real_lowest(const vd__real *r, uint64_t first, uint64_t last) {
+/* Returns the lowest index along the axis from which inputs first … last of the complex transform are made, or 0 if
+   it is not worth computing. */
+static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_t last) {
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
     if (family == 4 || (family == 3 && vd__real_is_sine(r->kind))) return 0;
-    if (r->back) low = first, high = r->h - last; /* and its mirror image */
+    if (r->back) low = first, high = r->h - last; /* the bin and its mirror image */
     else if (family == 0) low = high = r->half ? 2 * first : first;
     else if (family == 1) low = 2 * first, high = 2 * r->h - (2 * last + 1);
     else if (r->half) low = 4 * first, high = 2 * r->n - 1 - 2 * (2 * last + 1);
@@ -4758,46 +4873,51 @@ static uint64_t vd__real_lowest(const vd__real *r, uint64_t first, uint64_t last
     return family == 1 && vd__real_is_sine(r->kind) && low ? low - 1 : low;
 }
 
-/* Whether no butterfly's element j is made of anything that lies in memory. */
-static bool vd__real_is_empty(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
+/* Whether element j of every butterfly is made of unfilled elements only, so that it is zero. */
+static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
     const vd__real *r = &w->pass->real;
     uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->step * parts, last = (j + 1) * g->step * parts - 1;
-    return r->filled && vd__real_lowest(r, first, last < r->h ? last : r->h - 1) >= r->filled;
+    return r->filled && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->filled;
 }
 
+/* Loads the inputs of the first stage, as the kind defines them. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
     uint32_t chirp = w->pass->chirp;
     vc_val block, exists;
     vd__real_rows rows;
     bool partly;
-    vc_val q = vd__fft_which(w, &block, &exists, &partly);
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in);
     for (uint32_t u = 0; u < g.each; u++) {
         vc_val b = vd__fft_near(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
-            bool beyond = vd__real_beyond(w, &g, j);
-            vc_val own = vc_add(b, vc_u32(j * g.step)), i = vd__real_index(&rows, beyond ? vc_min(own, vc_u32(chirp - 1)) : own, w->pass->real.part_in);
+            bool padding = vd__real_is_padding(w, &g, j);
+            vc_val index = vc_add(b, vc_u32(j * g.step));
+            vc_val i = vd__real_index_of_part(&rows, padding ? vc_min(index, vc_u32(chirp - 1)) : index,
+                                              w->pass->real.part_in);
             *x = vd__fft_pair(zero, zero);
             if (chirp && j * g.step >= chirp) continue;
-            if (vd__real_is_empty(w, &g, j)) {
+            if (vd__real_is_unfilled(w, &g, j)) {
                 *x = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
             }
-            *x = vd__real_load(w, &rows, i, j == 0 && u == 0);
+            *x = vd__real_load_input(w, &rows, i, j == 0 && u == 0);
             if (w->inverse) *x = vd__fft_swap(*x);
-            *x = vd__real_chirped(w, *x, i);
-            if (beyond) *x = vd__fft_pair(vc_select(vc_lt(own, vc_u32(chirp)), x->re, zero), vc_select(vc_lt(own, vc_u32(chirp)), x->im, zero));
+            *x = vd__real_times_chirp(w, *x, i);
+            if (padding)
+                *x = vd__fft_pair(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
+                                  vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
         }
     }
 }
 
 /* -- kernels: storing -- */
 
-/* A pair of numbers to element `at` of a row. */
-static void vd__real_put_at(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
-    if (!x.re.of && !x.im.of) return; /* by the hook's wish */
+/* Stores a pair of numbers as element `at` of a row. */
+static void vd__real_put_stored(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
+    if (!x.re.of && !x.im.of) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
@@ -4807,50 +4927,56 @@ static vc_val vd__real_is_kept(const vd__fft_writer *w, vc_val index) {
     return w->pass->real.kept ? vc_lt(index, vc_u32((uint32_t)w->pass->real.kept)) : vc_bool(true);
 }
 
+/* Stores complex element k of a row, after the factor, the scale and the store hook. */
 static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
     VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
-        if (w->store) y = vd__real_hooked(w, true, row, k, y);
-        vd__real_put_at(w, row, k, y);
+        if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
+        vd__real_put_stored(w, row, k, y);
     }
 }
 
-static vc_val vd__real_finished(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
+/* Returns real element k after the factor, the scale and the store hook. */
+static vc_val vd__real_output_of(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
-    return w->store ? vd__real_hooked_number(w, true, row, k, x) : x;
+    return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
+/* Stores real element k of a row, after the factor, the scale and the store hook. */
 static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
-        vc_val y = vd__real_finished(w, row, k, x, factor);
+        vc_val y = vd__real_output_of(w, row, k, x, factor);
         if (y.of && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
-        if (y.of) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y); /* if not, by the hook's wish */
+        /* without `of`, the store hook stores nothing */
+        if (y.of) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
     }
 }
 
-/* Reals 2 i and 2 i + 1 of a row, which lie in memory as one pair. */
+/* Stores reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
 static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
     VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, even)) {
-        vc_val re = vd__real_finished(w, row, even, x.re, 1);
-        vd__real_put_at(w, row, i, vd__fft_pair(re, vd__real_finished(w, row, vc_add(even, vc_u32(1)), x.im, 1)));
+        vc_val re = vd__real_output_of(w, row, even, x.re, 1);
+        vd__real_put_stored(w, row, i, vd__fft_pair(re, vd__real_output_of(w, row, vc_add(even, vc_u32(1)), x.im, 1)));
     }
 }
 
-/* Kind IV, odd: the bin of l with a quarter of its angle; `mirrored`: of -l, whose bin is the conjugate. */
-static void vd__real_put_quarter(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool mirrored, double factor) {
+/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4). mirrored: of bin -l, where x is bin
+   l, its conjugate. */
+static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool mirrored,
+                               double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
-    vc_val negative, at = vd__real_permuted(r, l, &negative);
+    vc_val negative, at = vd__real_index_kind4(r, l, &negative);
     vd__fft_root(r->n % 8, 8, &c, &s);
     vc_val v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
     vd__real_put(w, row, at, vd__real_negated(negative, v), factor);
 }
 
-/* Values of the axis from result i of a transform back, or of one that needs no mirror images; factor 1. */
-static void vd__real_store_half(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+/* Stores the two elements that result i of a transform of half length gives: of an inverse, or of kind IV. */
+static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
     vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
@@ -4871,18 +4997,21 @@ static void vd__real_store_half(const vd__fft_writer *w, vd__real_row row, vc_va
     vd__real_put(w, row, at[1], sine ? vd__real_negated(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
-/* One real value of each row. */
-static void vd__real_store_back(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
+/* Stores result i of an inverse of odd length: one real element per row. */
+static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
-    bool third = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
-    vc_val twice = vc_mul(i, vc_u32(2)), at = third ? vc_min(twice, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), twice)) : i;
+    bool permuted = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
+    vc_val doubled = vc_mul(i, vc_u32(2));
+    vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
     vd__real_put(w, rows->row[0], at, sine ? vd__real_negated(vd__real_is_odd(at), x.re) : x.re, 1);
-    if (rows->count == 2)
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put(w, rows->row[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1); }
+    if (rows->count != 2) return;
+    VD__REAL_IF(w, !rows->even, rows->second) {
+        vd__real_put(w, rows->row[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1);
+    }
 }
 
-/* Bin i of one row of odd length. */
-static void vd__real_store_single(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+/* Stores bin i of a single row of odd length. */
+static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
@@ -4891,53 +5020,63 @@ static void vd__real_store_single(const vd__fft_writer *w, vd__real_row row, vc_
         x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
         vd__real_put(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
-    default: vd__real_put_quarter(w, row, i, x, false, 2);
+    default: vd__real_put_kind4(w, row, i, x, false, 2);
     }
 }
 
-static void vd__real_store(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
+/* Stores result i of the complex transform, if no fold follows. */
+static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
-    x = vd__real_chirped(w, x, i);
+    x = vd__real_times_chirp(w, x, i);
     if (w->inverse) x = vd__fft_swap(x);
-    if (r->half) vd__real_store_half(w, rows->row[0], i, x);
-    else if (r->back) vd__real_store_back(w, rows, i, x);
-    else vd__real_store_single(w, rows->row[0], i, x);
+    if (r->half) vd__real_store_half_length(w, rows->row[0], i, x);
+    else if (r->back) vd__real_store_inverse_odd(w, rows, i, x);
+    else vd__real_store_bin_odd(w, rows->row[0], i, x);
 }
 
-/* Results of the complex transform that are stored, the first ones: of a row of odd length the upper bins mirror the lower ones; those of Bluestein's longer
-   transform beyond h are none. */
-static uint64_t vd__real_results(const vd__real *r) { return r->kind == VD_FFT_REAL && !r->half && !r->back ? r->n / 2 + 1 : r->h; }
+/* Returns how many results of the complex transform are stored. A row of odd length has only its lower bins stored,
+   since the others mirror them; results beyond h of Bluestein's longer transform are unused. */
+static uint64_t vd__real_result_count(const vd__real *r) {
+    return r->kind == VD_FFT_REAL && !r->half && !r->back ? r->n / 2 + 1 : r->h;
+}
 
-static void vd__real_store_one(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows, vc_val b, const vd__fft_c *x) {
+/* Stores the results of butterfly b. */
+static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows,
+                                     vc_val b, const vd__fft_c *x) {
     const vd__real *r = &w->pass->real;
-    uint64_t count = vd__real_results(r), step = (uint64_t)g->step * (r->part_out ? r->part_out : 1);
+    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->step * (r->part_out ? r->part_out : 1);
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index(rows, vc_add(b, vc_u32(j * g->step)), r->part_out);
-        VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) { vd__real_store(w, rows, i, x[j]); }
+        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->step)), r->part_out);
+        VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
+            vd__real_store_result(w, rows, i, x[j]);
+        }
     }
 }
 
+/* Stores the results of the last stage, g, as the kind defines them. */
 static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
     vc_val block, exists;
     vd__real_rows rows;
-    bool some, partly;
-    vc_val q = vd__fft_which(w, &block, &exists, &some);
+    bool group_partly, partly;
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, w->pass->real.part_out);
     for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_own(w, g, u, &partly), own = exists;
-        if (partly) own = vc_and(own, vc_lt(b, vc_u32(g->step)));
-        VD__REAL_IF(w, some || partly, own) { vd__real_store_one(w, g, &rows, b, &w->x[u * g->radix]); }
+        vc_val b = vd__fft_own(w, g, u, &partly), active = exists;
+        if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->step)));
+        VD__REAL_IF(w, group_partly || partly, active) {
+            vd__real_store_butterfly(w, g, &rows, b, &w->x[u * g->radix]);
+        }
     }
 }
 
 /* -- kernels: bins and their mirror images -- */
 
-/* What bin k of a row is worth; p: the pair it belongs to, `first`: that may be 0. */
+/* Stores the elements that bin k of a row gives; p: the lower bin of its pair; first: p may be 0. */
 static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p, bool first) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
-    vc_val inner = vc_ne(p, vc_u32(0)); /* the ends of the spectrum are worth one value */
+    vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h give one element each */
     switch (vd__real_family(r->kind)) {
     case 0: vd__real_put_pair(w, row, k, x, 0.5); break;
     case 1:
@@ -4947,116 +5086,139 @@ static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k
     case 2:
         x = vd__fft_mul(x, vd__fft_entry(w, k, r->phase));
         vd__real_put(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
-        VD__REAL_IF(w, first, inner) { vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1); }
+        VD__REAL_IF(w, first, inner) {
+            vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
+        }
         break;
     default:
-        vd__real_put_quarter(w, row, k, x, false, 1);
-        VD__REAL_IF(w, first, inner) { vd__real_put_quarter(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
+        vd__real_put_kind4(w, row, k, x, false, 1);
+        VD__REAL_IF(w, first, inner) { vd__real_put_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
     }
 }
 
-/* From values p and h - p of the complex transform, or p and 0 - p of two rows; `first`: p may be 0, `middle`: both may be one. */
-static void vd__real_put_fold(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y, bool first, bool middle) {
+/* Folds results p and h - p of the complex transform into bins and stores them: two bins of one row, or one bin of
+   each of two packed rows. first: p may be 0; middle: p may equal h - p. */
+static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
+                               bool first, bool middle) {
     const vd__real *r = &w->pass->real;
-    vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im)), odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
+    vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im));
+    vd__fft_c odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
     vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half) {
         odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
         vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, first);
-        if (!vd__real_family(r->kind) && r->kept && r->kept <= r->h - r->h / 2) return; /* mirror images lie behind the middle */
-        VD__REAL_IF(w, middle, vc_ne(p, far)) { vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first); }
+        /* all mirror images are outside the kept range */
+        if (!vd__real_family(r->kind) && r->kept && r->kept <= r->h - r->h / 2) return;
+        VD__REAL_IF(w, middle, vc_ne(p, far)) {
+            vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first);
+        }
     } else {
         vd__real_put_bin(w, rows->row[0], p, even, p, first);
         VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->row[1], p, odd, p, first); }
     }
 }
 
-/* The results of the last stage to where every thread can read them. */
-static void vd__real_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component) {
+/* Writes one component of the last stage's results to shared memory. */
+static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component) {
     uint32_t constant;
     for (uint32_t u = 0; u < g->each; u++) {
         bool partly;
-        vc_val b = vd__fft_own(w, g, u, &partly), own = vc_lt(b, vc_u32(g->step));
-        VD__REAL_IF(w, partly, own) {
+        vc_val b = vd__fft_own(w, g, u, &partly), active = vc_lt(b, vc_u32(g->step));
+        VD__REAL_IF(w, partly, active) {
             for (uint32_t j = 0; j < g->radix; j++) {
-                vc_val spot = vd__fft_spot(w, b, j, g->step, g->radix, &constant);
-                vc_store(vc_offset(w->shared[component], vc_u32(constant)), spot, component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
+                vc_val slot = vd__fft_spot(w, b, j, g->step, g->radix, &constant);
+                vc_store(vc_offset(w->shared[component], vc_u32(constant)), slot,
+                         component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
             }
         }
     }
 }
 
+/* The two results of each pair that a thread folds. */
 typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_HELD], far[VD__FFT_HELD]; } vd__real_pairs;
 
-/* Pair u of this thread. */
-static vc_val vd__real_pair(const vd__fft_writer *w, uint32_t u) { return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads)); }
+/* Returns the index of pair u of this thread. */
+static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
+    return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads));
+}
 
-static void vd__real_receive(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
+/* Reads one component of this thread's pairs from shared memory. */
+static void vd__real_read_pairs(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
     uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     for (uint32_t u = 0; u < count; u++) {
-        vc_val p = vd__real_pair(w, u);
+        vc_val p = vd__real_pair_index(w, u);
         if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
         vc_val far = vc_sub(vc_u32(h), p);
         if (u == 0) far = vc_select(vc_eq(p, vc_u32(0)), p, far);
-        vc_val a = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
-        vc_val b = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
-        if (component) { to->near[u].im = a; to->far[u].im = b; } else { to->near[u].re = a; to->far[u].re = b; }
+        vc_val x = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
+        vc_val y = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
+        if (component) { to->near[u].im = x; to->far[u].im = y; } else { to->near[u].re = x; to->far[u].re = y; }
     }
 }
 
-static void vd__real_finish_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
-    uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, all = h / 2 + 1;
+/* Folds and stores the pairs of this thread. */
+static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
+    uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, pair_count = h / 2 + 1;
     vc_val block, exists;
     vd__real_rows rows;
-    bool some;
-    vc_val q = vd__fft_which(w, &block, &exists, &some);
+    bool group_partly;
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
     for (uint32_t u = 0; u < count; u++) {
-        bool partly = (u + 1) * threads > all, middle = h % 2 == 0 && h / 2 / threads == u;
-        vc_val p = vd__real_pair(w, u), own = exists;
-        if (partly) own = vc_and(own, vc_lt(p, vc_u32(all)));
-        if (!vd__real_family(w->pass->real.kind) && w->pass->real.kept && u * threads >= w->pass->real.kept && w->pass->real.kept <= h - h / 2) continue;
-        VD__REAL_IF(w, some || partly, own) { vd__real_put_fold(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, middle); }
+        bool partly = (u + 1) * threads > pair_count, middle = h % 2 == 0 && h / 2 / threads == u;
+        vc_val p = vd__real_pair_index(w, u), active = exists;
+        if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
+        if (!vd__real_family(w->pass->real.kind) && w->pass->real.kept && u * threads >= w->pass->real.kept
+            && w->pass->real.kept <= h - h / 2)
+            continue;
+        VD__REAL_IF(w, group_partly || partly, active) {
+            vd__real_fold_pair(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, middle);
+        }
     }
 }
 
-static void vd__real_fold_all(vd__fft_writer *w, const vd__fft_phase *g) {
+/* Folds the results of the last stage, g, through shared memory and stores them. */
+static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_phase *g) {
     uint32_t parts = w->shape->split ? 2 : 1, h = (uint32_t)w->pass->real.h;
     uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
     vd__real_pairs pairs;
-    w->pad = vd__fft_no_pad; /* neighbours write neighbours, and read them from either end */
+    w->pad = vd__fft_no_pad; /* no padding needed: consecutive threads access consecutive elements */
     for (uint32_t u = 0; w->pass->chirp && u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++)
-            w->x[u * g->radix + j] = vd__real_chirped(w, w->x[u * g->radix + j], vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
+            w->x[u * g->radix + j] = vd__real_times_chirp(w, w->x[u * g->radix + j],
+                                                          vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
     }
     for (uint32_t part = 0; part < parts; part++) {
         if (w->used[0]) vc_barrier(w->k);
-        vd__real_send(w, g, part);
-        if (parts == 1) vd__real_send(w, g, 1);
+        vd__real_write_shared(w, g, part);
+        if (parts == 1) vd__real_write_shared(w, g, 1);
         vc_barrier(w->k);
-        vd__real_receive(w, &pairs, count, part);
-        if (parts == 1) vd__real_receive(w, &pairs, count, 1);
+        vd__real_read_pairs(w, &pairs, count, part);
+        if (parts == 1) vd__real_read_pairs(w, &pairs, count, 1);
         w->used[0] = true;
     }
-    vd__real_finish_pairs(w, &pairs, count);
+    vd__real_store_pairs(w, &pairs, count);
 }
 
-/* The same from memory: each thread one pair of one row. */
-static vd__fft_c vd__real_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
+/* Loads bin k of a row that begins at `base`. */
+static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
     vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-static void vd__real_fold_alone(vd__fft_writer *w) {
+/* Writes a kernel that folds bins in memory: one pair of one row per thread. */
+static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
     VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.each.product * pairs)))) {
-        vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs)), base = vd__fft_begin(&w->pass->in, row, vc_u32(0));
-        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0), 0);
+        vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
+        vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
+        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
+                                              0);
         vc_val far = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
-        vd__fft_c x = vd__real_stored(w, base, p), y = vd__real_stored(w, base, far);
-        vd__real_put_fold(w, &rows, p, x, y, true, h % 2 == 0);
+        vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, far);
+        vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);
     }
 }
 
