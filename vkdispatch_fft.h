@@ -5223,27 +5223,31 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
 }
 
 // >>reduce
-/* Sums and the like over any axes, in one dispatch. A workgroup reduces a part of what belongs to one result, or to a row of neighbouring results; where that
-   takes several workgroups, each leaves a partial result and takes a ticket, and the one with the last ticket combines them. What is carried along is a state
-   of one to three fields; each operation says how an element becomes one, how two become one, and what comes out in the end.
+/* Reductions over any axes, in one dispatch. A work-group reduces a part of the elements of one result or of a row of
+   neighbouring results. If several work-groups share results, each stores partial results and takes a ticket; the one
+   that takes the last ticket combines the partial results. Threads accumulate a state of one to three fields. Each
+   operation defines how an element becomes a state, how two states are merged, and how a state becomes a result.
 
-   Short rows are staged: a workgroup copies consecutive blocks of memory, each of which holds all elements of one or more results, into shared memory with
-   coalesced loads, and reduces them there. One load becomes one cell of shared memory: the state of as many elements as a vector load has or, where a state
-   has several fields, one element. Blocks are padded so that the 32 threads of a subgroup read different banks.
+   Short rows are staged: a work-group copies consecutive blocks of memory into shared memory with coalesced loads and
+   reduces them there. A block has all elements of one or more results. Each load fills one cell of shared memory: with
+   the state of all elements of a vector load or, if states have several fields, with one element. Blocks are padded so
+   that 32 consecutive threads read different banks.
 
-   Rounding errors grow with the number of operations between an element and its result. A thread therefore adds up its loads in chains: after
-   VD__REDUCE_CHAIN loads the sum of level 0 moves to level 1, after as many of these that of level 1 to level 2, and so on; loads are summed by halves, and so
-   are threads. Sums of n elements are off by less than 4 eps log2(n) times the sum of magnitudes, eps being the distance from 1 to the next number.
-   Variances are of differences from the first element of a result, which are small where all elements are far from zero. */
+   Rounding errors grow with the number of operations between an element and its result. A thread therefore
+   accumulates its loads in chains: after VD__REDUCE_CHAIN loads the sum of level 0 is added to level 1, after as
+   many of these the sum of level 1 is added to level 2, and so on. Elements of one step and threads are combined by
+   a tree. The error of a sum of n elements is below 4 eps log2(n) times the sum of magnitudes, where eps is the
+   distance from 1 to the next number. Variances are computed from differences from the first element of a result,
+   which are small if all elements are far from zero. */
 
 enum {
-    VD__REDUCE_LANES = 32,   /* neighbouring results of a workgroup */
-    VD__REDUCE_FIELDS = 3,
-    VD__REDUCE_ELEMENTS = 16, /* under way at once */
-    VD__REDUCE_CHAIN = 32,   /* states added up one after the other, a power of two */
-    VD__REDUCE_LEVELS = 5,   /* of chains, at most */
-    VD__REDUCE_STAGED = 8,   /* loads of a thread into shared memory, at most */
-    VD__REDUCE_CELLS = 12288 /* bytes of shared memory for cells, at most */
+    VD__REDUCE_LANES = 32,        /* neighbouring results per work-group */
+    VD__REDUCE_FIELDS = 3,        /* maximum fields of a state */
+    VD__REDUCE_IN_FLIGHT = 16,    /* elements that a thread loads at a time */
+    VD__REDUCE_CHAIN = 32,        /* states per chain, a power of two */
+    VD__REDUCE_LEVELS = 5,        /* maximum levels of chains */
+    VD__REDUCE_STAGE_LOADS = 8,   /* maximum loads of a thread into shared memory */
+    VD__REDUCE_CELL_BYTES = 12288 /* maximum bytes of shared memory for cells */
 };
 
 struct vd_reduce {
@@ -5253,72 +5257,77 @@ struct vd_reduce {
     char name[64];
     vd_reduce_desc desc;
     vd__digits kept, reduced;
-    bool columns;            /* neighbouring results are made of neighbouring elements */
-    uint32_t threads;        /* of a workgroup */
-    uint32_t lanes;          /* neighbouring results of a workgroup, one for each of so many neighbouring threads */
-    uint32_t parts;          /* workgroups that share their results */
-    uint64_t tiles;          /* of results that a workgroup has */
-    uint32_t vector;         /* elements that one load may bring; 1: no more than one */
-    uint32_t blocks;         /* staged: blocks of memory of a workgroup; 0: elements are reduced as they are loaded */
-    uint32_t stage_loads;    /* staged: loads of a thread */
-    vd_kernel kernels[2];    /* of scalar loads, of vector loads */
+    bool columns;            /* the innermost axis is kept: neighbouring results have neighbouring elements */
+    uint32_t threads;        /* per work-group */
+    uint32_t lanes;          /* neighbouring results that a work-group reduces at a time, one per neighbouring thread */
+    uint32_t parts;          /* work-groups that share results */
+    uint64_t tiles;          /* groups of results; each is reduced by `parts` work-groups */
+    uint32_t vector;         /* elements per vector load; 1: only scalar loads */
+    uint32_t blocks;         /* staging: blocks per work-group; 0: no staging, elements are reduced as loaded */
+    uint32_t stage_loads;    /* staging: loads per thread */
+    vd_kernel kernels[2];    /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
 };
 
-/* The same digits where memory is counted in groups of n elements: `inner`: of groups, of which the last digit counts as many fewer. */
-static vd__digits vd__digits_grouped(const vd__digits *d, uint32_t n, bool inner) {
-    vd__digits g = *d;
-    for (uint32_t i = 0; i < g.count && n > 1; i++) g.stride[i] /= n;
-    if (!inner || n == 1) return g;
-    g.stride[g.count - 1] = 1;
-    g.size[g.count - 1] /= n;
-    g.product /= n;
-    return g;
+/* Returns the digits in units of n elements. `inner`: indices count units along the last digit, which has stride 1. */
+static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inner) {
+    vd__digits units = *d;
+    for (uint32_t i = 0; i < units.count && n > 1; i++) units.stride[i] /= n;
+    if (!inner || n == 1) return units;
+    units.stride[units.count - 1] = 1;
+    units.size[units.count - 1] /= n;
+    units.product /= n;
+    return units;
 }
 
-/* What holds for an operation: the field that a vc_group_reduce may combine, and what types it takes and gives. */
-typedef struct vd__reduce_row {
-    vc_combine form;         /* VC_COMBINE_NONE: through shared memory */
-    uint32_t fields, takes;  /* bits of VD__TAKES_ */
-    bool ratio;              /* computed, and given, in floats whatever the elements are */
-} vd__reduce_row;
+/* Properties of an operation. */
+typedef struct vd__reduce_op_info {
+    vc_combine form;         /* the operation of vc_group_reduce; VC_COMBINE_NONE: through shared memory */
+    uint32_t fields;         /* of a state */
+    uint32_t accepts;        /* element types: bits of VD__ACCEPTS_ */
+    bool in_floats;          /* computed in f32 or f64 even for integers; so is the result */
+} vd__reduce_op_info;
 
-enum { VD__TAKES_BOOL = 1, VD__TAKES_WHOLE = 2, VD__TAKES_REAL = 4, VD__TAKES_NUMBER = 6 };
+enum { VD__ACCEPTS_BOOL = 1, VD__ACCEPTS_INTEGER = 2, VD__ACCEPTS_FLOAT = 4, VD__ACCEPTS_NUMBER = 6 };
 
-static const vd__reduce_row vd__reduce_rows[] = {
-    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* default */
-    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* sum */
-    { VC_MUL, 1, VD__TAKES_NUMBER, false },                     /* product */
-    { VC_MIN, 1, VD__TAKES_NUMBER, false },                     /* min */
-    { VC_MAX, 1, VD__TAKES_NUMBER, false },                     /* max */
-    { VC_AND, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* and */
-    { VC_OR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },      /* or */
-    { VC_XOR, 1, VD__TAKES_WHOLE | VD__TAKES_BOOL, false },     /* xor */
-    { VC_OR, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },     /* any */
-    { VC_AND, 1, VD__TAKES_NUMBER | VD__TAKES_BOOL, false },    /* all */
-    { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmin: value, index */
-    { VC_COMBINE_NONE, 2, VD__TAKES_NUMBER, false },            /* argmax */
-    { VC_ADD, 1, VD__TAKES_NUMBER, false },                     /* dot */
-    { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* norm: sum of squares */
-    { VC_ADD, 1, VD__TAKES_NUMBER, true },                      /* mean: sum */
-    { VC_COMBINE_NONE, 3, VD__TAKES_NUMBER, true },             /* variance: mean, sum of squared distances from it, count */
+static const vd__reduce_op_info vd__reduce_rows[] = {
+    { VC_ADD, 1, VD__ACCEPTS_NUMBER, false },                   /* default */
+    { VC_ADD, 1, VD__ACCEPTS_NUMBER, false },                   /* sum */
+    { VC_MUL, 1, VD__ACCEPTS_NUMBER, false },                   /* product */
+    { VC_MIN, 1, VD__ACCEPTS_NUMBER, false },                   /* min */
+    { VC_MAX, 1, VD__ACCEPTS_NUMBER, false },                   /* max */
+    { VC_AND, 1, VD__ACCEPTS_INTEGER | VD__ACCEPTS_BOOL, false },/* and */
+    { VC_OR, 1, VD__ACCEPTS_INTEGER | VD__ACCEPTS_BOOL, false },/* or */
+    { VC_XOR, 1, VD__ACCEPTS_INTEGER | VD__ACCEPTS_BOOL, false },/* xor */
+    { VC_OR, 1, VD__ACCEPTS_NUMBER | VD__ACCEPTS_BOOL, false }, /* any */
+    { VC_AND, 1, VD__ACCEPTS_NUMBER | VD__ACCEPTS_BOOL, false },/* all */
+    { VC_COMBINE_NONE, 2, VD__ACCEPTS_NUMBER, false },          /* argmin: value, index */
+    { VC_COMBINE_NONE, 2, VD__ACCEPTS_NUMBER, false },          /* argmax: value, index */
+    { VC_ADD, 1, VD__ACCEPTS_NUMBER, false },                   /* dot */
+    { VC_ADD, 1, VD__ACCEPTS_NUMBER, true },                    /* norm: sum of squares */
+    { VC_ADD, 1, VD__ACCEPTS_NUMBER, true },                    /* mean: sum */
+    { VC_COMBINE_NONE, 3, VD__ACCEPTS_NUMBER, true },           /* variance: mean, squared distances, count */
 };
 
 static const char *vd__reduce_op_name(vd_reduce_op op) {
-    static const char *const names[] = { "VD_REDUCE_DEFAULT", "VD_REDUCE_SUM", "VD_REDUCE_PRODUCT", "VD_REDUCE_MIN", "VD_REDUCE_MAX", "VD_REDUCE_AND",
-        "VD_REDUCE_OR", "VD_REDUCE_XOR", "VD_REDUCE_ANY", "VD_REDUCE_ALL", "VD_REDUCE_ARGMIN", "VD_REDUCE_ARGMAX", "VD_REDUCE_DOT", "VD_REDUCE_NORM",
-        "VD_REDUCE_MEAN", "VD_REDUCE_VARIANCE" };
+    static const char *const names[] = {
+        "VD_REDUCE_DEFAULT", "VD_REDUCE_SUM", "VD_REDUCE_PRODUCT", "VD_REDUCE_MIN", "VD_REDUCE_MAX", "VD_REDUCE_AND",
+        "VD_REDUCE_OR", "VD_REDUCE_XOR", "VD_REDUCE_ANY", "VD_REDUCE_ALL", "VD_REDUCE_ARGMIN", "VD_REDUCE_ARGMAX",
+        "VD_REDUCE_DOT", "VD_REDUCE_NORM", "VD_REDUCE_MEAN", "VD_REDUCE_VARIANCE"
+    };
     return (uint32_t)op < sizeof names / sizeof *names ? names[op] : "none there is";
 }
 
-static const vd__reduce_row *vd__reduce_row_of(const vd_reduce_desc *d) {
-    static const vd__reduce_row custom = { VC_COMBINE_NONE, 1, VD__TAKES_NUMBER, false };
+static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
+    static const vd__reduce_op_info custom = { VC_COMBINE_NONE, 1, VD__ACCEPTS_NUMBER, false };
     return d->combine ? &custom : &vd__reduce_rows[d->op];
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
-static bool vd__reduce_asks(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
+/* Whether results tell if any or all elements are nonzero. */
+static bool vd__reduce_is_test(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
 
+/* Returns the type in which elements are combined: types of less than 32 bits are widened. */
 static vc_type vd__reduce_wide(vd_type type) {
     if (type == VD_F16) return VC_F32;
     if (type == VD_I8 || type == VD_I16) return VC_I32;
@@ -5326,22 +5335,25 @@ static vc_type vd__reduce_wide(vd_type type) {
     return type;
 }
 
-/* What a value is computed in. */
-static vc_type vd__reduce_type(const vd_reduce_desc *d) {
+/* Returns the type of a state's first field. */
+static vc_type vd__reduce_state_type(const vd_reduce_desc *d) {
     vc_type wide = vd__reduce_wide(d->type);
-    if (vd__reduce_asks(d->op)) return VC_U32;
-    if (!vd__reduce_row_of(d)->ratio) return wide;
+    if (vd__reduce_is_test(d->op)) return VC_U32;
+    if (!vd__reduce_info_of(d)->in_floats) return wide;
     return wide == VC_I64 || wide == VC_U64 || wide == VC_F64 ? VC_F64 : VC_F32;
 }
 
-/* What `out` is of, and what `also` is. */
-static vd_type vd__reduce_result(const vd_reduce_desc *d) {
-    if (vd__reduce_asks(d->op)) return VD_BOOL;
+/* Returns the element type of vd_reduce_io.out. */
+static vd_type vd__reduce_out_type(const vd_reduce_desc *d) {
+    if (vd__reduce_is_test(d->op)) return VD_BOOL;
     if (vd__reduce_is_arg(d->op)) return VD_U32;
-    return vd__reduce_row_of(d)->ratio && d->type != VD_F16 ? vd__reduce_type(d) : d->type;
+    return vd__reduce_info_of(d)->in_floats && d->type != VD_F16 ? vd__reduce_state_type(d) : d->type;
 }
 
-static vd_type vd__reduce_also(const vd_reduce_desc *d) { return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_result(d); }
+/* Returns the element type of vd_reduce_io.also. */
+static vd_type vd__reduce_extra_type(const vd_reduce_desc *d) {
+    return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_out_type(d);
+}
 
 static vc_val vd__reduce_combine(vc_combine form, vc_val a, vc_val b) {
     switch (form) {
@@ -5355,73 +5367,82 @@ static vc_val vd__reduce_combine(vc_combine form, vc_val a, vc_val b) {
     }
 }
 
-/* What changes nothing, in the wide type. */
+/* Returns the identity of an operation in the widened type. */
 static vc_val vd__reduce_identity(vc_combine form, vc_type type) {
     uint32_t bits = type == VC_I64 || type == VC_U64 || type == VC_F64 ? 64 : 32;
-    uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1), infinity = bits == 64 ? (uint64_t)0x7ff << 52 : 0x7f800000u;
-    bool real = type == VC_F32 || type == VC_F64, whole = type == VC_I32 || type == VC_I64;
+    uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1);
+    uint64_t infinity = bits == 64 ? (uint64_t)0x7ff << 52 : 0x7f800000u;
+    bool is_float = type == VC_F32 || type == VC_F64, is_signed = type == VC_I32 || type == VC_I64;
     switch (form) {
-    case VC_MUL: return vc_imm(type, !real ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
-    case VC_MIN: return vc_imm(type, real ? infinity : whole ? top - 1 : ones);
-    case VC_MAX: return vc_imm(type, real ? infinity | top : whole ? top : 0);
+    case VC_MUL: return vc_imm(type, !is_float ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
+    case VC_MIN: return vc_imm(type, is_float ? infinity : is_signed ? top - 1 : ones);
+    case VC_MAX: return vc_imm(type, is_float ? infinity | top : is_signed ? top : 0);
     case VC_AND: return vc_imm(type, ones);
     default: return vc_imm(type, 0);
     }
 }
 
-/* The least or largest number of the wide type, which only an empty set has, as that of the type of results: its low bits are another number. A map may give
-   what does not fit into the type of the elements, so that the wide one is what does not change anything. */
+/* Returns v in a form that can be narrowed to the element type. The identity of a minimum or maximum, which only
+   empty sets have, becomes that of the narrow type: narrowing would change its value. The identity is wide until
+   then because a map may return values outside the narrow type. */
 static vc_val vd__reduce_narrowed(vc_combine form, vd_type type, vc_val v) {
-    uint64_t most = type == VD_I8 ? INT8_MAX : INT16_MAX;
+    uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
     if ((type != VD_I8 && type != VD_I16) || (form != VC_MIN && form != VC_MAX)) return v;
-    return vc_select(vc_eq(v, vd__reduce_identity(form, VC_I32)), vc_imm(VC_I32, form == VC_MIN ? most : UINT32_MAX - most), v);
+    return vc_select(vc_eq(v, vd__reduce_identity(form, VC_I32)),
+                     vc_imm(VC_I32, form == VC_MIN ? largest : UINT32_MAX - largest), v);
 }
 
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
-/* A kernel being written. */
+/* Everything needed while a kernel is written. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
-    const vd__reduce_row *row_of;
+    const vd__reduce_op_info *info;
     vd__fragment map, combine;
     vc_type type[VD__REDUCE_FIELDS];
-    uint32_t vector, loads;  /* elements of a load, loads under way */
-    vd__digits kept, reduced; /* in vectors */
-    vc_ref in[2][2];         /* both inputs: scalars, vectors */
-    vc_val length;           /* elements of a result */
-    vc_ref out, also, offsets, partials, tickets, sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS], shared, cells;
-    uint32_t levels;         /* of sums */
-    vc_ref taken;            /* with several levels: states taken */
-    vc_val shift;            /* of a variance: what elements are less, and the mean more */
-    vc_val result, near, tile, part, row; /* near: the result, or the last one; row: of the rows of threads that share results */
-    vc_val results;          /* results from this number on are not this workgroup's to write */
+    uint32_t vector, loads;  /* elements per load, loads in flight */
+    vd__digits kept, reduced; /* in units of loads */
+    vc_ref in[2][2];         /* both inputs, as scalars and as vectors */
+    vc_val length;           /* elements per result */
+    vc_ref out, extra_out, offsets, partials, tickets;
+    vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS];
+    vc_ref shared, cells;    /* in shared memory: states of threads, staged cells */
+    uint32_t levels;         /* of chains */
+    vc_ref appended;         /* with several levels: number of states appended */
+    vc_val shift;            /* variance: subtracted from elements and added to the mean */
+    vc_val result, clamped;  /* index of this thread's result, and the same limited to the last result */
+    vc_val tile, part;       /* of this work-group */
+    vc_val row;              /* of this thread, among the rows of threads that share results */
+    vc_val result_end;       /* this work-group writes results below this index */
 } vd__reduce_writer;
 
-/* ---- the state: what an operation means ---- */
+/* ---- states ---- */
 
 static vc_combine vd__reduce_form(const vd__reduce_writer *w) {
-    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->row_of->form;
+    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->info->form;
 }
 
-static vd__reduce_state vd__reduce_nothing(const vd__reduce_writer *w) {
+/* Returns the state of an empty set. */
+static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine form = vd__reduce_form(w);
-    s.v[0] = w->desc->combine ? vd__plan_identity(w->desc->identity, w->type[0]) : vd__reduce_identity(form, w->type[0]);
+    s.v[0] = w->desc->combine ? vd__plan_identity(w->desc->identity, w->type[0])
+                              : vd__reduce_identity(form, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
 }
 
-/* Element `index` as a state; e: of each input. */
-static vd__reduce_state vd__reduce_lift(const vd__reduce_writer *w, const vc_val *e, vc_val index) {
-    vd__reduce_state s = vd__reduce_nothing(w), none = s;
+/* Returns the state of element `index`; e: the element of each input. */
+static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index) {
+    vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_wide(w->desc->type);
     vc_val v = e[0];
     if (w->desc->map) v = vd__fragment_of(&w->map, w->k, e[0], e[1]);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
-    if (vd__reduce_asks(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
+    if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
     if (w->desc->op == VD_REDUCE_NORM) s.v[0] = vc_mul(v, v);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
@@ -5431,36 +5452,39 @@ static vd__reduce_state vd__reduce_lift(const vd__reduce_writer *w, const vc_val
     if (!vd__reduce_is_arg(w->desc->op)) return s;
     s.v[1] = index;
     if (w->type[0] != VC_F32 && w->type[0] != VC_F64) return s;
-    s.v[0] = vc_select(vc_isnan(v), none.v[0], v);
-    s.v[1] = vc_select(vc_isnan(v), none.v[1], index);
+    s.v[0] = vc_select(vc_isnan(v), empty.v[0], v);
+    s.v[1] = vc_select(vc_isnan(v), empty.v[1], index);
     return s;
 }
 
-/* Means and squared distances of two sets as those of both (Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample variances,
-   1979, equation 2.1). With an empty one nothing changes. */
-static vd__reduce_state vd__reduce_pool(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
+/* Merges means, sums of squared distances and counts of two sets (Chan, Golub, LeVeque, Updating formulae and a
+   pairwise algorithm for computing sample variances, 1979, equation 2.1). An empty set changes nothing. */
+static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vc_type type = w->type[0];
-    vc_val count = vc_add(a.v[2], b.v[2]), apart = vc_sub(b.v[0], a.v[0]);
-    vc_val share = vc_div(vc_cast(type, b.v[2]), vc_cast(type, vc_max(count, vc_u32(1))));
+    vc_val count = vc_add(a.v[2], b.v[2]), difference = vc_sub(b.v[0], a.v[0]);
+    vc_val weight = vc_div(vc_cast(type, b.v[2]), vc_cast(type, vc_max(count, vc_u32(1))));
     vd__reduce_state s;
-    s.v[0] = vc_fma(apart, share, a.v[0]);
-    s.v[1] = vc_fma(apart, vc_mul(apart, vc_mul(vc_cast(type, a.v[2]), share)), vc_add(a.v[1], b.v[1]));
+    s.v[0] = vc_fma(difference, weight, a.v[0]);
+    s.v[1] = vc_fma(difference, vc_mul(difference, vc_mul(vc_cast(type, a.v[2]), weight)), vc_add(a.v[1], b.v[1]));
     s.v[2] = count;
     return s;
 }
 
-/* Has variances be of differences from an element of the result, unless that is NaN or so large that differences may overflow. */
+/* Sets the shift of variances to an element of the result, or to 0 if it is NaN or so large that differences may
+   overflow. */
 static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element) {
-    static const vc_val nothing = { 0, 0 };
+    static const vc_val no_shift = { 0, 0 };
     vc_type type = w->type[0];
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     e[0] = element;
-    w->shift = nothing;
-    vc_val first = vd__reduce_lift(w, e, vc_u32(0)).v[0];
-    w->shift = vc_select(vc_lt(vc_abs(first), vc_imm(type, type == VC_F64 ? (uint64_t)0x7fc << 52 : 0x7e000000u)), first, vc_imm(type, 0));
+    w->shift = no_shift;
+    vc_val first = vd__reduce_state_of(w, e, vc_u32(0)).v[0];
+    w->shift = vc_select(vc_lt(vc_abs(first), vc_imm(type, type == VC_F64 ? (uint64_t)0x7fc << 52 : 0x7e000000u)),
+                         first, vc_imm(type, 0));
 }
 
-static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
+/* Merges the states of two sets. */
+static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
     if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_of(&w->combine, w->k, a.v[0], b.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
@@ -5468,20 +5492,21 @@ static vd__reduce_state vd__reduce_both(const vd__reduce_writer *w, vd__reduce_s
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
         s.v[0] = vc_select(better, b.v[0], a.v[0]);
         s.v[1] = vc_select(better, b.v[1], a.v[1]);
-    } else if (w->desc->op == VD_REDUCE_VARIANCE) s = vd__reduce_pool(w, a, b);
-    else s.v[0] = vd__reduce_combine(w->row_of->form, a.v[0], b.v[0]);
+    } else if (w->desc->op == VD_REDUCE_VARIANCE) s = vd__reduce_merge_variances(w, a, b);
+    else s.v[0] = vd__reduce_combine(w->info->form, a.v[0], b.v[0]);
     return s;
 }
 
-/* `count` states, a power of two, as one; in place. Of single elements the mean is made first and the distances from it then. */
-static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
+/* Combines `count` states, a power of two, by a tree; s is overwritten. For variances, the states are single
+   elements: computes their mean first, then the squared distances from it. */
+static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
     vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
         for (uint32_t i = 1; i < count; i++) mean = vc_add(mean, s[i].v[0]);
         mean = vc_div(mean, vc_cast(w->type[0], vc_u32(count)));
         for (uint32_t i = 0; i < count; i++) {
-            vc_val far = vc_sub(s[i].v[0], mean);
-            squares = vc_fma(far, far, squares);
+            vc_val difference = vc_sub(s[i].v[0], mean);
+            squares = vc_fma(difference, difference, squares);
         }
         s[0].v[0] = mean;
         s[0].v[1] = squares;
@@ -5489,244 +5514,266 @@ static vd__reduce_state vd__reduce_tree(const vd__reduce_writer *w, vd__reduce_s
         return s[0];
     }
     for (uint32_t n = count / 2; n; n /= 2)
-        for (uint32_t i = 0; i < n; i++) s[i] = vd__reduce_both(w, s[i], s[i + n]);
+        for (uint32_t i = 0; i < n; i++) s[i] = vd__reduce_merge(w, s[i], s[i + n]);
     return s[0];
 }
 
-/* ---- where states are kept ---- */
+/* ---- accumulating and storing states ---- */
 
-static vd__reduce_state vd__reduce_sum(const vd__reduce_writer *w, uint32_t level) {
+/* Returns the state of a level of chains. */
+static vd__reduce_state vd__reduce_level(const vd__reduce_writer *w, uint32_t level) {
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
-    for (uint32_t i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(w->sum[level][i]);
+    for (uint32_t i = 0; i < w->info->fields; i++) s.v[i] = vc_get(w->sum[level][i]);
     return s;
 }
 
-static void vd__reduce_set(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
-    for (uint32_t i = 0; i < w->row_of->fields; i++) vc_set(w->sum[level][i], s.v[i]);
+static void vd__reduce_set_level(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
+    for (uint32_t i = 0; i < w->info->fields; i++) vc_set(w->sum[level][i], s.v[i]);
 }
 
-static void vd__reduce_add(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
-    vd__reduce_set(w, level, vd__reduce_both(w, vd__reduce_sum(w, level), s));
+static void vd__reduce_add_to_level(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
+    vd__reduce_set_level(w, level, vd__reduce_merge(w, vd__reduce_level(w, level), s));
 }
 
 static void vd__reduce_clear(const vd__reduce_writer *w) {
-    for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set(w, level, vd__reduce_nothing(w));
-    if (w->levels > 1) vc_set(w->taken, vc_u32(0));
+    for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set_level(w, level, vd__reduce_empty(w));
+    if (w->levels > 1) vc_set(w->appended, vc_u32(0));
 }
 
-/* Ends the chain of a level with state number `taken`, if that is its last one. */
-static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val taken, uint32_t length) {
+/* If state number `count` is the last of a chain, adds the sum of the chain to the next level; length: states per
+   chain of this level. */
+static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val count, uint32_t length) {
     if (level + 1 == w->levels) return;
-    VC_IF(w->k, vc_eq(vc_and(taken, vc_u32(length - 1)), vc_u32(0))) {
-        vd__reduce_add(w, level + 1, vd__reduce_sum(w, level));
-        vd__reduce_set(w, level, vd__reduce_nothing(w));
-        vd__reduce_carry(w, level + 1, taken, length * VD__REDUCE_CHAIN);
+    VC_IF(w->k, vc_eq(vc_and(count, vc_u32(length - 1)), vc_u32(0))) {
+        vd__reduce_add_to_level(w, level + 1, vd__reduce_level(w, level));
+        vd__reduce_set_level(w, level, vd__reduce_empty(w));
+        vd__reduce_carry(w, level + 1, count, length * VD__REDUCE_CHAIN);
     }
 }
 
-/* Adds the next state of a chain. */
-static void vd__reduce_take(const vd__reduce_writer *w, vd__reduce_state s) {
-    vd__reduce_add(w, 0, s);
+/* Adds a state to this thread's chains. */
+static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
+    vd__reduce_add_to_level(w, 0, s);
     if (w->levels == 1) return;
-    vc_val taken = vc_add(vc_get(w->taken), vc_u32(1));
-    vc_set(w->taken, taken);
-    vd__reduce_carry(w, 0, taken, VD__REDUCE_CHAIN);
+    vc_val count = vc_add(vc_get(w->appended), vc_u32(1));
+    vc_set(w->appended, count);
+    vd__reduce_carry(w, 0, count, VD__REDUCE_CHAIN);
 }
 
-/* The sum of all levels. */
+/* Returns the state of all levels. */
 static vd__reduce_state vd__reduce_total(const vd__reduce_writer *w) {
-    vd__reduce_state s = vd__reduce_sum(w, 0);
-    for (uint32_t level = 1; level < w->levels; level++) s = vd__reduce_both(w, vd__reduce_sum(w, level), s);
+    vd__reduce_state s = vd__reduce_level(w, 0);
+    for (uint32_t level = 1; level < w->levels; level++) s = vd__reduce_merge(w, vd__reduce_level(w, level), s);
     return s;
 }
 
-/* The type of a state in memory. */
-static vc_type vd__reduce_cell(const vd__reduce_writer *w) {
+/* Returns the type of a state in memory. */
+static vc_type vd__reduce_stored_type(const vd__reduce_writer *w) {
     vc_member members[VD__REDUCE_FIELDS];
-    if (w->row_of->fields == 1) return w->type[0];
-    for (uint32_t i = 0; i < w->row_of->fields; i++) {
+    if (w->info->fields == 1) return w->type[0];
+    for (uint32_t i = 0; i < w->info->fields; i++) {
         members[i].name = NULL;
         members[i].type = w->type[i];
     }
-    return vc_struct(w->k, "state", members, w->row_of->fields);
+    return vc_struct(w->k, "state", members, w->info->fields);
 }
 
-static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from, vc_val at) {
+static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from, vc_val index) {
     vd__reduce_state s;
     uint32_t i;
     memset(&s, 0, sizeof s);
-    if (w->row_of->fields == 1) s.v[0] = vc_load(from, at);
-    else for (i = 0; i < w->row_of->fields; i++) s.v[i] = vc_get(vc_field(vc_at(from, at), i));
+    if (w->info->fields == 1) s.v[0] = vc_load(from, index);
+    else for (i = 0; i < w->info->fields; i++) s.v[i] = vc_get(vc_field(vc_at(from, index), i));
     return s;
 }
 
-static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val at, vd__reduce_state s) {
+static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index, vd__reduce_state s) {
     uint32_t i;
-    if (w->row_of->fields == 1) vc_store(to, at, s.v[0]);
-    else for (i = 0; i < w->row_of->fields; i++) vc_set(vc_field(vc_at(to, at), i), s.v[i]);
+    if (w->info->fields == 1) vc_store(to, index, s.v[0]);
+    else for (i = 0; i < w->info->fields; i++) vc_set(vc_field(vc_at(to, index), i), s.v[i]);
 }
 
 /* ---- the kernel ---- */
 
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
-/* Load r of what belongs to a result, as that many states. */
-static void vd__reduce_element(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
+/* Loads vector r of a result and converts its elements to states. */
+static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
     vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
     uint32_t inputs = vd__reduce_inputs(w->desc);
     for (uint32_t i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
     for (uint32_t j = 0; j < w->vector; j++) {
         for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
-        to[j] = vd__reduce_lift(w, e, w->vector > 1 ? vc_add(vc_mul(r, vc_u32(w->vector)), vc_u32(j)) : r);
+        to[j] = vd__reduce_state_of(w, e, w->vector > 1 ? vc_add(vc_mul(r, vc_u32(w->vector)), vc_u32(j)) : r);
     }
 }
 
-/* Elements behind the last whole vector: one for each of the first threads of the first part. */
-static void vd__reduce_rest(const vd__reduce_writer *w) {
+/* Adds the elements after the last whole vector: one per thread, in the first part. */
+static void vd__reduce_remainder(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
-    uint32_t rest = (uint32_t)(n % w->vector);
-    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - rest)), e[2] = { { 0, 0 }, { 0, 0 } };
-    if (!rest) return;
-    VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(rest)))) {
+    uint32_t count = (uint32_t)(n % w->vector);
+    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
+    if (!count) return;
+    VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(count)))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
-        vd__reduce_take(w, vd__reduce_lift(w, e, at));
+        vd__reduce_append(w, vd__reduce_state_of(w, e, at));
     }
 }
 
-/* So many loads at once, of those that come `rows` after each other from r on. */
-static void vd__reduce_loads(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
+/* Adds `loads` loads beginning with load r, `rows` apart. */
+static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
     uint32_t rows = w->plan->threads / w->plan->lanes;
-    vd__reduce_state s[VD__REDUCE_ELEMENTS];
-    for (uint32_t j = 0; j < loads; j++) vd__reduce_element(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
-    vd__reduce_take(w, vd__reduce_tree(w, s, loads * w->vector));
+    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
+    for (uint32_t j = 0; j < loads; j++)
+        vd__reduce_load_vector(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
+    vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
-/* The tiles of this part: several loads at once while there are enough, then half as many, and so on. */
+/* Adds the loads of this work-group's part: w->loads at a time while there are enough, then half as many, and so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = w->plan->threads / w->plan->lanes, loads = w->loads, tile = rows * loads;
-    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row), end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
+    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row);
+    vc_val end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
     vc_ref next = vc_var(w->k, "next", VC_U32);
     vc_set(next, first);
     VC_LOOP(w->k) {
         vc_val r = vc_get(next), last = vc_add(r, vc_u32((loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
-        vd__reduce_loads(w, base, r, loads);
+        vd__reduce_step(w, base, r, loads);
         vc_set(next, vc_add(r, vc_u32(w->plan->parts * tile)));
     }
     while (loads /= 2) {
         vc_val r = vc_get(next);
         VC_IF(w->k, vc_lt(vc_add(r, vc_u32((loads - 1) * rows)), end)) {
-            vd__reduce_loads(w, base, r, loads);
+            vd__reduce_step(w, base, r, loads);
             vc_set(next, vc_add(r, vc_u32(loads * rows)));
         }
     }
-    if (w->vector > 1) vd__reduce_rest(w);
+    if (w->vector > 1) vd__reduce_remainder(w);
 }
 
 /* ---- short rows, staged in shared memory ---- */
 
-/* Rows of threads that share results; as many as vd__reduce_join can halve. */
-static uint32_t vd__reduce_rows_of(const vd_reduce *p) {
+/* Returns how many rows of threads share results: a power of two, as vd__reduce_combine_threads requires. */
+static uint32_t vd__reduce_thread_rows(const vd_reduce *p) {
     uint32_t rows = p->threads / p->lanes, n;
     if (!p->blocks) return rows;
     for (n = 1; 2 * n <= rows && 2 * n * p->vector <= p->reduced.product; n *= 2) { }
     return n;
 }
 
-/* Elements of a block: of what is next to each other for one index of the slowest dimension. */
-static uint64_t vd__reduce_block(const vd_reduce *p) { return p->kept.product * p->reduced.product / p->kept.size[0]; }
-
-/* Results of a block. */
-static uint32_t vd__reduce_per_block(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
-
-static uint32_t vd__reduce_block_cells(const vd_reduce *p) { return (uint32_t)vd__reduce_block(p) / p->vector; }
-
-/* Cells from one block to the next in shared memory. 32 neighbouring threads read m neighbouring cells of 32 / m blocks: where m is a power of two, these are
-   in different banks if the distance is an odd multiple of m. */
-static uint32_t vd__reduce_pitch(const vd_reduce *p) {
-    uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1, pitch = (uint32_t)vd__plan_shares(vd__reduce_block_cells(p), m) * m;
-    return pitch / m % 2 ? pitch : pitch + m;
+/* Elements of a block: the contiguous elements with one index of the slowest dimension. */
+static uint64_t vd__reduce_block_elements(const vd_reduce *p) {
+    return p->kept.product * p->reduced.product / p->kept.size[0];
 }
 
-/* Where cell `at` of a workgroup's blocks lies in shared memory. */
-static vc_val vd__reduce_cell_at(const vd_reduce *p, vc_val at) {
-    uint32_t cells = vd__reduce_block_cells(p), padding = vd__reduce_pitch(p) - cells;
+/* Results of a block. */
+static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
+
+static uint32_t vd__reduce_block_cells(const vd_reduce *p) {
+    return (uint32_t)vd__reduce_block_elements(p) / p->vector;
+}
+
+/* Returns the stride between blocks in shared memory, in cells. 32 consecutive threads read m consecutive cells of
+   32 / m blocks. If m is a power of two, these are in different banks if the stride is an odd multiple of m. */
+static uint32_t vd__reduce_block_stride(const vd_reduce *p) {
+    uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1;
+    uint32_t stride = (uint32_t)vd__plan_shares(vd__reduce_block_cells(p), m) * m;
+    return stride / m % 2 ? stride : stride + m;
+}
+
+/* Returns the index in shared memory of cell `at` of the work-group's blocks. */
+static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
+    uint32_t cells = vd__reduce_block_cells(p), padding = vd__reduce_block_stride(p) - cells;
     return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(cells)), vc_u32(padding))) : at;
 }
 
-/* Cells of shared memory, those of loads past the last block included. */
-static uint32_t vd__reduce_cells(const vd_reduce *p) {
-    return (uint32_t)vd__plan_shares(p->stage_loads * p->threads, vd__reduce_block_cells(p)) * vd__reduce_pitch(p);
+/* Returns the number of cells in shared memory, including those filled by loads past the last block. */
+static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
+    return (uint32_t)vd__plan_shares(p->stage_loads * p->threads, vd__reduce_block_cells(p))
+           * vd__reduce_block_stride(p);
 }
 
-/* What a cell holds: a state of one field, or an element. */
-static bool vd__reduce_stages_elements(const vd__reduce_writer *w) { return w->row_of->fields > 1; }
+/* Whether cells hold elements: true if states have several fields. */
+static bool vd__reduce_stages_elements(const vd__reduce_writer *w) { return w->info->fields > 1; }
 
-/* Cell `at` of memory, of `vector` elements: by one load, or in the kernel of scalar loads by as many. */
-static vc_val vd__reduce_fetch(const vd__reduce_writer *w, vc_val at) {
+/* Loads cell `at`, of plan->vector elements: by one vector load or, in the kernel with scalar loads, by as many of
+   those. */
+static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
     uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector;
     vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
-    vd__reduce_state s[VD__REDUCE_ELEMENTS];
+    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
     for (uint32_t i = 0; i < inputs && w->vector > 1; i++) both[i] = vc_load(w->in[i][1], at);
     for (uint32_t j = 0; j < n; j++) {
-        for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
+        for (uint32_t i = 0; i < inputs; i++)
+            e[i] = w->vector > 1 ? vc_component(both[i], j)
+                                 : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
         if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_wide(w->desc->type), e[0]);
-        s[j] = vd__reduce_lift(w, e, vc_u32(0));
+        s[j] = vd__reduce_state_of(w, e, vc_u32(0));
     }
-    return vd__reduce_tree(w, s, n).v[0];
+    return vd__reduce_merge_tree(w, s, n).v[0];
 }
 
-/* Copies the blocks of this workgroup into shared memory. Loads past their end repeat the last cell, for no result. */
-static void vd__reduce_stage(const vd__reduce_writer *w) {
+/* Copies the work-group's blocks into shared memory. Loads past their end repeat the last cell, which no result
+   uses. */
+static void vd__reduce_stage_blocks(const vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     uint32_t cells = vd__reduce_block_cells(p);
-    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells)), last = vc_add(first, vc_u32(p->blocks * cells - 1));
-    vc_val cell[VD__REDUCE_STAGED + 1];
+    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells));
+    vc_val last = vc_add(first, vc_u32(p->blocks * cells - 1));
+    vc_val cell[VD__REDUCE_STAGE_LOADS + 1];
     last = vc_min(last, vc_u32((uint32_t)p->kept.size[0] * cells - 1));
-    for (uint32_t i = 0; i < p->stage_loads; i++) cell[i] = vd__reduce_fetch(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
-    for (uint32_t i = 0; i < p->stage_loads; i++) vc_store(w->cells, vd__reduce_cell_at(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
+    for (uint32_t i = 0; i < p->stage_loads; i++)
+        cell[i] = vd__reduce_load_cell(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
+    for (uint32_t i = 0; i < p->stage_loads; i++)
+        vc_store(w->cells, vd__reduce_cell_index(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
-/* Cell r of a result whose cells begin at `base`. */
-static vd__reduce_state vd__reduce_staged(const vd__reduce_writer *w, vc_val base, vc_val r) {
+/* Returns the state of cell r of a result whose cells begin at `base`. */
+static vd__reduce_state vd__reduce_cell_state(const vd__reduce_writer *w, vc_val base, vc_val r) {
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
-    vd__reduce_state s = vd__reduce_nothing(w);
+    vd__reduce_state s = vd__reduce_empty(w);
     e[0] = vc_load(w->cells, vc_add(base, vd__digits_offset(&w->reduced, r)));
-    if (vd__reduce_stages_elements(w)) return vd__reduce_lift(w, e, r);
+    if (vd__reduce_stages_elements(w)) return vd__reduce_state_of(w, e, r);
     s.v[0] = e[0];
     return s;
 }
 
-/* The cells of a result, by all threads that share it: as many for each as there are for all, and one more for the first ones. */
-static void vd__reduce_staged_part(vd__reduce_writer *w, vc_val local) {
+/* Adds the cells of a result, divided evenly among the threads that share it; the first threads have one more if
+   there is a remainder. */
+static void vd__reduce_staged_result(vd__reduce_writer *w, vc_val local) {
     const vd_reduce *p = w->plan;
-    vd__digits kept = vd__digits_grouped(&p->kept, p->vector, false);
-    uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_rows_of(p), left = n / rows, i, count, at = 0;
-    vd__reduce_state s[VD__REDUCE_ELEMENTS];
-    vc_val base, row = vc_min(w->row, vc_u32(rows - 1)); /* threads beyond the last row repeat it; their states are not used */
-    kept.stride[0] = vd__reduce_pitch(p);
+    vd__digits kept = vd__digits_in_units(&p->kept, p->vector, false);
+    uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_thread_rows(p), left = n / rows, i, count, at = 0;
+    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
+    /* threads beyond the last row repeat it; their states are ignored */
+    vc_val base, row = vc_min(w->row, vc_u32(rows - 1));
+    kept.stride[0] = vd__reduce_block_stride(p);
     base = vd__digits_offset(&kept, local);
     if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vc_load(w->cells, base));
     for (; left; left -= count) {
-        for (count = VD__REDUCE_ELEMENTS; count > left; count /= 2) { }
-        for (i = 0; i < count; i++, at++) s[i] = vd__reduce_staged(w, base, vc_add(row, vc_u32(at * rows)));
-        vd__reduce_take(w, vd__reduce_tree(w, s, count));
+        for (count = VD__REDUCE_IN_FLIGHT; count > left; count /= 2) { }
+        for (i = 0; i < count; i++, at++) s[i] = vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows)));
+        vd__reduce_append(w, vd__reduce_merge_tree(w, s, count));
     }
-    if (n % rows) VC_IF(w->k, vc_lt(row, vc_u32(n % rows))) { vd__reduce_take(w, vd__reduce_staged(w, base, vc_add(row, vc_u32(at * rows)))); }
+    if (n % rows == 0) return;
+    VC_IF(w->k, vc_lt(row, vc_u32(n % rows))) {
+        vd__reduce_append(w, vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows))));
+    }
 }
 
-/* ---- the states of threads as one ---- */
+/* ---- combining threads and work-groups ---- */
 
-/* The states of all threads that share a result, in those of row 0. */
-static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
-    uint32_t lanes = w->plan->lanes, rows = vd__reduce_rows_of(w->plan);
+/* Returns the state of all threads that share a result, valid in row 0. */
+static vd__reduce_state vd__reduce_combine_threads(const vd__reduce_writer *w) {
+    uint32_t lanes = w->plan->lanes, rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s = vd__reduce_total(w);
     vc_val lane = vc_local_index(w->k);
     if (rows == 1) return s;
-    if (lanes == 1 && w->row_of->form) {
-        vc_group_reduce(w->k, w->row_of->form, s.v[0], &s.v[0]);
+    if (lanes == 1 && w->info->form) {
+        vc_group_reduce(w->k, w->info->form, s.v[0], &s.v[0]);
         return s;
     }
     vc_barrier(w->k);
@@ -5735,34 +5782,41 @@ static vd__reduce_state vd__reduce_join(const vd__reduce_writer *w) {
     for (; rows > 1; rows /= 2) {
         VC_IF(w->k, vc_lt(lane, vc_u32(rows / 2 * lanes))) {
             vd__reduce_state other = vd__reduce_load(w, w->shared, vc_add(lane, vc_u32(rows / 2 * lanes)));
-            vd__reduce_store(w, w->shared, lane, vd__reduce_both(w, vd__reduce_load(w, w->shared, lane), other));
+            vd__reduce_store(w, w->shared, lane, vd__reduce_merge(w, vd__reduce_load(w, w->shared, lane), other));
         }
         vc_barrier(w->k);
     }
     return vd__reduce_load(w, w->shared, lanes > 1 ? vc_rem(lane, vc_u32(lanes)) : vc_u32(0));
 }
 
-static uint32_t vd__reduce_results(const vd_reduce *p) { return (uint32_t)(p->desc.segments ? p->desc.segments : p->kept.product); }
-
-static vc_val vd__reduce_speaks(const vd__reduce_writer *w) { /* whether this thread has a result to write */
-    vc_val own = vc_eq(w->row, vc_u32(0));
-    return w->plan->lanes > 1 ? vc_and(own, vc_lt(w->result, w->results)) : own;
+static uint32_t vd__reduce_result_count(const vd_reduce *p) {
+    return (uint32_t)(p->desc.segments ? p->desc.segments : p->kept.product);
 }
 
-static void vd__reduce_write(const vd__reduce_writer *w, vd__reduce_state s) {
+/* Whether this thread writes a result. */
+static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
+    vc_val active = vc_eq(w->row, vc_u32(0));
+    return w->plan->lanes > 1 ? vc_and(active, vc_lt(w->result, w->result_end)) : active;
+}
+
+/* Computes the result from a state and stores it. */
+static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
-    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_form(w), w->desc->type, s.v[0]) : s.v[0], also = w->shift.of ? vc_add(v, w->shift) : v;
+    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_form(w), w->desc->type, s.v[0]) : s.v[0];
+    vc_val extra = w->shift.of ? vc_add(v, w->shift) : v;
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
     if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, w->length));
-    if (w->desc->op == VD_REDUCE_VARIANCE) v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
-    VC_IF(w->k, vd__reduce_speaks(w)) {
-        vc_store(w->out, w->result, vc_cast(vd__reduce_result(w->desc), v));
-        if (w->desc->also) vc_store(w->also, w->result, vc_cast(vd__reduce_also(w->desc), also));
+    if (w->desc->op == VD_REDUCE_VARIANCE)
+        v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
+    VC_IF(w->k, vd__reduce_is_writer(w)) {
+        vc_store(w->out, w->result, vc_cast(vd__reduce_out_type(w->desc), v));
+        if (w->desc->also) vc_store(w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
     }
 }
 
-/* Whether this workgroup is the last of `parts` to come here, which then sees what the others left in buffers; puts the tickets back. */
+/* Whether this work-group is the last of `parts` to take ticket `which`. The last one sees what the others stored in
+   buffers, and resets the ticket. Contains barriers: all threads must call it. */
 static vc_val vd__plan_is_last(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
     vc_ref flag = vc_shared(k, "last", VC_U32, 1);
     vc_val old;
@@ -5776,67 +5830,78 @@ static vc_val vd__plan_is_last(vc_kernel *k, vc_ref tickets, vc_val which, uint3
     return vc_ne(vc_get(flag), vc_u32(0));
 }
 
-/* The one with the last ticket combines the parts, in their order. */
-static void vd__reduce_finish(const vd__reduce_writer *w, vd__reduce_state s) {
+/* Stores a partial result. The work-group with the last ticket combines the partial results, in order. */
+static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
     uint32_t rows = p->threads / p->lanes;
-    vc_val slot = vc_mul(w->near, vc_u32(p->parts));
-    VC_IF(w->k, vd__reduce_speaks(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
+    vc_val slot = vc_mul(w->clamped, vc_u32(p->parts));
+    VC_IF(w->k, vd__reduce_is_writer(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
     VC_IF(w->k, vd__plan_is_last(w->k, w->tickets, w->tile, p->parts)) {
         vd__reduce_clear(w);
-        VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) { vd__reduce_take(w, vd__reduce_load(w, w->partials, vc_add(slot, i))); }
-        vd__reduce_write(w, vd__reduce_join(w));
+        VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) {
+            vd__reduce_append(w, vd__reduce_load(w, w->partials, vc_add(slot, i)));
+        }
+        vd__reduce_write_result(w, vd__reduce_combine_threads(w));
     }
 }
 
-/* Whether a kernel has loads of single elements. */
-static bool vd__reduce_has_rest(const vd_reduce *p, uint32_t vector) { return vector == 1 || p->reduced.product % vector; }
+/* Whether a kernel loads single elements. */
+static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
+    return vector == 1 || p->reduced.product % vector;
+}
 
-/* The arguments, in the order in which vd__reduce_arguments gives them. */
+/* Declares the arguments, in the order of vd__reduce_arguments. */
 static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "with", "with_vectors" } };
     const vd_reduce *p = w->plan;
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
-        if (vd__reduce_has_rest(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
-        if (w->vector > 1) w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
+        if (vd__reduce_loads_scalars(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
+        if (w->vector > 1)
+            w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
     }
     if (w->desc->segments) w->offsets = vc_buffer(w->k, "offsets", VC_U32, VC_READ);
-    w->out = vc_buffer(w->k, "out", vd__reduce_result(w->desc), VC_WRITE);
-    if (w->desc->also) w->also = vc_buffer(w->k, "also", vd__reduce_also(w->desc), VC_WRITE);
+    w->out = vc_buffer(w->k, "out", vd__reduce_out_type(w->desc), VC_WRITE);
+    if (w->desc->also) w->extra_out = vc_buffer(w->k, "also", vd__reduce_extra_type(w->desc), VC_WRITE);
     if (p->parts > 1) {
-        w->partials = vc_buffer(w->k, "partials", vd__reduce_cell(w), VC_READ_WRITE | VC_ANY_TYPE);
+        w->partials = vc_buffer(w->k, "partials", vd__reduce_stored_type(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
     if (p->blocks) {
-        bool elements = vd__reduce_stages_elements(w);
-        w->cells = vc_shared(w->k, "cells", elements ? vd__reduce_wide(w->desc->type) : w->type[0], vd__reduce_cells(p));
-        if (!elements) w->shared = w->cells;
+        bool of_elements = vd__reduce_stages_elements(w);
+        w->cells = vc_shared(w->k, "cells", of_elements ? vd__reduce_wide(w->desc->type) : w->type[0],
+                             vd__reduce_cell_count(p));
+        if (!of_elements) w->shared = w->cells;
     }
-    if (!w->shared.of && vd__reduce_rows_of(p) > 1 && (p->lanes > 1 || !w->row_of->form)) w->shared = vc_shared(w->k, "sums", vd__reduce_cell(w), p->threads);
+    if (!w->shared.of && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->form))
+        w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
-        for (uint32_t i = 0; i < w->row_of->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
-    if (w->levels > 1) w->taken = vc_var(w->k, "taken", VC_U32);
+        for (uint32_t i = 0; i < w->info->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
+    if (w->levels > 1) w->appended = vc_var(w->k, "taken", VC_U32);
 }
 
-/* Where the elements of a result begin; offsets that make no sense lead nowhere. */
-static vc_val vd__reduce_base(vd__reduce_writer *w) {
+/* Returns the offset of a result's first element and sets the result's length. Invalid segment offsets are clamped
+   to the array. */
+static vc_val vd__reduce_begin_result(vd__reduce_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->reduced.product);
     w->length = n;
-    if (!w->desc->segments) return vd__digits_offset(&w->kept, w->near);
-    vc_val first = vc_min(vc_load(w->offsets, w->near), n);
-    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->near, vc_u32(1))), first, n), first);
+    if (!w->desc->segments) return vd__digits_offset(&w->kept, w->clamped);
+    vc_val first = vc_min(vc_load(w->offsets, w->clamped), n);
+    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->clamped, vc_u32(1))), first, n), first);
     return first;
 }
 
-/* The first element of a result that begins at `base`; of an empty segment some other one. */
-static vc_val vd__reduce_first(const vd__reduce_writer *w, vc_val base) {
+/* Loads the first element of a result that begins at `base`; for an empty segment, any other element. */
+static vc_val vd__reduce_first_element(const vd__reduce_writer *w, vc_val base) {
     if (w->vector > 1) return vc_component(vc_load(w->in[0][1], base), 0);
-    return vc_load(w->in[0][0], w->desc->segments ? vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1)) : base);
+    return vc_load(w->in[0][0], !w->desc->segments ? base
+                                : vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1)));
 }
 
-/* Levels that a thread's chains need, in the loop over loads or in that over what other workgroups left. */
-static uint32_t vd__reduce_levels(const vd_reduce *p) {
-    uint64_t rows = p->threads / p->lanes, loads = p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2, chain = p->reduced.product / (rows * loads);
+/* Returns how many levels of chains a thread needs, either for its loads or for the partial results of other
+   work-groups. */
+static uint32_t vd__reduce_level_count(const vd_reduce *p) {
+    uint64_t rows = p->threads / p->lanes, loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
+    uint64_t chain = p->reduced.product / (rows * loads);
     uint32_t levels = 1;
     if (p->blocks) return 1;
     chain /= p->parts;
@@ -5845,161 +5910,187 @@ static uint32_t vd__reduce_levels(const vd_reduce *p) {
     return levels;
 }
 
-/* The results of this workgroup's blocks: neighbouring threads have neighbouring ones, each thread one after the other if there are more than threads. */
-static void vd__reduce_record_staged(vd__reduce_writer *w) {
+/* Writes the kernel with staging. Neighbouring threads reduce neighbouring results; if a work-group has more results
+   than lanes, each thread reduces several in turn. */
+static void vd__reduce_write_staged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    uint32_t results = p->blocks * vd__reduce_per_block(p);
+    uint32_t results = p->blocks * vd__reduce_block_results(p);
     vc_val lane = vc_local_index(w->k);
     w->tile = vc_group_id(w->k, 0);
     w->row = vc_div(lane, vc_u32(p->lanes));
     w->length = vc_u32((uint32_t)p->reduced.product);
-    w->results = vc_min(vc_u32(vd__reduce_results(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
-    vd__reduce_stage(w);
+    w->result_end = vc_min(vc_u32(vd__reduce_result_count(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
+    vd__reduce_stage_blocks(w);
     for (uint32_t done = 0; done < results; done += p->lanes) {
         vc_val local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
         w->result = vc_add(vc_mul(w->tile, vc_u32(results)), local);
         vd__reduce_clear(w);
-        vd__reduce_staged_part(w, vc_min(local, vc_u32(results - 1)));
-        vd__reduce_write(w, vd__reduce_join(w));
+        vd__reduce_staged_result(w, vc_min(local, vc_u32(results - 1)));
+        vd__reduce_write_result(w, vd__reduce_combine_threads(w));
     }
 }
 
-static void vd__reduce_record(vd__reduce_writer *w) {
+/* Writes the kernel without staging. */
+static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
-    w->results = vc_u32(vd__reduce_results(p));
+    w->result_end = vc_u32(vd__reduce_result_count(p));
     w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
     w->row = p->lanes > 1 ? vc_div(lane, vc_u32(p->lanes)) : lane;
     w->result = p->lanes > 1 ? vc_add(vc_mul(w->tile, vc_u32(p->lanes)), vc_rem(lane, vc_u32(p->lanes))) : w->tile;
-    w->near = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_results(p) - 1)) : w->result;
+    w->clamped = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_result_count(p) - 1)) : w->result;
     vd__reduce_clear(w);
-    vc_val base = vd__reduce_base(w);
-    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vd__reduce_first(w, base));
+    vc_val base = vd__reduce_begin_result(w);
+    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vd__reduce_first_element(w, base));
     vd__reduce_part(w, base);
-    vd__reduce_state s = vd__reduce_join(w);
-    if (p->parts > 1) vd__reduce_finish(w, s);
-    else vd__reduce_write(w, s);
+    vd__reduce_state s = vd__reduce_combine_threads(w);
+    if (p->parts > 1) vd__reduce_combine_parts(w, s);
+    else vd__reduce_write_result(w, s);
 }
 
 /* ---- the plan ---- */
 
-/* Elements of a load of up to 16 bytes, where every load that is needed begins at a whole number of them. */
-static uint32_t vd__reduce_vector(const vd_reduce *p) {
+/* Returns the elements per load: up to 16 bytes if all loads are aligned to whole vectors, else 1. */
+static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
     uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4;
     const vd__digits *r = &p->reduced;
-    if (p->columns || p->desc.segments || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL) return 1;
+    if (p->columns || p->desc.segments || !r->count || r->stride[r->count - 1] != 1 || p->desc.type == VD_BOOL)
+        return 1;
     if ((r->count > 1 || p->kept.count) && r->size[r->count - 1] % n) return 1;
     for (uint32_t i = 0; i + 1 < r->count; i++) if (r->stride[i] % n) return 1;
     for (uint32_t i = 0; i < p->kept.count; i++) if (p->kept.stride[i] % n) return 1;
     return n;
 }
 
-/* Workgroups that share a result: as many as are wanted, as long as each has a tile, and as many as let each come to an end.
-   How long segments are is known to the device alone, which may find all elements in one. */
-static uint32_t vd__reduce_parts(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile, bool few) {
-    uint64_t most = p->reduced.product / tile, least = vd__plan_shares(p->reduced.product, tile * vd__plan_rounds(d));
-    uint64_t parts = few || p->desc.segments || p->tiles >= wanted || most < 2 ? 1 : wanted / p->tiles < most ? wanted / p->tiles : most;
-    return (uint32_t)(parts < least ? least : parts ? parts : 1);
+/* Returns how many work-groups share a result: enough for `wanted` work-groups in total while each has a tile, and
+   enough that no loop exceeds the device's iteration limit. Only the device knows the length of segments, so one may
+   have all elements. */
+static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile,
+                                      bool thread_per_result) {
+    uint64_t maximum = p->reduced.product / tile;
+    uint64_t minimum = vd__plan_shares(p->reduced.product, tile * vd__plan_rounds(d));
+    bool undivided = thread_per_result || p->desc.segments || p->tiles >= wanted || maximum < 2;
+    uint64_t parts = undivided ? 1 : wanted / p->tiles < maximum ? wanted / p->tiles : maximum;
+    return (uint32_t)(parts < minimum ? minimum : parts ? parts : 1);
 }
 
-/* Shares blocks of so many cells among workgroups whose threads have so many loads each. Fewer than 32 blocks are a power of two where cells are elements,
-   so that all threads have as many of them; for that a thread may have one load more. */
+/* Divides the blocks among work-groups with `loads` loads per thread. If cells are single elements and fewer than 32
+   blocks fit, their number is a power of two, so that all threads have equally many results; a thread may then have
+   one load more. */
 static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
-    uint32_t block = vd__reduce_block_cells(p), most = loads * p->threads / block, n = 1;
-    if (p->vector == 1 && most < 32) {
+    uint32_t block = vd__reduce_block_cells(p), fitting = loads * p->threads / block, n = 1;
+    if (p->vector == 1 && fitting < 32) {
         while (2 * n * block <= (loads + 1) * p->threads) n *= 2;
-        most = n;
+        fitting = n;
     }
-    p->blocks = most < p->kept.size[0] ? most : (uint32_t)p->kept.size[0];
+    p->blocks = fitting < p->kept.size[0] ? fitting : (uint32_t)p->kept.size[0];
     p->stage_loads = (p->blocks * block + p->threads - 1) / p->threads;
-    p->lanes = p->blocks * vd__reduce_per_block(p);
+    p->lanes = p->blocks * vd__reduce_block_results(p);
     if (p->lanes > p->threads) p->lanes = p->threads;
     p->tiles = vd__plan_shares(p->kept.size[0], p->blocks);
     p->parts = 1;
 }
 
-/* Stages results whose elements lie in short blocks of memory, two or more of which fit into a workgroup's shared memory: the slowest dimension is kept.
-   Each thread loads up to 64 bytes. */
+/* Plans staging if the slowest dimension is kept and at least two blocks fit into a work-group's shared memory. Each
+   thread loads up to 64 bytes. Returns false if staging is not possible. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     const vd__digits *r = &p->reduced;
-    const vd__reduce_row *row = vd__reduce_row_of(&p->desc);
-    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGED;
-    uint32_t cell = vd_type_size(row->fields > 1 ? vd__reduce_wide(p->desc.type) : vd__reduce_type(&p->desc));
-    uint32_t sums = row->fields > 1 ? p->threads * 4 * cell : 0; /* at most: a state is a vector of up to four components */
-    if (p->desc.segments || vd__reduce_results(p) < VD__REDUCE_LANES || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product) return false;
+    const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
+    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGE_LOADS;
+    bool elements = info->fields > 1;
+    uint32_t cell_bytes = vd_type_size(elements ? vd__reduce_wide(p->desc.type) : vd__reduce_state_type(&p->desc));
+    uint32_t sum_bytes = elements ? p->threads * 4 * cell_bytes : 0; /* upper bound: states of four components */
+    if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
+        || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product)
+        return false;
     p->vector = 1;
-    if (row->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
+    if (info->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
         while (p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0) p->vector *= 2;
-    if (vd__reduce_block(p) / p->vector > VD__REDUCE_STAGED * p->threads / 2) return false;
+    if (vd__reduce_block_elements(p) / p->vector > VD__REDUCE_STAGE_LOADS * p->threads / 2) return false;
     uint32_t block = vd__reduce_block_cells(p);
-    if (shared > VD__REDUCE_CELLS) shared = VD__REDUCE_CELLS;
-    while (loads > 1 && (loads * p->vector * size > 64 || loads * p->threads * cell / block * (block | 1) > shared)) loads--;
+    if (shared > VD__REDUCE_CELL_BYTES) shared = VD__REDUCE_CELL_BYTES;
+    while (loads > 1
+           && (loads * p->vector * size > 64 || loads * p->threads * cell_bytes / block * (block | 1) > shared))
+        loads--;
     for (; loads > 0; loads--) {
-        uint32_t whole = block < loads ? loads - loads % block : loads;
-        if (block > whole * p->threads / 2) break;
-        vd__reduce_plan_blocks(p, whole);
-        if (vd__reduce_cells(p) * cell + sums <= d->limits.max_shared_bytes) return true;
+        uint32_t rounded = block < loads ? loads - loads % block : loads;
+        if (block > rounded * p->threads / 2) break;
+        vd__reduce_plan_blocks(p, rounded);
+        if (vd__reduce_cell_count(p) * cell_bytes + sum_bytes <= d->limits.max_shared_bytes) return true;
     }
     p->blocks = 0;
     return false;
 }
 
-/* Rows of threads where the innermost axis is kept, so that neighbours read neighbours; a thread for each result of a few elements; else a workgroup, or more
-   of them, for each. Enough workgroups to fill a device: 512 threads, four times for each multiprocessor of a large one. */
+/* Plans the kernel. If the innermost axis is kept, rows of threads reduce neighbouring results, so that loads are
+   coalesced. Results of few elements get one thread each, others one or more work-groups. `wanted` work-groups fill
+   a large device: 512 threads, four work-groups per multiprocessor. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_results(p);
+    uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_result_count(p);
     for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
     if (!cpu && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
-    p->vector = cpu ? 1 : vd__reduce_vector(p); /* llvmpipe takes a vector apart again: 22 ms for 4 MiB, 14 by scalars */
-    bool few = !p->columns && results >= VD__REDUCE_LANES && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
-    few |= cpu && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024; /* barriers cost more there than strided loads */
-    if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_ELEMENTS * rounds) few = false; /* four parts are the most that few elements are worth */
-    p->threads = cpu ? 128 : p->columns || few ? 256 : 512;
+    /* llvmpipe splits vector loads: 22 ms for 4 MiB, 14 ms with scalar loads */
+    p->vector = cpu ? 1 : vd__reduce_vector_size(p);
+    bool thread_per_result = !p->columns && results >= VD__REDUCE_LANES
+               && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
+    /* on a CPU, barriers cost more than strided loads */
+    thread_per_result |= cpu && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024;
+    /* one thread per result is worth at most four parts */
+    if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_IN_FLIGHT * rounds) thread_per_result = false;
+    p->threads = cpu ? 128 : p->columns || thread_per_result ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
-    while (!p->columns && !few && p->threads > VD__REDUCE_LANES && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product &&
-           p->threads / 2 * (VD__REDUCE_ELEMENTS / 2) * rounds >= p->reduced.product) p->threads /= 2;
-    p->lanes = few ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
-    while (!cpu && p->columns && p->lanes < p->threads && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_ELEMENTS / 2) &&
-           results / (2 * p->lanes) >= wanted) p->lanes *= 2; /* short columns: fewer rows of threads, so that each thread has several loads under way */
+    while (!p->columns && !thread_per_result && p->threads > VD__REDUCE_LANES
+           && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product
+           && p->threads / 2 * (VD__REDUCE_IN_FLIGHT / 2) * rounds >= p->reduced.product)
+        p->threads /= 2;
+    p->lanes = thread_per_result ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
+    /* short columns: fewer rows of threads, so that each thread has several loads in flight */
+    while (!cpu && p->columns && p->lanes < p->threads
+           && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_IN_FLIGHT / 2)
+           && results / (2 * p->lanes) >= wanted)
+        p->lanes *= 2;
     p->tiles = vd__plan_shares(results, p->lanes);
-    p->parts = vd__reduce_parts(p, d, wanted, p->threads / p->lanes * (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2), few);
+    uint32_t loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
+    p->parts = vd__reduce_part_count(p, d, wanted, p->threads / p->lanes * loads, thread_per_result);
 }
 
-static vd__fragment vd__reduce_map(const vd_reduce_desc *d) {
-    vc_type also = vd__reduce_asks(d->op) ? (vc_type)VC_BOOL : vd__reduce_wide(d->type);
-    return vd__fragment_made("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type, also);
+static vd__fragment vd__reduce_map_fragment(const vd_reduce_desc *d) {
+    vc_type extra_type = vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_wide(d->type);
+    return vd__fragment_made("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE,
+                             d->type, extra_type);
 }
 
-/* Of the type that is computed in. */
+/* Returns the fragment of the user's combine, whose operands and result have the type of the computation. */
 static vd__fragment vd__combine_of(vd_fragment combine, void *user, vc_type type) {
     return vd__fragment_made("combine", combine, user, type, type, type, type);
 }
 
+/* Builds the kernel with scalar loads or with vector loads. */
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
-    w.row_of = vd__reduce_row_of(w.desc);
-    w.type[0] = vd__reduce_type(w.desc);
-    w.map = vd__reduce_map(w.desc);
+    w.info = vd__reduce_info_of(w.desc);
+    w.type[0] = vd__reduce_state_type(w.desc);
+    w.map = vd__reduce_map_fragment(w.desc);
     w.combine = vd__combine_of(w.desc->combine, w.desc->combine_user, w.type[0]);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
-    w.levels = vd__reduce_levels(p);
+    w.levels = vd__reduce_level_count(p);
     w.vector = vectors ? p->vector : 1;
-    w.loads = (p->vector > 1 ? VD__REDUCE_ELEMENTS : VD__REDUCE_ELEMENTS / 2) / w.vector;
-    w.kept = vd__digits_grouped(&p->kept, p->blocks ? p->vector : w.vector, false);
-    w.reduced = vd__digits_grouped(&p->reduced, p->blocks ? p->vector : w.vector, true);
+    w.loads = (p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2) / w.vector;
+    w.kept = vd__digits_in_units(&p->kept, p->blocks ? p->vector : w.vector, false);
+    w.reduced = vd__digits_in_units(&p->reduced, p->blocks ? p->vector : w.vector, true);
     vd__reduce_declare(&w);
-    if (p->blocks) vd__reduce_record_staged(&w);
-    else vd__reduce_record(&w);
+    if (p->blocks) vd__reduce_write_staged(&w);
+    else vd__reduce_write_unstaged(&w);
     return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
 }
 
@@ -6012,13 +6103,16 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     if (result) return result;
     if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "also is true, but %s has one result", vd__reduce_op_name(d->op));
-    uint32_t takes = vd__reduce_row_of(d)->takes;
-    uint32_t is = d->type == VD_BOOL ? VD__TAKES_BOOL : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__TAKES_REAL : VD__TAKES_WHOLE;
-    if (takes & is) return VD_OK;
+    uint32_t accepted = vd__reduce_info_of(d)->accepts;
+    uint32_t given = d->type == VD_BOOL ? VD__ACCEPTS_BOOL
+        : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__ACCEPTS_FLOAT : VD__ACCEPTS_INTEGER;
+    if (accepted & given) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s%s", vd_type_name(d->type),
-                        takes & VD__TAKES_REAL ? "number" : "integer", takes & VD__TAKES_BOOL ? " or bool" : "");
+                        accepted & VD__ACCEPTS_FLOAT ? "number" : "integer",
+                        accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
 
+/* Checks the desc and sets which axes are kept and which are reduced. */
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     uint32_t dimensions;
@@ -6044,56 +6138,61 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     return VD_OK;
 }
 
-static vd_result vd__reduce_try(const vd_reduce *p) {
-    vd__fragment map = vd__reduce_map(&p->desc), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__reduce_type(&p->desc));
+/* Checks the user's fragments before kernels use them. */
+static vd_result vd__reduce_try_fragments(const vd_reduce *p) {
+    vd__fragment map = vd__reduce_map_fragment(&p->desc);
+    vd__fragment combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__reduce_state_type(&p->desc));
     vd_result result = vd__fragment_try(p->ctx, p->name, &map);
     return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
     vd_result result = vd__reduce_check_desc(p);
-    if (!result) result = vd__reduce_try(p);
+    if (!result) result = vd__reduce_try_fragments(p);
     if (result) return result;
-    const vd__reduce_row *row = vd__reduce_row_of(&p->desc);
-    uint32_t size = vd_type_size(vd__reduce_type(&p->desc));
+    const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
+    uint32_t size = vd_type_size(vd__reduce_state_type(&p->desc));
     vd__reduce_plan(p);
-    if ((uint64_t)vd__reduce_results(p) * p->parts > (uint64_t)1 << 31)
+    if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments, each in %u parts on a processor; it "
                             "takes up to 2147483648 parts", (unsigned long long)p->reduced.product,
                             (unsigned long long)p->desc.segments, p->parts);
-    if (p->parts > 1) { /* a state is a number or a struct, of numbers of that size and one u32 */
+    if (p->parts > 1) { /* each field of a state has at most `size` bytes */
         p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES,
-                                     (uint64_t)vd__reduce_results(p) * p->parts * size * row->fields, NULL);
+                                     (uint64_t)vd__reduce_result_count(p) * p->parts * size * info->fields, NULL);
         p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }
     result = vd__reduce_build(p, p->vector > 1);
-    /* Without fragments, which may be called now only, the other kernel can wait until it is needed. */
+    /* Fragments may be called only while the plan is created. Without them, the kernel with scalar loads is built
+       when it is first needed. */
     return result || p->vector == 1 || (!p->desc.map && !p->desc.combine) ? result : vd__reduce_build(p, false);
 }
 
 VD__PLAN_NEW(reduce, vd__reduce_make)
 
-static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *place) {
+/* Checks the buffers of a run. Bits of the inputs' addresses are ORed into *alignment. */
+static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *alignment) {
     const vd_reduce_desc *d = &p->desc;
-    uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_results(p);
-    vd_buffer none = { 0 };
+    uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
+    vd_buffer no_buffer = { 0 };
     vd__named from[4], out = vd__named_of(io->out, "out");
-    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, place);
+    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, alignment);
     if (!result && d->op == VD_REDUCE_DOT)
-        result = vd__plan_check_buffer(p->ctx, io->with, "with", d->type, count, place);
+        result = vd__plan_check_buffer(p->ctx, io->with, "with", d->type, count, alignment);
     else if (!result) result = vd__plan_check_unused(io->with, "with", "its op is not VD_REDUCE_DOT");
     if (!result && d->segments)
         result = vd__plan_check_buffer(p->ctx, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
     else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "it has no segments");
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_result(d), results, NULL);
-    if (!result && d->also) result = vd__plan_check_buffer(p->ctx, io->also, "also", vd__reduce_also(d), results, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_out_type(d), results, NULL);
+    if (!result && d->also)
+        result = vd__plan_check_buffer(p->ctx, io->also, "also", vd__reduce_extra_type(d), results, NULL);
     else if (!result) result = vd__plan_check_unused(io->also, "also", "its `also` is false");
     from[0] = vd__named_of(io->in, "in");
-    from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : none, "with");
-    from[2] = vd__named_of(d->segments ? io->offsets : none, "offsets");
-    from[3] = vd__named_of(d->also ? io->also : none, "also");
-    for (uint32_t i = 0; i < 4 && !result; i++) { /* what is read may be one memory, what is written not */
+    from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : no_buffer, "with");
+    from[2] = vd__named_of(d->segments ? io->offsets : no_buffer, "offsets");
+    from[3] = vd__named_of(d->also ? io->also : no_buffer, "also");
+    for (uint32_t i = 0; i < 4 && !result; i++) { /* inputs may share memory; outputs may not overlap anything */
         if (!from[i].buffer.id) continue;
         result = vd__plan_check_apart(p->ctx, from[i], out, false);
         if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, from[i], from[3], false);
@@ -6101,11 +6200,11 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     return result;
 }
 
-/* In the order in which vd__reduce_declare declares them. */
+/* Sets the arguments in the order of vd__reduce_declare; returns their number. */
 static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
     int count = 0;
     for (int i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
-        if (vd__reduce_has_rest(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
+        if (vd__reduce_loads_scalars(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
         if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
     }
     if (p->desc.segments) args[count++] = vd_b(io->offsets);
