@@ -3739,8 +3739,8 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
 /* Writing the kernel of a pass: load, transform, store. An inverse transform is the forward transform with real and
    imaginary parts swapped while loading and storing. */
 
-/* Returns how many consecutive work-groups process one block before the next block begins: all of them, or about 128
-   transforms' worth if the next block needs the same part of a spectrum (product.missed). */
+/* Returns how many consecutive work-groups process one block before the next block begins: all of them, or only so
+   many as process about 128 transforms if the next block needs the same part of a spectrum (product.missed). */
 static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
     uint64_t groups = tiles;
     while (w->pass->product.missed && groups % 2 == 0 && groups * w->shape->side > 128) groups /= 2;
@@ -3944,7 +3944,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
 }
 
 /* Between the two transforms of Bluestein's algorithm: multiplies by the spectrum of the chirp and swaps real and
-   imaginary parts, so that the second transform is an inverse. */
+   imaginary parts, so that the second transform is the inverse one. */
 static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_phase *g) {
     for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
@@ -3964,7 +3964,7 @@ static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
     return g.each * g.radix * s->threads == s->n;
 }
 
-/* Returns that index for an element with this index in the shape. */
+/* Returns the index, in that order, of the element with index `element` in the shape. */
 static vc_val vd__fft_dealt(const vd__fft_pass *pass, vc_val element) {
     vd__fft_phase g = vd__fft_phase_of(&pass->shape, 0, pass->shape.stages - 1);
     vc_val step = vc_u32(g.step), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
@@ -4097,29 +4097,29 @@ static bool vd__fft_is_one(const vd_fft *p, const vd__fft_pass *pass) {
 }
 
 /* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_opened). Values that a real
-   kind's rule converts are not. one: input and output are one argument, so both or neither are words. */
-static void vd__fft_choose_word_access(vd__fft_writer *w, bool one) {
+   kind's rule converts are not. one_buffer: one argument is both input and output, so both are words or neither is. */
+static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     const vd__real *r = &w->pass->real;
     bool allowed = w->plan->device.words && !r->alone;
     w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
     w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->mirrored && w->stored[1] == VC_F32;
-    if (one && w->word_in != w->word_out) w->word_in = w->word_out = false;
+    if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
 /* Declares the arguments and the shared memory. */
-static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one) {
+static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one_buffer) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.words ? VC_READ | VC_ANY_TYPE : VC_READ;
     vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in);
     vc_type out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
     vc_type pair = w->plan->device.words ? (vc_type)VC_U64 : vd__fft_pair_of(w->real);
-    one &= in_place;
-    vd__fft_choose_word_access(w, one);
+    one_buffer &= in_place;
+    vd__fft_choose_word_access(w, one_buffer);
     if (w->word_in) in = VC_U64;
     if (w->word_out) out = VC_U64;
-    w->in = vc_buffer(w->k, one ? "data" : "in", in, one ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
-    w->out = one ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
+    w->in = vc_buffer(w->k, one_buffer ? "data" : "in", in, one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
+    w->out = one_buffer ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
     w->table = vc_buffer(w->k, "table", pair, read);
     if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", pair, read);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
@@ -4242,13 +4242,13 @@ static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint
     return l;
 }
 
-/* Returns the C-order layout of the array that a hook of a pass sees: the one of the reals on that side of
-   VD_FFT_REAL, else the one of the plan's shape. */
+/* Returns the C-order layout of the array that a hook of a pass sees: the reals on that side of VD_FFT_REAL, else
+   the plan's shape. */
 static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
     return r->kind == VD_FFT_REAL && r->back == out ? vd__real_dense_layout(p, p->real_axis, p->real_length) : p->dense;
 }
 
-/* The transform of one axis while it is planned. */
+/* Data for planning the transform of one axis. */
 typedef struct vd__real_transform {
     vd__fft_leg base;
     vd__real rule;
@@ -4322,7 +4322,7 @@ static vd__fft_cut vd__real_paired_range(const vd__real_transform *t, uint64_t c
 }
 
 /* Plans the axis as one kernel with a transform of `length`, by Bluestein's algorithm for `chirp` elements if that
-   is not 0. least: see vd__fft_plan_shape. On failure the route is unchanged. */
+   is not 0. least: minimum number of neighbouring columns per work-group. On failure the route is unchanged. */
 static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t length,
                                    uint32_t chirp, uint32_t least) {
     uint32_t axis = t->base.axis;
@@ -4378,8 +4378,8 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     return pass->in.each.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
-/* Plans the axis as two kernels with h = first * second, and as a third one if results need a fold. On failure the
-   route is unchanged. */
+/* Plans the axis as two kernels with h = first * second, and as a third one if results need a fold. Returns false if
+   no shape fits. */
 static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t first,
                                      uint32_t least) {
     uint32_t axis = t->base.axis, before = r->count;
@@ -4489,11 +4489,12 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
    sine transform does. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     bool real = p->kind == VD_FFT_REAL, back = real && direction == VD_FFT_INVERSE;
-    vd__fft_place between = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
-                                ? VD__FFT_OUT
-                                : VD__FFT_MIDDLE;
+    vd__fft_place intermediate = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p)
+                                         && !vd__fft_is_mute(p)
+                                     ? VD__FFT_OUT
+                                     : VD__FFT_MIDDLE;
     vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
-    uint32_t axes[4], count = 0, remaining = 0, done, i;
+    uint32_t axes[4], count = 0, remaining = 0, planned, i;
     vd_result result = VD_OK;
     for (i = p->dimensions; i-- > 0;) /* the real axis comes first */
         if (p->axes >> i & 1 && (!real || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i;
@@ -4501,11 +4502,11 @@ static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
         bool last = i + 1 == count;
         if (i == 1 && real && !back) break; /* the remaining axes are complex: planned below */
         result = vd__real_plan_axis(p, direction, axes[back ? count - 1 - i : i], from,
-                                    !last ? between : back ? VD__FFT_IN : VD__FFT_OUT);
-        from = between;
+                                    !last ? intermediate : back ? VD__FFT_IN : VD__FFT_OUT);
+        from = intermediate;
     }
     for (; i < count; i++) remaining |= 1u << axes[i];
-    for (; remaining && !result; remaining &= ~done) result = vd__fft_plan_some(p, remaining, &done);
+    for (; remaining && !result; remaining &= ~planned) result = vd__fft_plan_some(p, remaining, &planned);
     return result;
 }
 
@@ -4762,8 +4763,8 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     }
 }
 
-/* Loads bin k of the half spectrum, 0 <= k <= n / 2; first: k may be 0. */
-static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+/* Loads bin k of the half spectrum, 0 <= k <= n / 2. */
+static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, r->filled, true);
     vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
@@ -4772,7 +4773,7 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
         x = vd__fft_pair(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
     }
     vc_val im = x.im;
-    if (first) { /* imaginary parts of bins that are real are ignored */
+    if (may_be_zero) { /* imaginary parts of bins that are real are ignored */
         vc_val inner = vc_ne(k, vc_u32(0));
         if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_number(im, 0)));
@@ -4781,52 +4782,53 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
 }
 
 /* Loads bin k of the complex transform that kind III inverts: the bin before kind II multiplies it by its phase. */
-static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
-    vc_val far = vc_sub(vc_u32(n), first ? vc_max(k, vc_u32(1)) : k);
+    vc_val far = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
     vc_val re = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
     vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
-    if (first) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
+    if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
 }
 
-static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
-    return vd__real_family(w->pass->real.kind) ? vd__real_load_bin_kind3(w, row, k, first)
-                                               : vd__real_load_bin(w, row, k, first);
+static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
+    return vd__real_family(w->pass->real.kind) ? vd__real_load_bin_kind3(w, row, k, may_be_zero)
+                                               : vd__real_load_bin(w, row, k, may_be_zero);
 }
 
 /* Loads bin k of an odd length, 0 <= k < n: bins above n / 2 are conjugates of those below. */
-static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool first) {
+static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
-    if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, first);
-    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, far), first);
+    if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
+    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, far), may_be_zero);
     return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
 }
 
 /* Loads input i of a transform of odd length. The imaginary part of a single row is an immediate zero, so that
    butterflies skip operations on it. */
-static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
+                                         bool may_be_zero) {
     vd__fft_c a;
     if (!w->pass->real.back) {
         a.re = vd__real_load_sequence(w, rows->row[0], i);
         a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_number(a.re, 0);
         return a;
     }
-    a = vd__real_load_bin_odd(w, rows->row[0], i, first);
+    a = vd__real_load_bin_odd(w, rows->row[0], i, may_be_zero);
     if (rows->count == 1) return a;
-    vd__fft_c b = vd__real_load_bin_odd(w, rows->row[1], i, first);
+    vd__fft_c b = vd__real_load_bin_odd(w, rows->row[1], i, may_be_zero);
     return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
-/* Loads input i of the complex transform; first: i may be 0. */
-static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool first) {
+/* Loads input i of the complex transform. */
+static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vc_mul(i, vc_u32(2)), re, im;
-    if (!r->half) return vd__real_load_input_odd(w, rows, i, first);
+    if (!r->half) return vd__real_load_input_odd(w, rows, i, may_be_zero);
     if (vd__real_family(r->kind) == 4) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
@@ -4840,9 +4842,9 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
         im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
     }
-    vd__fft_c near = vd__real_load_bin_half(w, row, i, first);
+    vd__fft_c near = vd__real_load_bin_half(w, row, i, may_be_zero);
     vd__fft_c far = vd__real_conj(
-        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), first && !vd__real_family(r->kind)));
+        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && !vd__real_family(r->kind)));
     vd__fft_c sum = vd__fft_add(near, far);
     vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
     return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
@@ -4975,7 +4977,7 @@ static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val
     vd__real_put(w, row, at, vd__real_negated(negative, v), factor);
 }
 
-/* Stores the two elements that result i of a transform of half length gives: of an inverse, or of kind IV. */
+/* Stores the two elements determined by result i of a half-length transform: an inverse, or kind IV. */
 static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
@@ -5034,8 +5036,8 @@ static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *
     else vd__real_store_bin_odd(w, rows->row[0], i, x);
 }
 
-/* Returns how many results of the complex transform are stored. A row of odd length has only its lower bins stored,
-   since the others mirror them; results beyond h of Bluestein's longer transform are unused. */
+/* Returns how many results of the complex transform are stored. Of a row of odd length only the lower bins are,
+   since the others mirror them. Bluestein's longer transform has results beyond h, which are unused. */
 static uint64_t vd__real_result_count(const vd__real *r) {
     return r->kind == VD_FFT_REAL && !r->half && !r->back ? r->n / 2 + 1 : r->h;
 }
@@ -5071,50 +5073,51 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
 
 /* -- kernels: bins and their mirror images -- */
 
-/* Stores the elements that bin k of a row gives; p: the lower bin of its pair; first: p may be 0. */
-static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p, bool first) {
+/* Stores the elements determined by bin k of a row; p: the lower bin of its pair. */
+static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p,
+                             bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
-    vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h give one element each */
+    vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h determine one element each */
     switch (vd__real_family(r->kind)) {
     case 0: vd__real_put_pair(w, row, k, x, 0.5); break;
     case 1:
         if (!sine) vd__real_put(w, row, k, x.re, 0.5);
-        else VD__REAL_IF(w, first, inner) { vd__real_put(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_put(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
     case 2:
         x = vd__fft_mul(x, vd__fft_entry(w, k, r->phase));
         vd__real_put(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
-        VD__REAL_IF(w, first, inner) {
+        VD__REAL_IF(w, may_be_zero, inner) {
             vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
         }
         break;
     default:
         vd__real_put_kind4(w, row, k, x, false, 1);
-        VD__REAL_IF(w, first, inner) { vd__real_put_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
+        VD__REAL_IF(w, may_be_zero, inner) { vd__real_put_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
     }
 }
 
 /* Folds results p and h - p of the complex transform into bins and stores them: two bins of one row, or one bin of
-   each of two packed rows. first: p may be 0; middle: p may equal h - p. */
+   each of two packed rows. may_be_middle: p may equal h - p. */
 static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
-                               bool first, bool middle) {
+                               bool may_be_zero, bool may_be_middle) {
     const vd__real *r = &w->pass->real;
     vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im));
     vd__fft_c odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
     vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half) {
         odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
-        vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, first);
+        vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* all mirror images are outside the kept range */
         if (!vd__real_family(r->kind) && r->kept && r->kept <= r->h - r->h / 2) return;
-        VD__REAL_IF(w, middle, vc_ne(p, far)) {
-            vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, first);
+        VD__REAL_IF(w, may_be_middle, vc_ne(p, far)) {
+            vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
     } else {
-        vd__real_put_bin(w, rows->row[0], p, even, p, first);
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->row[1], p, odd, p, first); }
+        vd__real_put_bin(w, rows->row[0], p, even, p, may_be_zero);
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->row[1], p, odd, p, may_be_zero); }
     }
 }
 
@@ -5165,14 +5168,14 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
     for (uint32_t u = 0; u < count; u++) {
-        bool partly = (u + 1) * threads > pair_count, middle = h % 2 == 0 && h / 2 / threads == u;
+        bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
         if (!vd__real_family(w->pass->real.kind) && w->pass->real.kept && u * threads >= w->pass->real.kept
             && w->pass->real.kept <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
-            vd__real_fold_pair(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, middle);
+            vd__real_fold_pair(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, may_be_middle);
         }
     }
 }
@@ -5355,8 +5358,8 @@ static vd_type vd__reduce_extra_type(const vd_reduce_desc *d) {
     return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_out_type(d);
 }
 
-static vc_val vd__reduce_combine(vc_combine form, vc_val a, vc_val b) {
-    switch (form) {
+static vc_val vd__reduce_combine(vc_combine op, vc_val a, vc_val b) {
+    switch (op) {
     case VC_MUL: return vc_mul(a, b);
     case VC_MIN: return vc_min(a, b);
     case VC_MAX: return vc_max(a, b);
@@ -5368,12 +5371,12 @@ static vc_val vd__reduce_combine(vc_combine form, vc_val a, vc_val b) {
 }
 
 /* Returns the identity of an operation in the widened type. */
-static vc_val vd__reduce_identity(vc_combine form, vc_type type) {
+static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
     uint32_t bits = type == VC_I64 || type == VC_U64 || type == VC_F64 ? 64 : 32;
     uint64_t top = (uint64_t)1 << (bits - 1), ones = top | (top - 1);
     uint64_t infinity = bits == 64 ? (uint64_t)0x7ff << 52 : 0x7f800000u;
     bool is_float = type == VC_F32 || type == VC_F64, is_signed = type == VC_I32 || type == VC_I64;
-    switch (form) {
+    switch (op) {
     case VC_MUL: return vc_imm(type, !is_float ? 1 : bits == 64 ? (uint64_t)0x3ff << 52 : 0x3f800000u);
     case VC_MIN: return vc_imm(type, is_float ? infinity : is_signed ? top - 1 : ones);
     case VC_MAX: return vc_imm(type, is_float ? infinity | top : is_signed ? top : 0);
@@ -5385,11 +5388,11 @@ static vc_val vd__reduce_identity(vc_combine form, vc_type type) {
 /* Returns v in a form that can be narrowed to the element type. The identity of a minimum or maximum, which only
    empty sets have, becomes that of the narrow type: narrowing would change its value. The identity is wide until
    then because a map may return values outside the narrow type. */
-static vc_val vd__reduce_narrowed(vc_combine form, vd_type type, vc_val v) {
+static vc_val vd__reduce_narrowed(vc_combine op, vd_type type, vc_val v) {
     uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
-    if ((type != VD_I8 && type != VD_I16) || (form != VC_MIN && form != VC_MAX)) return v;
-    return vc_select(vc_eq(v, vd__reduce_identity(form, VC_I32)),
-                     vc_imm(VC_I32, form == VC_MIN ? largest : UINT32_MAX - largest), v);
+    if ((type != VD_I8 && type != VD_I16) || (op != VC_MIN && op != VC_MAX)) return v;
+    return vc_select(vc_eq(v, vd__reduce_identity(op, VC_I32)),
+                     vc_imm(VC_I32, op == VC_MIN ? largest : UINT32_MAX - largest), v);
 }
 
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
@@ -5420,16 +5423,16 @@ typedef struct vd__reduce_writer {
 
 /* ---- states ---- */
 
-static vc_combine vd__reduce_form(const vd__reduce_writer *w) {
+static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
     return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->info->form;
 }
 
 /* Returns the state of an empty set. */
 static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
-    vc_combine form = vd__reduce_form(w);
+    vc_combine op = vd__reduce_combine_op(w);
     s.v[0] = w->desc->combine ? vd__plan_identity(w->desc->identity, w->type[0])
-                              : vd__reduce_identity(form, w->type[0]);
+                              : vd__reduce_identity(op, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
@@ -5802,7 +5805,7 @@ static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
 /* Computes the result from a state and stores it. */
 static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
-    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_form(w), w->desc->type, s.v[0]) : s.v[0];
+    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
     vc_val extra = w->shift.of ? vc_add(v, w->shift) : v;
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
