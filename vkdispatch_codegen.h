@@ -13203,7 +13203,7 @@ static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, ui
 }
 
 // >>public
-/* The declared functions: check, record. */
+/* The public functions: they check their arguments and record nodes. */
 
 VC_API uint32_t vc_type_size(vc_type type) {
     if (type >> 31) return type == 0xffffffffu ? 0 : type & 0x7fffffffu;
@@ -13211,7 +13211,8 @@ VC_API uint32_t vc_type_size(vc_type type) {
     return vc__scalar_bytes(type) * vc__rows(type) * (vc__is_complex(type) ? 2 : vc__columns(type));
 }
 VC_API const char *vc_type_name(vc_type type) {
-#define VC__MATRIX_NAMES(t) { t "x2x2", t "x3x2", t "x4x2" }, { t "x2x3", t "x3x3", t "x4x3" }, { t "x2x4", t "x3x4", t "x4x4" }
+#define VC__MATRIX_NAMES(t) \
+    { t "x2x2", t "x3x2", t "x4x2" }, { t "x2x3", t "x3x3", t "x4x3" }, { t "x2x4", t "x3x4", t "x4x4" }
     static const char *const complex_names[3] = { "complex f16", "complex f32", "complex f64" };
     static const char *const matrix[2][3][3] = { { VC__MATRIX_NAMES("f32") }, { VC__MATRIX_NAMES("f64") } };
     if (vc__is_complex(type)) return complex_names[vc__kind(type) - VC_F16];
@@ -13221,26 +13222,31 @@ VC_API const char *vc_type_name(vc_type type) {
 
 /* ---- kernels ---- */
 
+/* Replaces zeros in desc.local_size by the defaults and checks it against the limits of the machine. */
 static void vc__resolve_local_size(vc_kernel *k) {
-    uint32_t *size = k->desc.local_size, i;
+    uint32_t *size = k->desc.local_size;
     const vc_machine *m = &k->desc.machine;
     uint64_t product = 1;
     if (!size[0] && !size[1] && !size[2]) size[0] = 128;
     if (!size[2]) size[2] = 1;
     if (!size[1] && size[2] == 1) size[1] = 1;
-    for (i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         product = product > 0x7fffffffu ? product : product * size[i];
         if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0 before one that is not", vc__name(k), i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
-            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i], m->max_local_size[i]);
+            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i],
+                             m->max_local_size[i]);
     }
-    if (product > 0x7fffffffu) vc__fail(k, "kernel '%s': local size %u x %u x %u, the limit is 2^31 - 1 invocations", vc__name(k), size[0], size[1], size[2]);
+    if (product > 0x7fffffffu)
+        vc__fail(k, "kernel '%s': local size %u x %u x %u, the limit is 2^31 - 1 invocations", vc__name(k), size[0],
+                 size[1], size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
-        vc__fail_machine(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k), size[0], size[1], size[2],
-                         m->max_local_invocations);
+        vc__fail_machine(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k),
+                         size[0], size[1], size[2], m->max_local_invocations);
 }
 
-/* What cannot be used as it is gets its default, so that nothing has to look again. */
+/* Checks the remaining fields of the desc. Invalid values are replaced by their defaults, so that later code need not
+   check them again. */
 static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
@@ -13248,24 +13254,28 @@ static void vc__check_desc(vc_kernel *k) {
         vc__fail(k, "kernel '%s': the allocator lacks %s; it takes all three functions or none", vc__name(k),
                  !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
-        vc__fail(k, "kernel '%s': buffers is %u; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING", vc__name(k),
-                 (unsigned)k->desc.buffers);
+        vc__fail(k, "kernel '%s': buffers is %u; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
+                 vc__name(k), (unsigned)k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
-        vc__fail(k, "kernel '%s': machine.spirv_version is 0x%x; it takes 0x10300, 0x10400, 0x10500, 0x10600, or 0 for the first of them", vc__name(k),
-                 version);
+        vc__fail(k,
+                 "kernel '%s': machine.spirv_version is 0x%x; it takes 0x10300, 0x10400, 0x10500, 0x10600, or 0 for "
+                 "the first of them",
+                 vc__name(k), version);
         k->desc.machine.spirv_version = 0;
     }
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
-        vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)", vc__name(k));
+        vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)",
+                         vc__name(k));
 }
 
+/* Starts a new kernel in an initialised or zeroed vc_kernel. Memory is kept. */
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
-    uint32_t i;
     vc__call_without_kernel = NULL;
     k->lack = VC__LACK_NONE;
-    k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows = k->carries = false;
+    k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows =
+        k->carries = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
     k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
     k->now = k->at = k->outer = k->replayed = k->shut_to = k->format_count = 0;
@@ -13275,7 +13285,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->room = k->capacity;
     k->output = VC__NIL;
     memset(k->scratch, 0, sizeof k->scratch);
-    for (i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
+    for (uint32_t i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
@@ -13296,9 +13306,9 @@ VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
     return k;
 }
 
-VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z, void (*body)(vc_kernel *k)) {
+VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z,
+                                void (*body)(vc_kernel *k)) {
     vc_kernel_desc full;
-    vc_kernel *k;
     if (desc) full = *desc; else memset(&full, 0, sizeof full);
     if (!full.name) full.name = name;
     if (!full.local_size[0] && !full.local_size[1] && !full.local_size[2]) {
@@ -13306,7 +13316,7 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
         full.local_size[1] = y;
         full.local_size[2] = z;
     }
-    k = vc_begin(&full);
+    vc_kernel *k = vc_begin(&full);
     if (k && body) body(k);
     else if (k) vc__refuse(k, "vc_begin_with", "the body is NULL");
     return k;
@@ -13317,10 +13327,8 @@ VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc) { if (k) vc__re
 static void vc__release(const vc_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
 VC_API void vc_free(vc_kernel *k) {
-    vc_allocator a;
-    uint32_t i;
     if (!k) return;
-    a = k->allocator;
+    vc_allocator a = k->allocator;
     vc__release(&a, k->node);
     vc__release(&a, k->pin);
     vc__release(&a, k->block);
@@ -13336,13 +13344,13 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->lower.sorted);
     vc__release(&a, k->lower.region_start);
     vc__release(&a, k->lower.leaf);
-    for (i = 0; i < VC__FORMS; i++) {
+    for (uint32_t i = 0; i < VC__FORMS; i++) {
         vc__release(&a, k->form[i].words.at);
         vc__release(&a, k->form[i].text.at);
         vc__release(&a, k->form[i].arg);
         vc__release(&a, k->form[i].hidden);
     }
-    for (i = 0; i < 8; i++) vc__release(&a, k->section[i].at);
+    for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].at);
     vc__release(&a, k->dump.at);
     vc__arena_free(&a, &k->arena);
     a.release(a.user, k);
@@ -13361,8 +13369,9 @@ static const char *vc__block_name(uint32_t op) {
     }
 }
 
-/* Latches nothing: a kernel may be asked while it is being written. The outermost open block, since a block that was left takes the end of the one around it.
-   */
+/* An open block is reported, but does not fail the kernel, so that vc_error may be called while the kernel is being
+   written. Reports the outermost one: if C code leaves a block without closing it, the end of the enclosing block
+   closes the inner one, and the enclosing one stays open. */
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
@@ -13376,46 +13385,56 @@ VC_API const char *vc_error(vc_kernel *k) {
     if (!k->now) return NULL;
     for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
-             "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own break, continue, goto or return",
-             vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op), k->block[i].open);
+             "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own "
+             "break, continue, goto or return",
+             vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op),
+             k->block[i].open);
     return k->error;
 }
 
+/* How buffers are passed: as the desc requests, otherwise by address if the machine supports it. */
 static vc_buffers vc__default_form(const vc_kernel *k) {
     if (k->desc.buffers) return k->desc.buffers;
     return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
-/* Targets that are text. */
-static const struct { const char *language, *without; const vc__dialect *dialect; } vc__texts[] = { /* by vc_target; dialect NULL: left out */
+/* Targets whose output is text, indexed by vc_target. dialect is NULL if `without` excludes the target. */
+static const struct { const char *language, *without; const vc__dialect *dialect; } vc__text_targets[] = {
     { NULL, NULL, NULL }, { NULL, NULL, NULL },
     { "GLSL", "VKDISPATCH_NO_GLSL", VC__HAS_GLSL ? &vc__glsl : NULL },
     { "CUDA C", "VKDISPATCH_NO_CUDA_C", VC__HAS_CUDA_C ? &vc__cuda : NULL },
     { "OpenCL C", "VKDISPATCH_NO_OPENCL_C", VC__HAS_OPENCL_C ? &vc__opencl : NULL }
 };
 
-static bool vc__is_text(vc_target target) { return target == VC_TARGET_GLSL || target == VC_TARGET_CUDA || target == VC_TARGET_OPENCL; }
-static bool vc__is_left_out(vc_target target) { return vc__is_text(target) && !vc__texts[target].dialect; }
+static bool vc__is_text(vc_target target) {
+    return target == VC_TARGET_GLSL || target == VC_TARGET_CUDA || target == VC_TARGET_OPENCL;
+}
+static bool vc__is_compiled_out(vc_target target) { return vc__is_text(target) && !vc__text_targets[target].dialect; }
 
-/* Makes what one form and target is printed to, unless it is there: VC_TARGET_NONE stands for the info alone. C has one form. False after an error. */
+/* Prints the kernel for one target and form, unless that output is up to date. VC_TARGET_NONE makes the reflection
+   (vc_info) only. CUDA C and OpenCL C have a single form, so `buffers` is ignored. Returns false after an error. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
-    vc__form *f;
     vc__listing l;
     bool ok;
     if (k) k->misasked = false;
     if (vc_error(k)) return false;
     if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
-    f = vc__form_of(k, target, buffers);
-    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1) return true;
-    if (target == VC_TARGET_SPIRV) vc__lend_nodes(k, &f->words); /* what is there is out of date: the new module is made in the same memory */
-    if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l) || !vc__reflect_listing(k, &l)) return false;
+    vc__form *f = vc__form_of(k, target, buffers);
+    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1)
+        return true;
+    /* the old module is out of date; its memory is reused */
+    if (target == VC_TARGET_SPIRV) vc__lend_nodes(k, &f->words);
+    if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l)
+        || !vc__reflect_listing(k, &l))
+        return false;
     f->info_of = k->count + 1;
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
-    if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0; /* the other one may be printed already, and stays */
-    if (vc__is_glsl(target) || vc__is_c(target)) ok = vc__p_print(k, &l, vc__texts[target].dialect);
+    /* the other output may be up to date, so keep it */
+    if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0;
+    if (vc__is_glsl(target) || vc__is_c(target)) ok = vc__p_print(k, &l, vc__text_targets[target].dialect);
     else ok = vc__spirv_print(k, &l, &f->skip);
     f->words = k->words;
     f->text = k->text;
@@ -13424,27 +13443,29 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return true;
 }
 
-/* Whether there is such a target here. The kernel stays good where there is none. */
+/* Checks that a target exists and is compiled in, and with `text` that its output is text. Returns false and sets
+   the error otherwise; the kernel stays usable. */
 static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, bool text) {
-    uint32_t room;
     if (!vc__ready(k)) return false;
-    room = k->room;
+    uint32_t node_limit = k->room;
     k->misasked = false;
-    if (text && !vc__is_text(target)) vc__refuse(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
-    else if (target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target)) vc__refuse(k, call, "there is no target %d", (int)target);
-    else if (vc__is_left_out(target))
-        vc__refuse(k, call, "%s is left out of this program by %s", vc__texts[target].language, vc__texts[target].without);
+    if (text && !vc__is_text(target))
+        vc__refuse(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+    else if (target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target))
+        vc__refuse(k, call, "there is no target %d", (int)target);
+    else if (vc__is_compiled_out(target))
+        vc__refuse(k, call, "%s is left out of this program by %s", vc__text_targets[target].language,
+                   vc__text_targets[target].without);
     k->misasked = k->failed;
     k->failed = false;
-    k->room = room;
+    k->room = node_limit;
     return !k->misasked;
 }
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
-    vc__form *f;
     if (words) *words = 0;
     if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_form(k))) return NULL;
-    f = &k->form[vc__default_form(k)];
+    vc__form *f = &k->form[vc__default_form(k)];
     if (words) *words = f->words.count - f->skip;
     return f->words.at + f->skip;
 }
@@ -13472,32 +13493,35 @@ VC_API const char *vc_dump(vc_kernel *k) {
 
 VC_API uint64_t vc_hash(vc_kernel *k) {
     uint64_t h = 0xcbf29ce484222325u;
-    vc_buffers form;
-    uint32_t i;
-    size_t j;
-    for (i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
-        form = (vc_buffers)i;
+    for (uint32_t i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
+        vc_buffers form = (vc_buffers)i;
         if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
-        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, form))) return 0;
-        for (j = k->form[form].skip; j < k->form[form].words.count; j++) h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
-        for (j = 0; j < k->form[form].text.length; j++) h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
+        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, form)))
+            return 0;
+        for (size_t j = k->form[form].skip; j < k->form[form].words.count; j++)
+            h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
+        for (size_t j = 0; j < k->form[form].text.length; j++)
+            h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
     }
     return h;
 }
 
 /* ---- memory and arguments ---- */
 
-/* From a failed call, as vc__no_value. */
+/* The result of a failed call, as vc__no_value. */
 static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = VC__NIL; return r; }
 
+/* Fails and returns false if `type` is not a type of kernel k. */
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__shape_of(k, type).size) return true;
     return VC__REFUSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type,
-                      (type & 0xffffu) >= VC__OWN ? " of this kernel" :
-                      type > 15 && type < 512 && vc__mask(type & 15u) ? ": that scalar has no such vector or matrix" : "");
+                      (type & 0xffffu) >= VC__OWN                       ? " of this kernel"
+                      : type > 15 && type < 512 && vc__mask(type & 15u) ? ": that scalar has no such vector or matrix"
+                                                                        : "");
 }
 
+/* Returns a ref to the start of an object; no ref if the node is VC__NIL. */
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
     vc_ref r = vc__no_ref();
     if (node == VC__NIL) return r;
@@ -13511,7 +13535,9 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
     if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
-        vc__refuse(k, "vc_buffer", "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE if need be",
+        vc__refuse(k, "vc_buffer",
+                   "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE "
+                   "if need be",
                    name ? name : "", access);
         return vc__no_ref();
     }
@@ -13524,35 +13550,44 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
     return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
 }
 
+/* Checks the type and number of elements of an array. */
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__shape_of(k, type).size <= 0x7fffffffu) return true;
-    return VC__REFUSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes", name ? name : "", count,
-                      vc__type_text(k, type).text);
+    return VC__REFUSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes",
+                      name ? name : "", count, vc__type_text(k, type).text);
 }
 
-/* Adds the bytes of an object to those of its kind, whose sum has a limit. */
-static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what, uint32_t limit, uint32_t *sum) {
+/* Adds the size of an object to *sum, the total of its storage class. Fails if the total exceeds the limit. */
+static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what,
+                          uint32_t limit, uint32_t *sum) {
     if (bytes + *sum > limit)
-        return VC__REFUSE(k, call, "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer", name ? name : "",
-                          (unsigned long long)bytes, *sum, what, limit);
+        return VC__REFUSE(
+            k, call,
+            "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer",
+            name ? name : "", (unsigned long long)bytes, *sum, what, limit);
     *sum += (uint32_t)bytes;
     return true;
 }
 
+/* Adds a private array to the total, which is limited per invocation and per work-group. */
 static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
-    uint32_t most = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
-    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size, "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
-                         most < VC__MAX_PRIVATE ? most : VC__MAX_PRIVATE, &k->private_bytes);
+    uint32_t limit = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
+    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size,
+                         "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
+                         limit < VC__MAX_PRIVATE ? limit : VC__MAX_PRIVATE, &k->private_bytes);
 }
 
 VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
-    if (!vc__check_type(k, "vc_var", name, type) || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1))) return vc__no_ref();
+    if (!vc__check_type(k, "vc_var", name, type)
+        || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1)))
+        return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
 }
 
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
-    if (!vc__check_count(k, "vc_array", name, type, count) || !vc__add_private(k, "vc_array", name, type, count)) return vc__no_ref();
+    if (!vc__check_count(k, "vc_array", name, type, count) || !vc__add_private(k, "vc_array", name, type, count))
+        return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
@@ -13561,75 +13596,85 @@ VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t c
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_SHARED, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
-/* One number a component, from the host's own byte order. */
-static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components) {
+/* Copies table data in the host's byte order to one 64-bit word per component. Bools are read as u32. */
+static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t components) {
     uint32_t bytes = vc__scalar_bytes(type);
     const unsigned char *from = (const unsigned char *)data;
-    size_t i;
-    for (i = 0; i < components; i++, from += bytes) {
+    for (size_t i = 0; i < components; i++, from += bytes) {
         uint8_t u8;
         uint16_t u16;
         uint32_t u32;
-        if (bytes == 1) { memcpy(&u8, from, 1); to[i] = u8; }
-        else if (bytes == 2) { memcpy(&u16, from, 2); to[i] = u16; }
-        else if (bytes == 4) { memcpy(&u32, from, 4); to[i] = vc__is_bool(type) ? u32 != 0 : u32; }
-        else memcpy(&to[i], from, 8);
+        if (bytes == 1) { memcpy(&u8, from, 1); out[i] = u8; }
+        else if (bytes == 2) { memcpy(&u16, from, 2); out[i] = u16; }
+        else if (bytes == 4) { memcpy(&u32, from, 4); out[i] = vc__is_bool(type) ? u32 != 0 : u32; }
+        else memcpy(&out[i], from, 8);
     }
 }
 
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
-    uint64_t *copy;
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
-    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel", VC__MAX_TABLES, &k->table_bytes))
+    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel",
+                       VC__MAX_TABLES, &k->table_bytes))
         return vc__no_ref();
-    if (!vc__is_type(type)) return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
-    copy = components > SIZE_MAX / sizeof(uint64_t) ? NULL : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
+    if (!vc__is_type(type))
+        return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
+    uint64_t *copy = components > SIZE_MAX / sizeof(uint64_t)
+                         ? NULL
+                         : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
 static const char *vc__object_kind(uint32_t op) {
-    return op == VC__OP_BUFFER ? "buffer" : op == VC__OP_SHARED ? "shared array" : op == VC__OP_TABLE ? "table" : op == VC__OP_VAR ? "variable" : "array";
+    return op == VC__OP_BUFFER   ? "buffer"
+           : op == VC__OP_SHARED ? "shared array"
+           : op == VC__OP_TABLE  ? "table"
+           : op == VC__OP_VAR    ? "variable"
+                                 : "array";
 }
 static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
 
-/* Says why r is no ref of k that may be used here; only called when it is none. */
-VC__APART static void vc__refuse_ref(vc_kernel *k, const char *call, const vc_ref *r) {
-    const vc__object *o;
+/* Fails with the reason why r is not a usable ref of k. Only called for unusable refs. */
+VC__APART static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     if (!r->of)
         vc__refuse(k, call, r->memory ? "the ref is the result of a call that failed" : "the ref was never set");
     else if (r->of != k) vc__refuse(k, call, "the ref belongs to another kernel");
-    else if (r->born != k->generation || r->memory >= k->count) vc__refuse(k, call, "the ref is from before vc_restart");
+    else if (r->born != k->generation || r->memory >= k->count)
+        vc__refuse(k, call, "the ref is from before vc_restart");
     if (k->failed) return;
-    o = &k->object[k->node[r->memory].x];
-    vc__refuse(k, call, vc__is_open(k, k->node[r->memory].at) ? "the ref into %s '%s' has an offset that was made in a block that is closed"
-                                                              : "%s '%s' was made in a block that is closed", vc__object_kind(o->op), vc__object_name(o));
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    vc__refuse(k, call,
+               vc__is_open(k, k->node[r->memory].at)
+                   ? "the ref into %s '%s' has an offset that was made in a block that is closed"
+                   : "%s '%s' was made in a block that is closed",
+               vc__object_kind(o->op), vc__object_name(o));
 }
 
 VC__SMALL_END
 
-/* The object of a ref of k that may be used here; NULL after an error. */
+/* Returns the object of a ref; NULL after an error, if r is not a ref of k or comes from a closed block. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_usable(k, &k->node[r->memory])
-        && (!r->index || vc__is_usable(k, &k->node[r->index - 1])) && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
+        && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
+        && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
         return &k->object[k->node[r->memory].x];
-    vc__refuse_ref(k, call, r);
+    vc__fail_ref(k, call, r);
     return NULL;
 }
 
-/* Two run-time offsets add in their own type, or as i64 where they differ; as i32 where there is no i64 and so no address beyond 32 bits. */
+/* Adds a run-time index to a ref. Indices of the same type are added in that type, others as i64. Without i64 there
+   are no addresses beyond 32 bits, so i32 suffices. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
-    vc_type sum = k->desc.machine.lacks & VC_FEATURE_I64 ? VC_I32 : VC_I64;
-    vc_val a, b;
+    vc_type sum_type = k->desc.machine.lacks & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     if (!r->index) { r->index = node + 1; return true; }
-    a = vc__value(k, r->index - 1);
-    b = vc__value(k, node);
+    vc_val a = vc__value(k, r->index - 1);
+    vc_val b = vc__value(k, node);
     if (vc_typeof(a) != vc_typeof(b)) {
-        a = vc_cast(sum, a);
-        b = vc_cast(sum, b);
+        a = vc_cast(sum_type, a);
+        b = vc_cast(sum_type, b);
     }
     a = vc_add(a, b);
     if (!a.of) return false;
@@ -13637,30 +13682,30 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
     return true;
 }
 
-/* Along a run of elements. */
+/* Moves a ref by a number of array elements. Returns false after an error. */
 static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
-    const vc__node *quick;
     vc__operand o;
-    int64_t by;
-    if (elements.of == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* as nearly all immediates are */
+    if (elements.of == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* nearly all immediates */
         r->offset += (uint32_t)elements.bits;
         return true;
     }
-    quick = vc__quick_node(k, elements);
-    if (quick && (quick->type == VC_U32 || quick->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
+    const vc__node *node = vc__quick_node(k, elements);
+    if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__take(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
-        return VC__REFUSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits", vc__label_of(k, &o).text, vc_type_name(o.type));
+        return VC__REFUSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits",
+                          vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
-    by = (int64_t)vc__widen(o.type, o.bits);
-    if (by < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - by) : r->offset > INT64_MAX - by)
+    int64_t constant = (int64_t)vc__widen(o.type, o.bits);
+    if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
         return VC__REFUSE(k, call, "the constant index is beyond 64 bits");
-    r->offset += by;
+    r->offset += constant;
     return true;
 }
 
-/* To an element that is read or written; who reads or writes checks a ref that leads nowhere else. */
-static inline bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+/* Moves a ref to the element that is read or written. A ref without path and index is not checked here; the access
+   itself checks it. */
+static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if ((r->inside || r->index) && !vc__object_of(k, call, r)) return false;
     return r->inside ? vc__move_inside(k, call, r, elements) : vc__step_ref(k, call, r, elements);
 }
@@ -13668,41 +13713,49 @@ static inline bool vc__move_ref(vc_kernel *k, const char *call, vc_ref *r, vc_va
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
-    if (ref.inside & VC__INSIDE_ONE) vc__refuse(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at", vc__type_text(k, ref.type).text);
+    if (ref.inside & VC__INSIDE_ONE)
+        vc__refuse(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at",
+                   vc__type_text(k, ref.type).text);
     return !k->failed && vc__step_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
 
-/* Checks an access at r[0]; the object, or NULL after an error. */
+/* Checks an access to the element r. Returns its object; NULL after an error. */
 static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
     vc__object *o = vc__object_of(k, call, r);
     if (!o) return NULL;
-    if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o; /* most are */
+    /* the most frequent case */
+    if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
     if (!(o->access & access))
         vc__refuse(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
-                   o->op == VC__OP_TABLE ? "is constant" : access == VC_READ ? "was declared without VC_READ" : "was declared without VC_WRITE");
-    else if (o->op == VC__OP_VAR && (r->index || r->offset)) vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+                   o->op == VC__OP_TABLE ? "is constant"
+                   : access == VC_READ   ? "was declared without VC_READ"
+                                         : "was declared without VC_WRITE");
+    else if (o->op == VC__OP_VAR && (r->index || r->offset))
+        vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     else vc__check_element(k, call, r);
     return k->failed ? NULL : o;
 }
 
 static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || o->op == VC__OP_ARRAY; }
 
+/* Records a load of the element r. */
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
-    uint32_t index = r->index ? r->index - 1 : VC__NIL, flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_DIVERGES;
-    vc__object *o;
+    uint32_t index = r->index ? r->index - 1 : VC__NIL;
+    uint32_t flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_DIVERGES;
     if (r->inside) return vc__load_inside(k, call, r);
-    o = vc__check_access(k, call, r, VC_READ);
+    vc__object *o = vc__check_access(k, call, r, VC_READ);
     if (!o) return vc__no_value();
     if (vc__is_private(o)) {
         o->seen = k->count + 1;
         flags |= o->differs;
     }
-    return vc__value(k, vc__record(k, VC__OP_LOAD, flags, r->type, r->memory, index, VC__NIL, (uint32_t)(int32_t)r->offset));
+    return vc__value(
+        k, vc__record(k, VC__OP_LOAD, flags, r->type, r->memory, index, VC__NIL, (uint32_t)(int32_t)r->offset));
 }
 
 VC_API vc_val vc_load(vc_ref ref, vc_val index) {
     vc_kernel *k = vc__kernel_of_ref("vc_load", &ref, index, index);
-    if (!vc__ready(k) || !vc__move_ref(k, "vc_load", &ref, index)) return vc__no_value();
+    if (!vc__ready(k) || !vc__element_ref(k, "vc_load", &ref, index)) return vc__no_value();
     return vc__load(k, "vc_load", &ref);
 }
 
@@ -13711,124 +13764,132 @@ VC_API vc_val vc_get(vc_ref ref) {
     return vc__load(ref.of, "vc_get", &ref);
 }
 
-/* v as a value of `type`: integer immediates and scalars are made to fit; VC__NIL after an error. */
+/* Returns v as a node of `type`: converts integer immediates and repeats scalars. VC__NIL after an error. */
 static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     const vc__node *quick = vc__quick_node(k, v);
     vc__operand o;
     if (quick && quick->type == type) return (uint32_t)v.bits;
     if (!vc__take(k, call, which, v, &o)) return VC__NIL;
     if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
-    if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type)) return vc__as_node(k, &o, vc__rows(type));
-    vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text, vc_type_name(o.type),
-              vc_type_name(type));
+    if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type))
+        return vc__as_node(k, &o, vc__rows(type));
+    vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text,
+               vc_type_name(o.type), vc_type_name(type));
     return VC__NIL;
 }
 
 VC__SMALL
 
-/* A ref's index and constant offset as one number, of 64 bits where the offset is beyond 32. */
-static vc_val vc__whole_index(vc_kernel *k, const vc_ref *r) {
+/* The index of a ref plus its constant offset as one value; 64 bits wide if the offset exceeds 32 bits. */
+static vc_val vc__full_index(vc_kernel *k, const vc_ref *r) {
     bool small = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
-    vc_val index;
     if (!r->index) return small && r->offset >= 0 ? vc_u32((uint32_t)r->offset) : vc_i64(r->offset);
-    index = vc__value(k, r->index - 1);
+    vc_val index = vc__value(k, r->index - 1);
     if (!small && vc__bits(vc_typeof(index)) < 64) index = vc_cast(VC_I64, index);
     return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
-/* As below; an element of an array inside an element is chosen by a guarded index too. */
-static vc_val vc__load_or_inside(vc_kernel *k, const char *call, const vc_ref *r, vc_val index, vc_val condition, vc_val other) {
-    vc_ref at = *r;
-    uint32_t c = vc__condition(k, call, 3, condition);
-    vc_val guard = vc__value(k, c);
-    vc__parts_list all;
+/* vc_load_or for refs into composite types. Array indices inside of the element are guarded as well. */
+static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref *r, vc_val index, vc_val condition,
+                                    vc_val other) {
+    vc_ref element = *r;
+    uint32_t condition_node = vc__condition(k, call, 3, condition);
+    vc_val guard = vc__value(k, condition_node);
+    vc__parts_list parts;
     vc__operand o;
-    if (c == VC__NIL || !vc__take(k, call, 2, index, &o)) return vc__no_value();
-    if (!(at.inside & VC__INSIDE_ONE)) {
-        if (!vc__step_ref(k, call, &at, index)) return vc__no_value();
-        index = vc__whole_index(k, &at);
-        at.index = 0;
-        at.offset = 0;
+    if (condition_node == VC__NIL || !vc__take(k, call, 2, index, &o)) return vc__no_value();
+    if (!(element.inside & VC__INSIDE_ONE)) {
+        if (!vc__step_ref(k, call, &element, index)) return vc__no_value();
+        index = vc__full_index(k, &element);
+        element.index = 0;
+        element.offset = 0;
     }
     index = vc_select(guard, index, vc_imm(vc_typeof(index), 0));
-    if (!vc__enter_at(k, call, &at, index) || !vc__fit_parts(k, call, 4, other, at.type, all.node)) return vc__no_value();
-    if (vc__is_type(at.type)) other = vc__value(k, all.node[0]);
-    return vc_select(guard, vc__load_inside(k, call, &at), other);
+    if (!vc__enter_at(k, call, &element, index) || !vc__fit_parts(k, call, 4, other, element.type, parts.node))
+        return vc__no_value();
+    if (vc__is_type(element.type)) other = vc__value(k, parts.node[0]);
+    return vc_select(guard, vc__load_inside(k, call, &element), other);
 }
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
     static const char call[] = "vc_load_or";
     vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, condition, other);
-    vc_ref at = ref;
-    vc_val full;
-    uint32_t c, otherwise;
+    vc_ref element = ref;
+    vc_val guarded;
     if (!vc__ready(k) || !vc__object_of(k, call, &ref)) return vc__no_value();
-    if (ref.inside) return vc__load_or_inside(k, call, &ref, index, condition, other);
-    if (!vc__step_ref(k, call, &at, index)) return vc__no_value();
-    c = vc__condition(k, call, 3, condition);
-    otherwise = c == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
-    if (otherwise == VC__NIL) return vc__no_value();
-    /* The constant part joins the index before the guard, so that element 0 is what is read where the condition fails. */
-    full = vc__whole_index(k, &at);
-    full = vc_select(vc__value(k, c), full, vc_imm(vc_typeof(full), 0));
-    at.offset = 0;
-    at.index = full.of ? (uint32_t)full.bits + 1 : 0;
-    if (!full.of) return vc__no_value();
-    return vc_select(vc__value(k, c), vc__load(k, call, &at), vc__value(k, otherwise));
+    if (ref.inside) return vc__load_or_composite(k, call, &ref, index, condition, other);
+    if (!vc__step_ref(k, call, &element, index)) return vc__no_value();
+    uint32_t condition_node = vc__condition(k, call, 3, condition);
+    uint32_t other_node = condition_node == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
+    if (other_node == VC__NIL) return vc__no_value();
+    /* Add the constant offset before the guard, so that a failed condition reads element 0. */
+    guarded = vc__full_index(k, &element);
+    guarded = vc_select(vc__value(k, condition_node), guarded, vc_imm(vc_typeof(guarded), 0));
+    element.offset = 0;
+    element.index = guarded.of ? (uint32_t)guarded.bits + 1 : 0;
+    if (!guarded.of) return vc__no_value();
+    return vc_select(vc__value(k, condition_node), vc__load(k, call, &element), vc__value(k, other_node));
 }
 
 VC__SMALL_END
 
+/* Fails and returns true if the innermost open block is a VC_SWITCH, which may only contain cases. */
 static bool vc__in_switch(vc_kernel *k, const char *call) {
     if (k->block[k->now].op != VC__OP_SWITCH) return false;
     vc__refuse(k, call, "a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
     return true;
 }
 
-/* How invocations that reach the block `home` may differ in reaching an open block inside it. */
-static uint32_t vc__control(const vc_kernel *k, uint32_t block, uint32_t home) {
+/* The VC__NODE_ bits by which invocations that reach block `outer` may differ in whether they reach the open block
+   `block` inside of it. */
+static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint32_t outer) {
     uint32_t bits = 0;
     if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS))) return 0;
-    for (; block != home && block != VC__NIL; block = k->block[block].parent) bits |= k->block[block].own;
+    for (; block != outer && block != VC__NIL; block = k->block[block].parent) bits |= k->block[block].own;
     return bits;
 }
 
+/* The union of the flags of a node's operands. */
 static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
-    uint32_t count = vc__op[n->op].operands, flags = 0, i;
+    uint32_t count = vc__op[n->op].operands, flags = 0;
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
     if (count == VC__MANY) count = n->a[1];
-    for (i = 0; i < count; i++) if (operand[i] != VC__NIL) flags |= k->node[operand[i]].flags;
+    for (uint32_t i = 0; i < count; i++) if (operand[i] != VC__NIL) flags |= k->node[operand[i]].flags;
     return flags;
 }
 
-/* What a variable or private array holds may differ as `bits` say. */
-static void vc__differ(vc_kernel *k, vc__object *o, uint32_t bits) {
+/* Adds divergence bits to the contents of a variable or private array. Marks the outermost loop for another analysis
+   if a load in it has already used the old bits. */
+static void vc__add_divergence(vc_kernel *k, vc__object *o, uint32_t bits) {
     if (!(bits & ~(uint32_t)o->differs)) return;
     o->differs = (uint8_t)(o->differs | bits);
     if (k->outer && o->seen > k->pin[k->block[k->outer].open].node) k->stale = true;
 }
 
-/* A store to one, in the open block. Where all that declare a variable come exactly once, nothing of its old value is left. */
-static void vc__note_private(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
+/* Updates the divergence of a variable or private array for a store in the open block. A store to a variable in its
+   own block, outside of loops, overwrites the old value for all invocations, and the old bits with it. */
+static void vc__note_private_store(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
     uint32_t bits = k->node[value].flags | (index == VC__NIL ? 0u : k->node[index].flags);
     if (o->op == VC__OP_VAR && k->now == o->home && !k->outer) o->differs = (uint8_t)(bits & VC__NODE_DIVERGES);
-    else if (o->differs != VC__NODE_DIVERGES) vc__differ(k, o, (bits & VC__NODE_DIVERGES) | vc__control(k, k->now, o->home));
+    else if (o->differs != VC__NODE_DIVERGES)
+        vc__add_divergence(k, o, (bits & VC__NODE_DIVERGES) | vc__control_divergence(k, k->now, o->home));
 }
 
-/* The value is operand `which` of the call. */
+/* Records a store of `value`, which is operand number `which` of the call. */
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = r->inside ? NULL : vc__check_access(k, call, r, VC_WRITE);
-    uint32_t v = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
+    uint32_t value_node = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
     if (r->inside) vc__store_inside(k, call, r, which, value);
-    if (v == VC__NIL) return;
+    if (value_node == VC__NIL) return;
     vc__note_store(k, o);
-    if (vc__is_private(o)) vc__note_private(k, o, v, r->index ? r->index - 1 : VC__NIL);
-    vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, v, (uint32_t)(int32_t)r->offset);
+    if (vc__is_private(o)) vc__note_private_store(k, o, value_node, r->index ? r->index - 1 : VC__NIL);
+    vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, value_node,
+                      (uint32_t)(int32_t)r->offset);
 }
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
     vc_kernel *k = vc__kernel_of_ref("vc_store", &ref, index, value);
-    if (vc__ready(k) && vc__move_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
+    if (vc__ready(k) && vc__element_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
@@ -13840,10 +13901,12 @@ VC__SMALL
 
 /* ---- atomics and fences ---- */
 
+/* Records a fence. Order 0 (VC_RELAXED) records nothing. */
 static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t storage) {
     if (!order || k->failed) return;
     if (scope == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
-    vc__record_pinned(k, k->now, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, order | scope << 4 | storage << 8);
+    vc__record_pinned(k, k->now, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
+                      order | scope << 4 | storage << 8);
 }
 
 static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
@@ -13854,7 +13917,8 @@ static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
-    return VC__REFUSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both", storage);
+    return VC__REFUSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
+                      storage);
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
@@ -13871,75 +13935,82 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     if (!vc__ready(k) || !vc__object_of(ref.of, call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
-        vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL", (uint32_t)order);
+        vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
+                   (uint32_t)order);
         return vc__no_ref();
     }
     ref.order = (uint32_t)order | (uint32_t)scope << 4;
     return ref;
 }
 
-/* Whether atomics know this memory. */
+/* Checks that the memory and the element type allow an atomic operation. */
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
-    bool numbers = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
+    bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
-        vc__refuse(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays", vc__object_kind(o->op), vc__object_name(o));
+        vc__refuse(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays",
+                   vc__object_kind(o->op), vc__object_name(o));
     else if (type == VC_F16)
-        vc__refuse(k, call, "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32", vc__object_kind(o->op),
-                   vc__object_name(o));
+        vc__refuse(k, call, "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32",
+                   vc__object_kind(o->op), vc__object_name(o));
     else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
-        vc__refuse(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64", vc__object_kind(o->op), vc__object_name(o),
+        vc__refuse(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64",
+                   vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
+    else if (!arithmetic && !vc__is_int(type))
+        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o),
                    vc__type_text(k, type).text);
-    else if (!numbers && !vc__is_int(type))
-        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     return !k->failed;
 }
 
-/* Devices add f32 in memory, if that; for all else floats lie there as integers. */
-static void vc__keep_bits(vc_kernel *k, vc__object *o, uint32_t op) {
+/* Makes an object of floats one of unsigned integers with the same bits. Exception: f32 additions on a machine with
+   VC_FEATURE_ATOMIC_F32_ADD, the only atomic operation on floats that targets have. */
+static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
     if (!vc__is_float(o->type)) return;
     if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.lacks & VC_FEATURE_ATOMIC_F32_ADD)) return;
     o->type = vc__to_bits(o->type);
     k->node[o->node].type = (uint16_t)o->type;
 }
 
-/* value: a node of the element's type, or for the compare-exchange a vector of two; VC__NIL: none. */
+/* Records an atomic operation between the fences of its memory order. `value` is a node of the element's type; a
+   vector of two for compare-exchange; VC__NIL for a load. */
 static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t value, vc_val *old) {
-    uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->order & 15u, scope = r->order >> 4, n;
+    uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->order & 15u, scope = r->order >> 4;
     vc__object *o = &k->object[k->node[r->memory].x];
     if (!scope) scope = o->op == VC__OP_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
-    vc__keep_bits(k, o, op);
+    vc__use_atomic_bits(k, o, op);
     vc__note_store(k, o);
     vc__fence(k, order & VC_RELEASE, scope, storage);
-    n = vc__record_pinned(k, k->now, op, VC__NODE_DIVERGES, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
+    uint32_t node = vc__record_pinned(k, k->now, op, VC__NODE_DIVERGES, r->type, r->memory,
+                                      r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
     vc__fence(k, order & VC_ACQUIRE, scope, storage);
     if (!k->failed) vc__settle_region(k);
-    if (old) *old = vc__value(k, k->failed ? VC__NIL : n);
+    if (old) *old = vc__value(k, k->failed ? VC__NIL : node);
 }
 
-/* Moves the ref to the element; false after an error. */
+/* Checks an atomic operation and moves the ref to the element. Returns false after an error. */
 static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref *r, vc_val index, vc_val *old) {
-    const vc__object *o;
     uint32_t access = op == VC__OP_ATOMIC_LOAD ? VC_READ : op == VC__OP_ATOMIC_STORE ? VC_WRITE : VC_READ_WRITE;
     if (old) *old = vc__no_value();
-    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__move_ref(k, call, r, index)) return false;
-    o = vc__object_of(k, call, r);
+    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__element_ref(k, call, r, index)) return false;
+    const vc__object *o = vc__object_of(k, call, r);
     if (!o || !vc__check_atomic(k, call, o, r->type, op)) return false;
-    return (!(access & VC_READ) || vc__check_access(k, call, r, VC_READ)) && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
+    return (!(access & VC_READ) || vc__check_access(k, call, r, VC_READ))
+           && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
 }
 
-/* An addition of the value's opposite where it is to be taken off. */
-static void vc__atomic_with(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old, bool off) {
+/* An atomic operation with one value. `negate`: subtracts, as an addition of the negated value. */
+static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old,
+                                  bool negate) {
     vc_kernel *k = vc__kernel_of_ref(call, &ref, index, value);
-    uint32_t n;
     if (!vc__atomic_begin(k, call, op, &ref, index, old)) return;
-    n = vc__fit(k, call, 3, value, ref.type);
-    if (off && n != VC__NIL) n = vc__record(k, VC__OP_NEG, k->node[n].flags & VC__NODE_DIVERGES, ref.type, n, VC__NIL, VC__NIL, 0);
-    if (n != VC__NIL) vc__atomic(k, op, &ref, n, old);
+    uint32_t node = vc__fit(k, call, 3, value, ref.type);
+    if (negate && node != VC__NIL)
+        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_DIVERGES, ref.type, node, VC__NIL, VC__NIL, 0);
+    if (node != VC__NIL) vc__atomic(k, op, &ref, node, old);
 }
 
-#define VC__ATOMIC(name, op, off) \
+#define VC__ATOMIC(name, op, negate) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with("vc_atomic_" #name, VC__OP_ATOMIC_##op, ref, index, value, old, off); \
+        vc__atomic_with_value("vc_atomic_" #name, VC__OP_ATOMIC_##op, ref, index, value, old, negate); \
     }
 VC__ATOMIC(add, ADD, false)
 VC__ATOMIC(sub, ADD, true)
@@ -13952,24 +14023,25 @@ VC__ATOMIC(exchange, EXCHANGE, false)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with("vc_atomic_store", VC__OP_ATOMIC_STORE, ref, index, value, NULL, false);
+    vc__atomic_with_value("vc_atomic_store", VC__OP_ATOMIC_STORE, ref, index, value, NULL, false);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
     static const char call[] = "vc_atomic_compare_exchange";
     vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, expected, desired);
-    uint32_t pair[2], both;
+    uint32_t pair[2];
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
     pair[0] = vc__fit(k, call, 3, expected, ref.type);
     pair[1] = pair[0] == VC__NIL ? VC__NIL : vc__fit(k, call, 4, desired, ref.type);
     if (pair[1] == VC__NIL) return;
-    both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
+    uint32_t both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
     if (both != VC__NIL) vc__atomic(k, VC__OP_ATOMIC_CAS, &ref, both, old);
 }
 
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
     vc_kernel *k = vc__kernel_of_ref("vc_atomic_load", &ref, index, index);
-    if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value)) vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
+    if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value))
+        vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
 
 VC__SMALL_END
@@ -14023,37 +14095,52 @@ VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
 VC_API vc_type vc_typeof(vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     if (!k) return v.of < 16 && vc__mask((vc_type)v.of) ? (vc_type)v.of : (vc_type)VC_NONE;
-    return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count ? vc__node_type(k, (uint32_t)v.bits) : (vc_type)VC_NONE;
+    return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count
+               ? vc__node_type(k, (uint32_t)v.bits)
+               : (vc_type)VC_NONE;
 }
 
 VC__SMALL
 
-/* What a call gives that has no immediate result: these are scalars. */
+/* The result of a call without a kernel that has no immediate form, because immediates are scalars. An operand that is
+   not an immediate is returned: it was never set or is the result of a failed call. */
 static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
-    uint32_t i;
-    for (i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
+    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     return vc__unfolded(call + 3);
 }
 
+/* Builds a vector of `count` scalars, which must have one type after immediates are converted. */
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
-    uint32_t parts[4], i;
-    vc_type type;
-    for (i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
+    uint32_t parts[4];
+    for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
     if (!k) return vc__without_kernel(call, v, count);
     if (k->failed) return vc__no_value();
-    for (i = 0; i < count; i++) if (!vc__take(k, call, i + 1, v[i], &o[i])) return vc__no_value();
-    type = vc__unify(k, call, o, count);
+    for (uint32_t i = 0; i < count; i++) if (!vc__take(k, call, i + 1, v[i], &o[i])) return vc__no_value();
+    vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
     if (vc__rows(type) != 1) return VC__DECLINE(k, call, "takes scalars, and was given %s", vc_type_name(type));
-    for (i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
+    for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
 
 VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2]; v[0] = x; v[1] = y; return vc__vector("vc_vec2", v, 2); }
-VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z) { vc_val v[3]; v[0] = x; v[1] = y; v[2] = z; return vc__vector("vc_vec3", v, 3); }
-VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) { vc_val v[4]; v[0] = x; v[1] = y; v[2] = z; v[3] = w; return vc__vector("vc_vec4", v, 4); }
+VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z) {
+    vc_val v[3];
+    v[0] = x;
+    v[1] = y;
+    v[2] = z;
+    return vc__vector("vc_vec3", v, 3);
+}
+VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
+    vc_val v[4];
+    v[0] = x;
+    v[1] = y;
+    v[2] = z;
+    v[3] = w;
+    return vc__vector("vc_vec4", v, 4);
+}
 
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc_kernel *k = vc__kernel_of(scalar);
@@ -14061,14 +14148,17 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__take(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1)
-        return VC__DECLINE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u", vc_type_name(o.type), rows);
+        return VC__DECLINE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u",
+                           vc_type_name(o.type), rows);
     return vc__value(k, vc__record_splat(k, o.node, rows));
 }
 
+/* Returns component i of a vector node; a scalar is its own component 0. */
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
     const vc__node *n = &k->node[vector];
     if (vc__rows(n->type) == 1) return vector;
-    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_DIVERGES, vc__scalar(n->type), vector, VC__NIL, VC__NIL, i);
+    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_DIVERGES, vc__scalar(n->type), vector, VC__NIL, VC__NIL,
+                      i);
 }
 
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
@@ -14084,32 +14174,32 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
-    uint32_t a, b, flags;
     if (!k) return vc__without_kernel("vc_extract", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_extract", 1, vector, &o[0]) || !vc__take(k, "vc_extract", 2, i, &o[1])) return vc__no_value();
+    if (!vc__ready(k) || !vc__take(k, "vc_extract", 1, vector, &o[0]) || !vc__take(k, "vc_extract", 2, i, &o[1]))
+        return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
         vc__refuse_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
         return vc__no_value();
     }
-    a = vc__as_node(k, &o[0], vc__rows(o[0].type));
+    uint32_t a = vc__as_node(k, &o[0], vc__rows(o[0].type));
     if (a == VC__NIL || vc__rows(o[0].type) == 1) return vc__value(k, a);
-    b = vc__as_node(k, &o[1], 1);
+    uint32_t b = vc__as_node(k, &o[1], 1);
     if (b == VC__NIL) return vc__no_value();
-    flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_DIVERGES;
+    uint32_t flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_DIVERGES;
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
-    uint32_t parts[4], j, rows, value;
+    uint32_t parts[4];
     if (!k) return vc__without_kernel(call, &vector, 1);
     if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
-    rows = vc__rows(o.type);
+    uint32_t rows = vc__rows(o.type);
     if (i >= rows) return VC__DECLINE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows);
-    value = vc__fit(k, call, 3, scalar, vc__scalar(o.type));
+    uint32_t value = vc__fit(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
-    for (j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
+    for (uint32_t j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, rows));
 }
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("vc_insert", vector, i, scalar); }
@@ -14128,34 +14218,41 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__DECLINE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw", components ? components : "", vc_type_name(o.type));
-    return vc__value(k, length == 1 ? parts[0] : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
+        return VC__DECLINE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw",
+                           components ? components : "", vc_type_name(o.type));
+    return vc__value(
+        k, length == 1 ? parts[0]
+                       : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
 }
 
-/* vc_cast and vc_bitcast. */
+/* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     const char *call = op == VC__OP_CAST ? "vc_cast" : "vc_bitcast";
     vc__operand o;
     uint64_t bits = 0;
-    uint32_t n;
-    bool ok;
     if (k ? k->failed : !vc__is_immediate(v)) return k ? vc__no_value() : v;
     if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__cast_composite(type, v);
     if (!vc__take(k, call, 1, v, &o)) return vc__refused(k, call);
-    ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
-    if (op == VC__OP_BITCAST && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type)))) ok = false;
+    bool ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
+    if (op == VC__OP_BITCAST
+        && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type))))
+        ok = false;
     if (!k && !vc__is_type(type)) return vc__immediate(VC__MISCAST, type | (uint64_t)(op == VC__OP_BITCAST) << 32);
-    if (!k) return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits) : vc__refused(k, call);
+    if (!k)
+        return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits)
+                                                                             : vc__refused(k, call);
     if (!ok)
-        return VC__DECLINE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text, vc_type_name(o.type),
-                           vc__type_text(k, type).text,
-                           !vc__is_type(type) ? "it takes the type of a scalar or vector" : op == VC__OP_CAST ? "the number of components must agree"
-                                              : "size and number of components must agree, and bool has no bits");
-    n = o.node;
+        return VC__DECLINE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text,
+                           vc_type_name(o.type), vc__type_text(k, type).text,
+                           !vc__is_type(type)  ? "it takes the type of a scalar or vector"
+                           : op == VC__OP_CAST ? "the number of components must agree"
+                                               : "size and number of components must agree, and bool has no bits");
+    uint32_t n = o.node;
     k->narrows |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
-        n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n, VC__NIL, VC__NIL, 0);
+        n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n,
+                       VC__NIL, VC__NIL, 0);
     return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));
 }
 
@@ -14206,8 +14303,10 @@ VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(a, VC__OP_ISINF); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1)
-        return VC__DECLINE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors", vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
+    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1
+        && vc__rows(vc_typeof(b)) == 1)
+        return VC__DECLINE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors",
+                           vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -14218,7 +14317,8 @@ VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_AND); }
 VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_OR); }
 VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 
-/* Whether `a` is a scalar integer and the count an immediate, which then has the type of a and is below its width: the short way takes these. */
+/* Whether the fast path applies to a shift or rotation: `a` is a scalar integer and *count an immediate integer.
+   Then converts *count to the type of `a`, modulo its width. */
 static inline bool vc__quick_count(vc_val a, vc_val *count) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *n = k ? vc__near_node(k, a) : NULL;
@@ -14227,18 +14327,19 @@ static inline bool vc__quick_count(vc_val a, vc_val *count) {
     return true;
 }
 
-/* The count has a type of its own; an immediate one joins the type of a. */
+/* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
     const char *call = op == VC__OP_SHL ? "vc_shl" : "vc_shr";
     vc__operand o[2];
-    uint32_t n[2], rows;
+    uint32_t n[2];
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (vc__quick_count(a, &count)) return vc__pure2_long(a, count, op);
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count))
         return k ? vc__no_value() : vc__is_immediate(a) ? count : a;
     if (!vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, count, &o[1])) return vc__refused(k, call);
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU)) return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU))
+        return vc__refused(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
         o[1].type = vc__scalar(o[0].type);
@@ -14246,16 +14347,17 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     v[0] = o[0].bits;
     v[1] = o[1].bits;
     if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__refused(k, call);
-    rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
-    if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows) || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
+    uint32_t rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
+    if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
+        || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
         vc__refuse_two(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
         return vc__no_value();
     }
     n[0] = vc__as_node(k, &o[0], rows);
     n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], rows);
     if (n[1] == VC__NIL) return vc__no_value();
-    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_DIVERGES, vc__vec(vc__scalar(o[0].type), rows), n[0], n[1],
-                                   VC__NIL, 0));
+    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_DIVERGES,
+                                   vc__vec(vc__scalar(o[0].type), rows), n[0], n[1], VC__NIL, 0));
 }
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
@@ -14267,13 +14369,15 @@ VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
 VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT | VC__SWAPPED); }
 VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE | VC__SWAPPED); }
 
+/* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
-    uint32_t rows = vc__rows(type), n[3], i, flags = 0;
+    uint32_t rows = vc__rows(type), n[3], flags = 0;
     if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
     if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
-        return VC__DECLINE(k, "vc_select", "the condition%s is %s, the values are %s; vectors must have the same number of components",
+        return VC__DECLINE(k, "vc_select",
+                           "the condition%s is %s, the values are %s; vectors must have the same number of components",
                            vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
-    for (i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], rows);
         if (n[i] == VC__NIL) return vc__no_value();
         flags |= k->node[n[i]].flags & VC__NODE_DIVERGES;
@@ -14283,15 +14387,18 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     static const char call[] = "vc_select";
-    vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition) : vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition)
+                   : vc__kernel_of(a)       ? vc__kernel_of(a)
+                                            : vc__kernel_of(b);
     vc__operand o[3];
-    vc_type type;
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b))
         return k ? vc__no_value() : !vc__is_immediate(condition) ? condition : vc__is_immediate(a) ? b : a;
     if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
-    if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2])) return vc__refused(k, call);
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B)) return k ? vc__no_value() : vc__immediate(VC__MISCHOSEN, o[0].type);
-    type = vc__unify_from(k, call, o + 1, 2, 1);
+    if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2]))
+        return vc__refused(k, call);
+    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B))
+        return k ? vc__no_value() : vc__immediate(VC__MISCHOSEN, o[0].type);
+    vc_type type = vc__unify_from(k, call, o + 1, 2, 1);
     if (!type) return vc__refused(k, call);
     if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
     return vc__select_values(k, o, type);
@@ -14300,34 +14407,42 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
 VC_API vc_val vc_any(vc_val a) { return vc__pure1(a, VC__OP_ANY); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
 
-/* ---- where am I ---- */
+/* ---- IDs and sizes of invocations and groups ---- */
 
-static bool vc__check_together(vc_kernel *k, const char *call);
+static bool vc__check_subgroup(vc_kernel *k, const char *call);
 
-static vc_val vc__where(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
-    uint32_t size, flags = 0;
+/* Records a built-in variable; `axis` is 0 for those without axes. It is uniform if there is only one invocation
+   along the axis. */
+static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
+    uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
     if (axis > 2) return VC__DECLINE(k, call, "axis %u; it takes 0 to 2", axis);
-    size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
+    uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_DIFFERS;
-    else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1) flags = VC__NODE_DIVERGES;
+    else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
+        flags = VC__NODE_DIVERGES;
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
 }
 
-static vc_val vc__hidden(vc_kernel *k, const char *call, vc_hidden kind, uint32_t object, uint32_t axis) {
-    uint32_t most = kind == VC_HIDDEN_SHAPE ? 3 : 2;
+/* Records a read of an implicit argument. `object` is its buffer, if it has one. */
+static vc_val vc__implicit(vc_kernel *k, const char *call, vc_hidden kind, uint32_t object, uint32_t axis) {
+    uint32_t max_axis = kind == VC_HIDDEN_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > most) return VC__DECLINE(k, call, "axis %u; it takes 0 to %u", axis, most);
+    if (axis > max_axis) return VC__DECLINE(k, call, "axis %u; it takes 0 to %u", axis, max_axis);
     return vc__value(k, vc__record_leaf(k, VC__OP_HIDDEN, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
-/* Whether a launch may be a piece of a dispatch, whose groups start at a base. */
-static bool vc__has_base(const vc_kernel *k, uint32_t axis) { return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_BASE; }
+/* Whether the runtime may split a dispatch along this axis into launches whose group IDs start at a base. */
+static bool vc__has_group_base(const vc_kernel *k, uint32_t axis) {
+    return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_BASE;
+}
 
-VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__where(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
-VC_API vc_val vc_local_index(vc_kernel *k) { return vc__where(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
-VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_threads", VC_HIDDEN_THREADS, 0, axis); }
-VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__hidden(k, "vc_groups", VC_HIDDEN_GROUPS, 0, axis); }
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
+VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) {
+    return vc__implicit(k, "vc_threads", VC_HIDDEN_THREADS, 0, axis);
+}
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__implicit(k, "vc_groups", VC_HIDDEN_GROUPS, 0, axis); }
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
@@ -14336,38 +14451,45 @@ VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__where(k, "vc_group_id", VC__OP_GROUP_ID, axis);
-    if (!id.of || !vc__has_base(k, axis)) return id;
-    return vc_add(id, vc__hidden(k, "vc_group_id", VC_HIDDEN_GROUP_BASE, 0, axis));
+    vc_val id = vc__builtin(k, "vc_group_id", VC__OP_GROUP_ID, axis);
+    if (!id.of || !vc__has_group_base(k, axis)) return id;
+    return vc_add(id, vc__implicit(k, "vc_group_id", VC_HIDDEN_GROUP_BASE, 0, axis));
 }
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__where(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
-    if (!id.of || !vc__has_base(k, axis)) return id;
-    return vc_add(id, vc_mul(vc__hidden(k, "vc_global_id", VC_HIDDEN_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
+    vc_val id = vc__builtin(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
+    if (!id.of || !vc__has_group_base(k, axis)) return id;
+    return vc_add(
+        id, vc_mul(vc__implicit(k, "vc_global_id", VC_HIDDEN_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
     vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type)) return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
-    return o->op == VC__OP_BUFFER ? vc__hidden(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
-                                  : vc_const(buffer.of, vc_u32(o->count));
+    if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type))
+        return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
+    return o->op == VC__OP_BUFFER
+               ? vc__implicit(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
+               : vc_const(buffer.of, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     vc_kernel *k = vc__kernel_of_ref("vc_shape", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_shape", &buffer) : NULL;
     if (!o) return vc__no_value();
-    if (o->op == VC__OP_BUFFER) return vc__hidden(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
-    return VC__DECLINE(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op), vc__object_name(o));
+    if (o->op == VC__OP_BUFFER)
+        return vc__implicit(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
+    return VC__DECLINE(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op),
+                       vc__object_name(o));
 }
 
-VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__where(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
-VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__where(k, "vc_subgroup_id", VC__OP_SUBGROUP_ID, 0); }
-VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__where(k, "vc_subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
-VC_API vc_val vc_subgroup_local_id(vc_kernel *k) { return vc__where(k, "vc_subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0); }
+VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
+VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_id", VC__OP_SUBGROUP_ID, 0); }
+VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
+VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
+    return vc__builtin(k, "vc_subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0);
+}
 
 /* ---- statements ---- */
 
@@ -14387,7 +14509,7 @@ static uint32_t vc__cause_of(const vc_kernel *k) {
 }
 
 /* The first operand of a node that differs between invocations; VC__NIL: none. */
-static uint32_t vc__differing_operand(const vc_kernel *k, const vc__node *n) {
+static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
     uint32_t count = vc__op[n->op].operands, i;
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
     if (count == VC__MANY) count = n->a[1];
@@ -14401,7 +14523,7 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
     const vc__object *o;
     l.text[0] = 0;
-    for (; node != VC__NIL; node = vc__differing_operand(k, &k->node[node])) {
+    for (; node != VC__NIL; node = vc__divergent_operand(k, &k->node[node])) {
         o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
         if (!o || !vc__is_private(o) || !o->differs) continue;
         snprintf(l.text, sizeof l.text, "; it depends on %s '%.40s'", vc__object_kind(o->op), vc__object_name(o));
@@ -14444,26 +14566,26 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
         vc__fence(k, VC_ACQ_REL, (uint32_t)memory, storage);
         return;
     }
-    if (execution == VC_SCOPE_SUBGROUP ? !vc__check_together(k, call) : !vc__check_workgroup(k, call)) return;
+    if (execution == VC_SCOPE_SUBGROUP ? !vc__check_subgroup(k, call) : !vc__check_workgroup(k, call)) return;
     if (memory == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
     vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
 /* The innermost loop around the place; VC__NIL: none. */
-static uint32_t vc__loop_around(const vc_kernel *k) {
+static uint32_t vc__enclosing_loop(const vc_kernel *k) {
     uint32_t b = k->now;
     while (b != VC__NIL && !vc__is_loop(k->block[b].op)) b = k->block[b].parent;
     return b;
 }
 
-static uint32_t vc__flags_of(const vc_kernel *k, uint32_t node) {
+static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
     uint32_t flags = node == VC__NIL ? 0u : k->node[node].flags;
     return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u) | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
 }
 
 /* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. masked: who comes there is known from the
    conditions of the blocks around, as CUDA C has to know it. */
-static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
+static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
     if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
         vc__note_lack(k, VC__LACK_MACHINE);
@@ -14475,9 +14597,9 @@ static bool vc__reconverge(vc_kernel *k, const char *call, bool masked, const ch
 
 /* An exit by which invocations diverge: from here to the end of the blocks out to `last` some are missing, as `marks` (VC__BLOCK_) tell. What a loop repeats
    is missing them too. `own` (VC__NODE_) is how they diverge from those that run the loop around; `cause` is the node that makes them. */
-typedef struct vc__parting { uint32_t last, marks, own, cause; bool repeats; } vc__parting;
+typedef struct vc__divergent_exit { uint32_t last, marks, own, cause; bool repeats; } vc__divergent_exit;
 
-static void vc__diverge(vc_kernel *k, const char *call, const vc__parting *p) {
+static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_exit *p) {
     uint32_t b;
     vc__block *block;
     for (b = k->now; b != VC__NIL; b = b == p->last ? VC__NIL : k->block[b].parent) {
@@ -14488,9 +14610,13 @@ static void vc__diverge(vc_kernel *k, const char *call, const vc__parting *p) {
             return;
         }
         if (p->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV && p->marks & VC__BLOCK_SPLITS
-            && !vc__reconverge(k, call, false, "its condition differs between the invocations of a subgroup, and the loop around it has an operation of"
-                                               " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
-                               p->cause)) return;
+            && !vc__require_reconvergence(
+                k, call, false,
+                "its condition differs between the invocations of a subgroup, and the loop around it has an operation "
+                "of"
+                " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
+                p->cause))
+            return;
         if (p->last == VC__NIL) continue;
         block->flags = (uint16_t)(block->flags | p->marks | (p->marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
         if (!block->own && p->own) block->cause = p->cause;
@@ -14508,16 +14634,16 @@ static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
 /* What an exit in the open block does to the blocks around. */
 static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
     uint32_t bits = k->node[condition].flags & VC__NODE_DIVERGES;
-    vc__parting p;
-    p.marks = (vc__flags_of(k, condition) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
+    vc__divergent_exit p;
+    p.marks = (vc__block_flags_of(k, condition) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
     if (!p.marks) return;
     p.last = loop;
-    p.own = bits | (loop == VC__NIL ? 0u : vc__control(k, k->now, k->block[loop].parent));
+    p.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->now, k->block[loop].parent));
     p.cause = bits ? condition : vc__cause_of(k);
     p.repeats = op != VC__OP_CONTINUE_IF;
     if (op == VC__OP_RETURN_IF) k->returned = true;
     if (op == VC__OP_RETURN_IF && p.marks & VC__BLOCK_SPLITS) k->split = true;
-    vc__diverge(k, call, &p);
+    vc__apply_exit(k, call, &p);
     if (op == VC__OP_BREAK_IF) k->block[loop].left = (uint8_t)(k->block[loop].left | p.own);
 }
 
@@ -14526,7 +14652,7 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
     c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
-    loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__loop_around(k);
+    loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
     vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
@@ -14541,14 +14667,18 @@ VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_retur
 /* ---- subgroups ---- */
 
 /* Whether an operation of subgroups may stand here. */
-static bool vc__check_together(vc_kernel *k, const char *call) {
+static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     bool masked = !k->split && !(k->block[k->now].flags & VC__BLOCK_UNMASKED);
     uint32_t b;
     if (vc__in_switch(k, call)) return false;
     if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
-        && !vc__reconverge(k, call, masked, "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them:"
-                                             " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
-                           vc__cause_of(k))) return false;
+        && !vc__require_reconvergence(
+            k, call, masked,
+            "stands where some invocations of a subgroup may not come, under or behind a condition that differs "
+            "between them:"
+            " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
+            vc__cause_of(k)))
+        return false;
     for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
     return true;
 }
@@ -14556,7 +14686,7 @@ static bool vc__check_together(vc_kernel *k, const char *call) {
 /* `by`: a node of u32, or VC__NIL. */
 static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x, vc_type type, uint32_t flags) {
     uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__rows(o->type)) : o->node;
-    if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_together(k, call)) return vc__no_value();
+    if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_subgroup(k, call)) return vc__no_value();
     return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
 }
 
@@ -14715,7 +14845,7 @@ static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
 
 /* Each subgroup by itself, then pairs of what they have, half as many with every step. */
 /* Whether subgroups that there are combine values of a type: 64-bit integers need a feature of their own; narrow ones are widened. */
-static bool vc__subgroup_combines(const vc_kernel *k, vc_type type) {
+static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
     uint64_t lacks = k->desc.machine.lacks;
     return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type) || vc__bits(vc__kind(type)) < 64;
 }
@@ -14729,7 +14859,7 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     part = vc__scratch(k, vc_typeof(v));
     left = vc_var(k, "left", VC_U32);
     index = vc_local_index(k);
-    if (vc__subgroup_combines(k, vc_typeof(v))) {
+    if (vc__has_subgroup_reduce(k, vc_typeof(v))) {
         v = vc_subgroup_reduce(op, v);
         VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
         count = vc_subgroup_count(k);
@@ -14799,7 +14929,7 @@ static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
     uint32_t c;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
     c = vc__condition(k, call, 1, condition);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c), VC_NONE, c, VC__NIL);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c), VC_NONE, c, VC__NIL);
 }
 
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
@@ -14822,7 +14952,7 @@ VC_API int vc_else_begin(vc_kernel *k) {
     }
     k->pin_count = before;
     condition = b->condition;
-    if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL)) return 1;
+    if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__block_flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL)) return 1;
     b = &k->block[k->now];
     b->condition = condition;
     if (b->own) b->cause = condition;
@@ -14843,12 +14973,12 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
         return 1;
     }
     n = vc__as_node(k, &o, 1);
-    if (n != VC__NIL) vc__open_block(k, k->now, VC__OP_SWITCH, vc__flags_of(k, n), o.type, n, VC__NIL);
+    if (n != VC__NIL) vc__open_block(k, k->now, VC__OP_SWITCH, vc__block_flags_of(k, n), o.type, n, VC__NIL);
     return 1;
 }
 
 /* A part of the open switch, once each. */
-static int vc__part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
+static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
     uint32_t i, low, high;
     uint64_t bits = 0;
     vc_type type;
@@ -14872,8 +15002,8 @@ static int vc__part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t v
     return 1;
 }
 
-VC_API int vc_case_begin(vc_kernel *k, int64_t value) { return vc__part_begin(k, "VC_CASE", VC__OP_CASE, value); }
-VC_API int vc_default_begin(vc_kernel *k) { return vc__part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
+VC_API int vc_case_begin(vc_kernel *k, int64_t value) { return vc__switch_part_begin(k, "VC_CASE", VC__OP_CASE, value); }
+VC_API int vc_default_begin(vc_kernel *k) { return vc__switch_part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
 
 /* ---- divergence through variables ----
    What was stored to a variable or private array differs between invocations if the value, the index, or the conditions of the blocks between declaration and
@@ -14881,17 +15011,17 @@ VC_API int vc_default_begin(vc_kernel *k) { return vc__part_begin(k, "VC_DEFAULT
    What becomes known later in a loop reaches loads before it through the next round; then the outermost loop is analysed again when it closes, until nothing
    changes. */
 
-enum { VC__REPLAYS = 16 }; /* passes over one loop; then all of its variables are taken to differ */
+enum { VC__MAX_REPLAYS = 16 }; /* passes over one loop; then all of its variables are taken to differ */
 
 /* Behind a loop that invocations leave in different rounds, what it stored to variables declared outside differs, and a return in it took only those that
    were still there. */
-static void vc__note_left(vc_kernel *k, uint32_t loop) {
+static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
     uint32_t pin;
     for (pin = b->open + 1; b->left && pin < b->close; pin++) {
         const vc__node *n = &k->node[k->pin[pin].node];
         vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
-        if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__differ(k, o, b->left);
+        if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__add_divergence(k, o, b->left);
         if (n->op == VC__OP_RETURN_IF) k->returned = true;
         if (n->op == VC__OP_RETURN_IF && b->left & VC__NODE_SPLITS) k->split = true;
     }
@@ -14917,9 +15047,9 @@ static void vc__replay_block(vc_kernel *k, vc__node *n) {
     vc__block *b;
     k->now = k->pin[n->at].block;
     b = &k->block[k->now];
-    if (n->op == VC__OP_END) { vc__note_left(k, closed); return; }
+    if (n->op == VC__OP_END) { vc__note_loop_exit(k, closed); return; }
     if (n->op == VC__OP_FOR) n->flags = (uint8_t)(n->flags | (vc__flags_of_operands(k, n) & VC__NODE_DIVERGES));
-    vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__flags_of(k, b->condition));
+    vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__block_flags_of(k, b->condition));
 }
 
 static void vc__replay_effect(vc_kernel *k, vc__node *n) {
@@ -14927,12 +15057,12 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed = n->at;
     if (n->op == VC__OP_STORE) {
         o = &k->object[k->node[n->a[0]].x];
-        if (vc__is_private(o)) vc__note_private(k, o, n->a[2], n->a[1]);
+        if (vc__is_private(o)) vc__note_private_store(k, o, n->a[2], n->a[1]);
     } else if (n->op == VC__OP_BARRIER) {
-        if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_together(k, "vc_barrier_scoped");
+        if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_subgroup(k, "vc_barrier_scoped");
         else vc__check_workgroup(k, n->x ? "vc_barrier_scoped" : "vc_barrier");
-    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "vc_break_if", n->op, vc__loop_around(k), n->a[0]);
-    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "vc_continue_if", n->op, vc__loop_around(k), n->a[0]);
+    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "vc_break_if", n->op, vc__enclosing_loop(k), n->a[0]);
+    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "vc_continue_if", n->op, vc__enclosing_loop(k), n->a[0]);
     else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "vc_return_if", n->op, VC__NIL, n->a[0]);
     k->replayed = 0;
 }
@@ -14948,7 +15078,7 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
         else if (class_ == VC__CONV && n->op != VC__OP_ELECT) {
             k->replayed = n->at;
-            vc__check_together(k, vc__subgroup_call(n));
+            vc__check_subgroup(k, vc__subgroup_call(n));
             k->replayed = 0;
         } else if (class_ == VC__PURE || class_ == VC__READ) {
             next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
@@ -14962,7 +15092,7 @@ static void vc__replay(vc_kernel *k, uint32_t loop) {
     uint32_t now = k->now, end = k->count, pass, i;
     for (pass = 0; k->stale && !k->failed; pass++) {
         k->stale = false;
-        for (i = 0; i < k->object_count && pass == VC__REPLAYS; i++) if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
+        for (i = 0; i < k->object_count && pass == VC__MAX_REPLAYS; i++) if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
         k->now = k->block[loop].parent;
         vc__replay_nodes(k, k->pin[k->block[loop].open].node, end);
     }
@@ -14981,7 +15111,7 @@ VC_API int vc_block_end(vc_kernel *k) {
     if (b->open < k->shut_from) k->shut_from = b->open;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__settle_region(k);
-    if (!k->failed) vc__note_left(k, closed);
+    if (!k->failed) vc__note_loop_exit(k, closed);
     if (closed != k->outer) return 0;
     if (k->stale && !k->failed) vc__replay(k, closed);
     k->outer = 0;
@@ -14990,7 +15120,7 @@ VC_API int vc_block_end(vc_kernel *k) {
 }
 
 /* Opens the block, whose value counts up by a step that is not 0 and is taken as unsigned. */
-static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
+static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
     vc__operand o[3];
     uint32_t n[3], i, flags = 0;
     vc_val v[3];
@@ -15001,7 +15131,7 @@ static vc_val vc__count(vc_kernel *k, vc_val first, vc_val limit, vc_val step, b
         if (k->failed || !vc__take(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
         n[i] = i == 2 && vc__is_immediate(step) && step.bits == 1 ? VC__NIL : vc__as_node(k, &o[i], 1);
         if (n[i] == VC__NIL && i < 2) return vc__no_value();
-        if (n[i] != VC__NIL) flags |= vc__flags_of(k, n[i]);
+        if (n[i] != VC__NIL) flags |= vc__block_flags_of(k, n[i]);
     }
     if (k->failed || !vc__open_block(k, k->now, VC__OP_FOR, flags, o[0].type, n[0], n[1])) return vc__no_value();
     i = k->pin[k->block[k->now].open].node;
@@ -15019,7 +15149,7 @@ static bool vc__may_wrap(vc_type type, vc_val limit, uint64_t step) {
 
 /* A step that is known when recorded; bits are its own, of a signed or unsigned type. Counting down is counting the complement up. Of signed numbers from 0
    on counting is done in unsigned ones, where no step wraps. */
-static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
+static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
     bool down = vc__is_signed(step_type) && step >> 63, wraps;
     uint64_t by = down ? 0 - step : step;
     vc_type counter = type;
@@ -15034,19 +15164,19 @@ static vc_val vc__for_known(vc_kernel *k, vc_val first, vc_val limit, vc_type ty
         first = vc_cast(counter, first);
         wraps = false;
     }
-    i = vc_cast(type, vc__count(k, first, limit, vc_imm(counter, by), wraps));
+    i = vc_cast(type, vc__count_loop(k, first, limit, vc_imm(counter, by), wraps));
     return down ? vc_not(i) : i;
 }
 
 /* A negative step counts the complement up; a step of 0 has nothing below the limit. */
-static vc_val vc__for_computed(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
+static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
     vc_type of = vc_typeof(step);
     bool is_signed = vc__is_signed(of);
     vc_val down = is_signed ? vc_shr(step, vc_u32(vc__bits(type) - 1)) : vc_imm(of, 0), by = vc_cast(type, vc_sub(vc_xor(step, down), down)), i;
     down = vc_cast(type, down);
     first = vc_xor(vc_const(k, first), down);
     limit = vc_select(vc_eq(step, vc_imm(of, 0)), first, vc_xor(vc_const(k, limit), down));
-    i = vc__count(k, first, limit, by, true);
+    i = vc__count_loop(k, first, limit, by, true);
     return is_signed ? vc_xor(i, down) : i;
 }
 
@@ -15064,14 +15194,14 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
                            vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
-    if (o[2].node == VC__NIL) return vc__for_known(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
-    return vc__for_computed(k, first, limit, type, step);
+    if (o[2].node == VC__NIL) return vc__for_constant_step(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
+    return vc__for_dynamic_step(k, first, limit, type, step);
 }
 
 /* ---- short circuit: a variable in front of a VC_IF holds the result ---- */
 
 /* Stores operand `which` into the result. The first store declares it in front of the blocks; composites need no zeros there, since both blocks set them. */
-static void vc__store_lazy(vc_lazy *lazy, uint32_t which, vc_val value) {
+static void vc__short_circuit_store(vc_lazy *lazy, uint32_t which, vc_val value) {
     vc_kernel *k = lazy->of;
     vc_type type = vc_typeof(value);
     bool composite = vc__is_composite(value);
@@ -15108,7 +15238,7 @@ VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, 
 }
 
 /* Whether the block that was opened for the last operand is the one still open. */
-static bool vc__is_lazy(const vc_lazy *lazy) {
+static bool vc__short_circuit_is_open(const vc_lazy *lazy) {
     vc_kernel *k = lazy->of;
     if (!vc__ready(k)) return false;
     return k->now == lazy->block || VC__REFUSE(k, lazy->call, "an operand opens a block and does not close it, or closes one that it did not open");
@@ -15117,9 +15247,9 @@ static bool vc__is_lazy(const vc_lazy *lazy) {
 /* An immediate is no reason for a store: it is selected at the end, and takes the type of b. */
 VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a) {
     vc_kernel *k = lazy->of;
-    if (!vc__is_lazy(lazy)) return;
+    if (!vc__short_circuit_is_open(lazy)) return;
     if (vc__is_immediate(a)) lazy->a = a;
-    else vc__store_lazy(lazy, 2, a);
+    else vc__short_circuit_store(lazy, 2, a);
     vc_block_end(k);
     vc_else_begin(k);
     lazy->block = k->now;
@@ -15130,9 +15260,9 @@ VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out) {
     vc_val result = value;
     bool held;
     if (out) *out = vc__no_value();
-    if (!vc__is_lazy(lazy)) return;
+    if (!vc__short_circuit_is_open(lazy)) return;
     held = lazy->result.of || !vc__is_immediate(value);
-    if (held) vc__store_lazy(lazy, lazy->which, value);
+    if (held) vc__short_circuit_store(lazy, lazy->which, value);
     vc_block_end(k);
     if (held && !k->failed) result = vc__load(k, lazy->call, &lazy->result);
     if (lazy->a.of) result = vc_select(lazy->condition, lazy->a, result);
@@ -15151,7 +15281,7 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
         inside = i ? vc_and(inside, one) : one;
     }
     c = vc__condition(k, "VC_EACH", 1, inside);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
+    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
     return vc_global_id(k, 0);
 }
 
@@ -15195,7 +15325,7 @@ static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
 }
 
 /* Not yet checked. */
-static vc__fn vc__fn_given(const char *call, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+static vc__fn vc__fn_unchecked(const char *call, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
     vc__fn f;
     uint32_t i;
     f.call = call;
@@ -15212,7 +15342,7 @@ static vc__fn vc__fn_given(const char *call, uint32_t count, vc_val a, vc_val b,
 }
 
 static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
-    vc__fn f = vc__fn_given(call, count, a, b, c, d);
+    vc__fn f = vc__fn_unchecked(call, count, a, b, c, d);
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
     return f;
 }
@@ -15224,12 +15354,12 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
 }
 
 /* v as another kind of number. */
-static vc_val vc__to_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
+static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
 
 /* The result; where immediates make none, the call that is blamed for it is the one that was made. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     uint32_t i;
-    if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__to_kind(VC_F16, r);
+    if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
     if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
     for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return f->v[i];
@@ -15237,7 +15367,7 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
 }
 
 /* Refuses what the checks at the beginning let pass; gives what the call then does. */
-VC__PRINTF(2, 3) static vc_val vc__fn_refuse(vc__fn *f, const char *format, ...) {
+VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     va_list list;
     va_start(list, format);
     if (f->k) vc__fail_list(f->k, f->call, format, list);
@@ -15257,27 +15387,27 @@ VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE)
 VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
 VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
-static vc_val vc__upper(vc_val a, vc_val b, uint32_t op) {
+static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (k) k->carries = true;
     return vc__pure2(a, b, op);
 }
-VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__upper(a, b, VC__OP_MUL_HI); }
+VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
     vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc_find_msb(vc__to_kind(vc__fn_unsigned(&f), f.v[0]));
+    a = vc_find_msb(vc__cast_kind(vc__fn_unsigned(&f), f.v[0]));
     a = vc_sub(vc_imm(vc__to_signed(vc__scalar(f.type)), vc__fn_width(&f) - 1), a);
-    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
     vc__fn f = vc__fn_one("vc_ctz", VC__KINDS_IU, a);
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc__to_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest */
+    a = vc__cast_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest */
     a = vc_min(a, vc_imm(vc__fn_unsigned(&f), vc__fn_width(&f)));
-    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
 /* Bytes change places with their neighbours, then pairs of them, and so on. */
@@ -15286,12 +15416,12 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     vc__fn f = vc__fn_one("vc_byte_swap", VC__KINDS_IU, a);
     uint32_t i;
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
+    a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
     for (i = 0; 8u << i < vc__fn_width(&f); i++) {
         vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
         a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));
     }
-    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
@@ -15302,20 +15432,20 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
     }
     f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
-    count = vc__to_kind(vc__fn_unsigned(&f), f.v[1]);
+    a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
+    count = vc__cast_kind(vc__fn_unsigned(&f), f.v[1]);
     a = vc__pure2(a, right ? vc_neg(count) : count, VC__OP_ROTL);
-    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), a));
+    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
 VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
 
 /* Offset and count of a field as they are meant. */
-static void vc__fn_field(const vc__fn *f, vc_val *offset, vc_val *count) {
+static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
     uint32_t width = vc__fn_width(f), kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
-    *offset = vc_and(vc__to_kind(VC_U32, *offset), vc_u32(width - 1));
-    if (vc__bits(kind) > 32) *count = vc_min(vc__to_kind(kind, *count), vc_imm(kind, width));
-    *count = vc_min(vc__to_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
+    *offset = vc_and(vc__cast_kind(VC_U32, *offset), vc_u32(width - 1));
+    if (vc__bits(kind) > 32) *count = vc_min(vc__cast_kind(kind, *count), vc_imm(kind, width));
+    *count = vc_min(vc__cast_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
 }
 
 /* As many ones as count says. */
@@ -15329,7 +15459,7 @@ VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bit_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
     vc_val width;
     if (!f.type) return vc__fn_end(&f, a);
-    vc__fn_field(&f, &f.v[1], &f.v[2]);
+    vc__fn_clamp_field(&f, &f.v[1], &f.v[2]);
     if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc_and(vc_shr(f.v[0], f.v[1]), vc__fn_ones(&f, f.v[2])));
     width = vc_sub(vc_u32(vc__fn_width(&f)), f.v[2]);
     a = vc_shr(vc_shl(f.v[0], vc_sub(width, f.v[1])), width);
@@ -15340,7 +15470,7 @@ VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bit_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
     vc_val mask;
     if (!f.type) return vc__fn_end(&f, a);
-    vc__fn_field(&f, &f.v[2], &f.v[3]);
+    vc__fn_clamp_field(&f, &f.v[2], &f.v[3]);
     mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
     return vc__fn_end(&f, vc_or(vc_and(f.v[0], vc_not(mask)), vc_and(vc_shl(f.v[1], f.v[2]), mask)));
 }
@@ -15350,10 +15480,10 @@ VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
 static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t op) {
     vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc__upper(f.v[0], f.v[1], op));
-    a = vc__to_kind(vc__fn_unsigned(&f), f.v[0]);
-    b = vc__to_kind(vc__fn_unsigned(&f), f.v[1]);
-    return vc__fn_end(&f, vc__to_kind(vc__scalar(f.type), vc__upper(a, b, op)));
+    if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc__pure2_carries(f.v[0], f.v[1], op));
+    a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
+    b = vc__cast_kind(vc__fn_unsigned(&f), f.v[1]);
+    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), vc__pure2_carries(a, b, op)));
 }
 VC_API vc_val vc_add_carry(vc_val a, vc_val b) { return vc__carry("vc_add_carry", a, b, VC__OP_ADD_CARRY); }
 VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) { return vc__carry("vc_sub_borrow", a, b, VC__OP_SUB_BORROW); }
@@ -15361,13 +15491,13 @@ VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) { return vc__carry("vc_sub_borro
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc__to_kind(vc__fn_unsigned(&f), vc_max(f.v[0], f.v[1]));
-    b = vc__to_kind(vc__fn_unsigned(&f), vc_min(f.v[0], f.v[1]));
+    a = vc__cast_kind(vc__fn_unsigned(&f), vc_max(f.v[0], f.v[1]));
+    b = vc__cast_kind(vc__fn_unsigned(&f), vc_min(f.v[0], f.v[1]));
     return vc__fn_end(&f, vc_sub(a, b));
 }
 
 /* The largest number, or the least where a is negative. */
-static vc_val vc__fn_limit(const vc__fn *f, vc_val a) {
+static vc_val vc__fn_overflow_limit(const vc__fn *f, vc_val a) {
     uint32_t width = vc__fn_width(f);
     return vc_xor(vc_shr(a, vc_u32(width - 1)), vc__fn_imm(f, vc__ones(width - 1)));
 }
@@ -15381,7 +15511,7 @@ VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
     sum = vc_add(a, b);
     if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_select(vc_lt(sum, a), vc__fn_imm(&f, vc__ones(vc__fn_width(&f))), sum));
     over = vc_and(vc_xor(a, sum), vc_xor(b, sum)); /* its sign: the sum has neither's */
-    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_limit(&f, a), sum));
+    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), sum));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
@@ -15393,7 +15523,7 @@ VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
     if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_sub(vc_max(a, b), b));
     rest = vc_sub(a, b);
     over = vc_and(vc_xor(a, b), vc_xor(a, rest));
-    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_limit(&f, a), rest));
+    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), rest));
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
@@ -15405,7 +15535,7 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 /* ---- floats ---- */
 
 /* Whether some products of such immediates may be none: they are subnormal, infinite or NaN. */
-static bool vc__fn_is_far(vc_type kind, uint64_t bits) {
+static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
     vc__real r;
     int32_t most = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
     return !vc__unpack(kind, bits, &r) || (r.class_ == VC__REAL_NORMAL ? r.exponent > most || r.exponent < -most : r.class_ != VC__REAL_ZERO);
@@ -15416,26 +15546,26 @@ static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_v
     vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, a, b, c, vc__no_value());
     uint32_t i;
     for (i = 0; i < same && f.type && f.k; i++)
-        if (vc__is_immediate(f.v[i]) && vc__fn_is_far(vc__kind(f.type), f.v[i].bits)) f.v[i] = vc_const(f.k, f.v[i]);
+        if (vc__is_immediate(f.v[i]) && vc__fn_is_extreme(vc__kind(f.type), f.v[i].bits)) f.v[i] = vc_const(f.k, f.v[i]);
     if (vc__kind(f.type) != VC_F16) return f;
     f.half = true;
     f.type += VC_F32 - VC_F16;
-    for (i = 0; i < same; i++) f.v[i] = vc__to_kind(VC_F32, f.v[i]);
+    for (i = 0; i < same; i++) f.v[i] = vc__cast_kind(VC_F32, f.v[i]);
     return f;
 }
 static vc__fn vc__fn_float1(const char *call, vc_val a) { return vc__fn_float(call, 1, 1, a, vc__no_value(), vc__no_value()); }
 static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) { return vc__fn_float(call, 2, 2, a, b, vc__no_value()); }
 
-static bool vc__fn_is_wide(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
+static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
 /* A number, and one by its bits in either type. */
-static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_wide(f) ? vc_f64(x) : vc_f32((float)x); }
-static vc_val vc__fn_either(const vc__fn *f, uint32_t narrow, uint64_t wide) { return vc__fn_imm(f, vc__fn_is_wide(f) ? wide : narrow); }
+static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
+static vc_val vc__fn_constant(const vc__fn *f, uint32_t narrow, uint64_t wide) { return vc__fn_imm(f, vc__fn_is_f64(f) ? wide : narrow); }
 
 /* Coefficients from the highest power on; of f32, then of f64. */
 typedef struct vc__fn_poly { uint32_t narrow[8]; uint64_t wide[15]; uint32_t narrow_count, wide_count; } vc__fn_poly;
 static vc_val vc__fn_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x) {
-    bool wide = vc__fn_is_wide(f);
+    bool wide = vc__fn_is_f64(f);
     uint32_t i, count = wide ? p->wide_count : p->narrow_count;
     vc_val r = vc__fn_imm(f, wide ? p->wide[0] : p->narrow[0]);
     for (i = 1; i < count; i++) r = vc_fma(r, x, vc__fn_imm(f, wide ? p->wide[i] : p->narrow[i]));
@@ -15443,11 +15573,11 @@ static vc_val vc__fn_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x)
 }
 
 /* r with the sign of x. */
-static vc_val vc__fn_signed(const vc__fn *f, vc_val x, vc_val r) { return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r); }
+static vc_val vc__fn_copy_sign(const vc__fn *f, vc_val x, vc_val r) { return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r); }
 
-static vc_val vc__fn_nan(const vc__fn *f) { return vc__fn_either(f, 0x7fc00000u, 0x7ff8000000000000u); }
-static vc_val vc__fn_infinity(const vc__fn *f) { return vc__fn_either(f, 0x7f800000u, 0x7ff0000000000000u); }
-static vc_val vc__fn_least(const vc__fn *f) { return vc__fn_either(f, 0x00800000u, 0x0010000000000000u); } /* normal number */
+static vc_val vc__fn_nan(const vc__fn *f) { return vc__fn_constant(f, 0x7fc00000u, 0x7ff8000000000000u); }
+static vc_val vc__fn_infinity(const vc__fn *f) { return vc__fn_constant(f, 0x7f800000u, 0x7ff0000000000000u); }
+static vc_val vc__fn_least_normal(const vc__fn *f) { return vc__fn_constant(f, 0x00800000u, 0x0010000000000000u); } /* normal number */
 
 /* Polynomials are Chebyshev interpolations in 260-bit arithmetic. */
 static const vc__fn_poly vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
@@ -15474,7 +15604,7 @@ static const vc__fn_poly vc__fn_erfc_poly = { /* (1 - erf(x)) * e^(x^2), t = (x 
 };
 
 /* asinh and atanh of |x| <= 1/2, z = x^2. */
-static vc_val vc__fn_near(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) { return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x); }
+static vc_val vc__fn_odd_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) { return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x); }
 
 /* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2, relative to itself, of f32 or f64 */
 static vc_val vc__half_log1p(vc_type kind, vc_val u) {
@@ -15483,12 +15613,12 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u) {
     memset(&f, 0, sizeof f);
     f.type = kind;
     s = vc_div(u, vc_add(u, vc__fn_real(&f, 2)));
-    return vc__fn_near(&f, &vc__fn_atanh_poly, s, vc_mul(s, s));
+    return vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, s, vc_mul(s, s));
 }
 
 /* log(x + root), root being x but for a constant; of a large x log(2 x). */
 static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {
-    vc_val large = vc_lt(vc__fn_real(f, vc__fn_is_wide(f) ? 1073741824.0 : 16384.0), x);
+    vc_val large = vc_lt(vc__fn_real(f, vc__fn_is_f64(f) ? 1073741824.0 : 16384.0), x);
     vc_val r = vc_log(vc_select(large, x, vc_add(x, root)));
     return vc_select(large, vc_add(r, vc__fn_real(f, 0.69314718055994530942)), r);
 }
@@ -15501,7 +15631,7 @@ VC_API vc_val vc_asinh(vc_val a) {
     size = vc_abs(a);
     z = vc_mul(a, a);
     far = vc__fn_log_of_sum(&f, size, vc_sqrt(vc_add(z, vc__fn_real(&f, 1))));
-    return vc__fn_end(&f, vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_near(&f, &vc__fn_asinh_poly, a, z), vc__fn_signed(&f, a, far)));
+    return vc__fn_end(&f, vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, a, z), vc__fn_copy_sign(&f, a, far)));
 }
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) */
@@ -15513,7 +15643,7 @@ VC_API vc_val vc_acosh(vc_val a) {
     one = vc__fn_real(&f, 1);
     less = vc_sub(a, one);
     z = vc_mul(less, vc__fn_real(&f, 0.5));
-    near = vc__fn_near(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
+    near = vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
     r = vc__fn_log_of_sum(&f, a, vc_sqrt(vc_max(vc_mul(less, vc_add(a, one)), vc__fn_real(&f, 0))));
     r = vc_select(vc_lt(a, vc__fn_real(&f, 1.5)), vc_add(near, near), r);
     return vc__fn_end(&f, vc_select(vc_le(one, a), r, vc__fn_nan(&f)));
@@ -15527,20 +15657,20 @@ VC_API vc_val vc_atanh(vc_val a) {
     one = vc__fn_real(&f, 1);
     size = vc_abs(a);
     far = vc_mul(vc_log(vc_div(vc_add(one, size), vc_sub(one, size))), vc__fn_real(&f, 0.5));
-    far = vc__fn_signed(&f, a, vc_select(vc_eq(size, one), vc__fn_infinity(&f), far));
-    r = vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_near(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), far);
+    far = vc__fn_copy_sign(&f, a, vc_select(vc_eq(size, one), vc__fn_infinity(&f), far));
+    r = vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), far);
     return vc__fn_end(&f, vc_select(vc_le(size, one), r, vc__fn_nan(&f)));
 }
 
 /* a * 2^n, for |n| up to three times the largest exponent, in steps that are each a number of the type. */
 static vc_val vc__fn_scale(const vc__fn *f, vc_val a, vc_val n) {
-    bool wide = vc__fn_is_wide(f);
+    bool wide = vc__fn_is_f64(f);
     vc_type kind = wide ? VC_I64 : VC_I32;
     int32_t most = wide ? 1022 : 126, i;
     uint32_t fraction = vc__kinds[vc__kind(f->type)].fraction;
     for (i = 0; i < 3; i++) {
         vc_val part = vc_clamp(n, vc_i32(-most), vc_i32(most));
-        vc_val power = vc_shl(vc__to_kind(kind, vc_add(part, vc_i32(most + 1))), vc_u32(fraction));
+        vc_val power = vc_shl(vc__cast_kind(kind, vc_add(part, vc_i32(most + 1))), vc_u32(fraction));
         a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__rows(vc_typeof(power))), power));
         n = vc_sub(n, part);
     }
@@ -15554,25 +15684,25 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
     exponent = f.v[1];
     if (vc__bits(kind) > 32 || kind == VC_U32) exponent = vc_min(exponent, vc_imm(kind, 4000));
     if (kind == VC_I64) exponent = vc_max(exponent, vc_i64(-4000));
-    return vc__fn_end(&f, vc__fn_scale(&f, f.v[0], vc__to_kind(VC_I32, exponent)));
+    return vc__fn_end(&f, vc__fn_scale(&f, f.v[0], vc__cast_kind(VC_I32, exponent)));
 }
 
 VC_API vc_val vc_exp10(vc_val a) {
     vc__fn f = vc__fn_float1("vc_exp10", a);
     vc_val most, k, r;
     if (!f.type) return vc__fn_end(&f, a);
-    most = vc__fn_real(&f, vc__fn_is_wide(&f) ? 1200 : 200);
-    k = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_either(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(most), most);
-    r = vc_sub(f.v[0], vc_mul(k, vc__fn_either(&f, 0x3e9a2000u, 0x3fd34413509f6000u))); /* log10(2) in two parts, the first exact times k */
-    r = vc_sub(r, vc_mul(k, vc__fn_either(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
-    r = vc_exp2(vc_mul(r, vc__fn_either(&f, 0x40549a78u, 0x400a934f0979a371u)));
-    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__to_kind(VC_I32, k)));
+    most = vc__fn_real(&f, vc__fn_is_f64(&f) ? 1200 : 200);
+    k = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(most), most);
+    r = vc_sub(f.v[0], vc_mul(k, vc__fn_constant(&f, 0x3e9a2000u, 0x3fd34413509f6000u))); /* log10(2) in two parts, the first exact times k */
+    r = vc_sub(r, vc_mul(k, vc__fn_constant(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
+    r = vc_exp2(vc_mul(r, vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u)));
+    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__cast_kind(VC_I32, k)));
 }
 
 VC_API vc_val vc_log10(vc_val a) {
     vc__fn f = vc__fn_float1("vc_log10", a);
     if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_mul(vc_log2(f.v[0]), vc__fn_either(&f, 0x3e9a209bu, 0x3fd34413509f79ffu)));
+    return vc__fn_end(&f, vc_mul(vc_log2(f.v[0]), vc__fn_constant(&f, 0x3e9a209bu, 0x3fd34413509f79ffu)));
 }
 
 /* A third of the exponent and what follows it is a guess good to 5 bits; each step of Halley's makes three of one. */
@@ -15583,12 +15713,12 @@ VC_API vc_val vc_cbrt(vc_val a) {
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
     size = vc_abs(a);
-    safe = vc_and(vc_le(vc__fn_least(&f), size), vc_lt(size, vc__fn_infinity(&f)));
+    safe = vc_and(vc_le(vc__fn_least_normal(&f), size), vc_lt(size, vc__fn_infinity(&f)));
     size = vc_select(safe, size, vc__fn_real(&f, 1));
-    rounds = vc__fn_is_wide(&f) ? 3 : 2;
-    if (vc__fn_is_wide(&f)) {
-        t = vc__to_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), size), vc_u32(32)));
-        t = vc__to_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
+    rounds = vc__fn_is_f64(&f) ? 3 : 2;
+    if (vc__fn_is_f64(&f)) {
+        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), size), vc_u32(32)));
+        t = vc__cast_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
         t = vc_bitcast(f.type, vc_shl(t, vc_u32(32)));
     } else {
         t = vc_bitcast(vc__vec(VC_U32, vc__rows(f.type)), size);
@@ -15599,16 +15729,16 @@ VC_API vc_val vc_cbrt(vc_val a) {
         t = vc_add(t, vc_mul(t, vc_div(vc_sub(r, t), vc_add(vc_add(t, t), r))));
     }
     r = vc_mul(a, vc_step(vc__fn_real(&f, 1), vc_abs(a))); /* 0, infinities and NaN */
-    return vc__fn_end(&f, vc_select(safe, vc__fn_signed(&f, a, t), r));
+    return vc__fn_end(&f, vc_select(safe, vc__fn_copy_sign(&f, a, t), r));
 }
 
 /* By the numbers times 1, 2^-70 or 2^70 (f64: 520), so that their squares neither overflow nor vanish; `most` is the larger one. */
-static vc_val vc__fn_scaled_root(const vc__fn *f, vc_val a, vc_val b, vc_val most) {
+static vc_val vc__fn_scaled_norm(const vc__fn *f, vc_val a, vc_val b, vc_val most) {
     vc_val one = vc__fn_real(f, 1), scale, r;
-    vc_val up = vc__fn_either(f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
-    vc_val down = vc__fn_either(f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
-    scale = vc_select(vc_lt(vc__fn_either(f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
-    scale = vc_select(vc_lt(most, vc__fn_either(f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
+    vc_val up = vc__fn_constant(f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
+    vc_val down = vc__fn_constant(f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
+    scale = vc_select(vc_lt(vc__fn_constant(f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
+    scale = vc_select(vc_lt(most, vc__fn_constant(f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
     a = vc_mul(a, scale);
     b = vc_mul(b, scale);
     r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
@@ -15623,7 +15753,7 @@ VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     a = vc_abs(f.v[0]);
     b = vc_abs(f.v[1]);
     most = vc_max(a, b);
-    r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_root(&f, a, b, most);
+    r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_norm(&f, a, b, most);
     return vc__fn_end(&f, vc_select(vc_eq(most, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
 }
 
@@ -15634,24 +15764,24 @@ VC_API vc_val vc_erf(vc_val a) {
     a = f.v[0];
     size = vc_abs(a);
     one = vc__fn_real(&f, 1);
-    from = vc__fn_real(&f, vc__fn_is_wide(&f) ? 2 : 1);
+    from = vc__fn_real(&f, vc__fn_is_f64(&f) ? 2 : 1);
     z = vc_mul(a, a);
     t = vc_div(vc_sub(size, from), vc_add(size, from));
     far = vc_sub(one, vc_mul(vc_exp(vc_neg(z)), vc__fn_polynomial(&f, &vc__fn_erfc_poly, t)));
-    far = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_wide(&f) ? 6 : 4), size), one, far);
-    return vc__fn_end(&f, vc_select(vc_lt(size, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a), vc__fn_signed(&f, a, far)));
+    far = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_f64(&f) ? 6 : 4), size), one, far);
+    return vc__fn_end(&f, vc_select(vc_lt(size, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a), vc__fn_copy_sign(&f, a, far)));
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
     vc__fn f = vc__fn_float1("vc_radians", degrees);
     if (!f.type) return vc__fn_end(&f, degrees);
-    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_either(&f, 0x3c8efa35u, 0x3f91df46a2529d39u)));
+    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_constant(&f, 0x3c8efa35u, 0x3f91df46a2529d39u)));
 }
 
 VC_API vc_val vc_degrees(vc_val radians) {
     vc__fn f = vc__fn_float1("vc_degrees", radians);
     if (!f.type) return vc__fn_end(&f, radians);
-    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_either(&f, 0x42652ee1u, 0x404ca5dc1a63c1f8u)));
+    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_constant(&f, 0x42652ee1u, 0x404ca5dc1a63c1f8u)));
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
@@ -15671,30 +15801,30 @@ VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
 /* The bits of a number, and whether it is one that has an exponent. */
 static vc_val vc__fn_bits(const vc__fn *f, vc_val *normal) {
     vc_val size = vc_abs(f->v[0]);
-    *normal = vc_and(vc_le(vc__fn_least(f), size), vc_lt(size, vc__fn_infinity(f)));
-    return vc_bitcast(vc__vec(vc__fn_is_wide(f) ? VC_U64 : VC_U32, vc__rows(f->type)), f->v[0]);
+    *normal = vc_and(vc_le(vc__fn_least_normal(f), size), vc_lt(size, vc__fn_infinity(f)));
+    return vc_bitcast(vc__vec(vc__fn_is_f64(f) ? VC_U64 : VC_U32, vc__rows(f->type)), f->v[0]);
 }
 
 VC_API vc_val vc_frexp_mantissa(vc_val a) {
     vc__fn f = vc__fn_float1("vc_frexp_mantissa", a);
-    bool wide = vc__fn_is_wide(&f);
+    bool wide = vc__fn_is_f64(&f);
     vc_type kind = wide ? VC_U64 : VC_U32;
     vc_val bits, normal;
     if (!f.type) return vc__fn_end(&f, a);
     bits = vc__fn_bits(&f, &normal);
     bits = vc_and(bits, vc_imm(kind, wide ? 0x800fffffffffffffu : 0x807fffffu));
     bits = vc_or(bits, vc_imm(kind, wide ? 0x3fe0000000000000u : 0x3f000000u));
-    a = vc_mul(f.v[0], vc_step(vc__fn_least(&f), vc_abs(f.v[0]))); /* 0 of subnormals */
+    a = vc_mul(f.v[0], vc_step(vc__fn_least_normal(&f), vc_abs(f.v[0]))); /* 0 of subnormals */
     return vc__fn_end(&f, vc_select(normal, vc_bitcast(f.type, bits), a));
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
     vc__fn f = vc__fn_float1("vc_frexp_exponent", a);
-    bool wide = vc__fn_is_wide(&f);
+    bool wide = vc__fn_is_f64(&f);
     vc_val bits, normal;
     if (!f.type) return vc__fn_end(&f, a);
     bits = vc_shr(vc__fn_bits(&f, &normal), vc_u32(wide ? 52 : 23));
-    bits = vc_sub(vc_and(vc__to_kind(VC_I32, bits), vc_i32(wide ? 2047 : 255)), vc_i32(wide ? 1022 : 126));
+    bits = vc_sub(vc_and(vc__cast_kind(VC_I32, bits), vc_i32(wide ? 2047 : 255)), vc_i32(wide ? 1022 : 126));
     return vc__fn_end(&f, vc_select(normal, bits, vc_i32(0)));
 }
 
@@ -15713,7 +15843,7 @@ static vc_val vc__fn_dot(vc_val a, vc_val b) {
 }
 
 /* What f was given, with as many components each. */
-static vc_val vc__fn_whole(const vc__fn *f, uint32_t i) {
+static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
     return vc__rows(vc_typeof(f->v[i])) == vc__rows(f->type) ? f->v[i] : vc_splat(vc_const(f->k, f->v[i]), vc__rows(f->type));
 }
 
@@ -15738,9 +15868,9 @@ VC_API vc_val vc_normalize(vc_val a) {
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    if (vc__rows(f.type) != 3) return vc__fn_refuse(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
-    a = vc__fn_whole(&f, 0);
-    b = vc__fn_whole(&f, 1);
+    if (vc__rows(f.type) != 3) return vc__fn_fail(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
+    a = vc__fn_broadcast(&f, 0);
+    b = vc__fn_broadcast(&f, 1);
     return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")), vc_mul(vc_swizzle(a, "zxy"), vc_swizzle(b, "yzx"))));
 }
 
@@ -15748,14 +15878,14 @@ VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
     vc__fn f = vc__fn_float("vc_faceforward", 3, 3, n, i, reference);
     if (!f.type) return vc__fn_end(&f, n);
     n = f.v[0];
-    return vc__fn_end(&f, vc_select(vc_lt(vc__fn_dot(vc__fn_whole(&f, 2), vc__fn_whole(&f, 1)), vc__fn_real(&f, 0)), n, vc_neg(n)));
+    return vc__fn_end(&f, vc_select(vc_lt(vc__fn_dot(vc__fn_broadcast(&f, 2), vc__fn_broadcast(&f, 1)), vc__fn_real(&f, 0)), n, vc_neg(n)));
 }
 
 VC_API vc_val vc_mirror(vc_val i, vc_val n) {
     vc__fn f = vc__fn_float2("vc_mirror", i, n);
     vc_val d;
     if (!f.type) return vc__fn_end(&f, i);
-    d = vc__fn_dot(vc__fn_whole(&f, 1), vc__fn_whole(&f, 0));
+    d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
     return vc__fn_end(&f, vc_sub(f.v[0], vc_mul(vc_add(d, d), f.v[1])));
 }
 
@@ -15764,9 +15894,9 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc_val d, k, one;
     if (!f.type) return vc__fn_end(&f, i);
     eta = f.v[2];
-    if (vc__rows(vc_typeof(eta)) != 1) return vc__fn_refuse(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
+    if (vc__rows(vc_typeof(eta)) != 1) return vc__fn_fail(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
     one = vc__fn_real(&f, 1);
-    d = vc__fn_dot(vc__fn_whole(&f, 1), vc__fn_whole(&f, 0));
+    d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
     k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
     i = vc_sub(vc_mul(eta, f.v[0]), vc_mul(vc_add(vc_mul(eta, d), vc_sqrt(vc_max(k, vc__fn_real(&f, 0)))), f.v[1]));
     return vc__fn_end(&f, vc_select(vc_lt(k, vc__fn_real(&f, 0)), vc__fn_real(&f, 0), i));
@@ -15781,7 +15911,7 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     uint32_t most, least;
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
-        return vc__fn_refuse(&f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
+        return vc__fn_fail(&f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
                              vc__is_type(type) ? "the number of components must agree" : "it takes the type of a scalar or vector");
     v = f.v[0];
     if (!both) return vc__fn_end(&f, vc_cast(type, v));
@@ -15795,8 +15925,8 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
 }
 
 /* Operands of given types. */
-static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
-    vc__fn f = vc__fn_given(call, count, a, b, c, vc__no_value());
+static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
+    vc__fn f = vc__fn_unchecked(call, count, a, b, c, vc__no_value());
     vc__operand o;
     uint32_t i;
     if (f.k && f.k->failed) return f;
@@ -15812,7 +15942,7 @@ static vc__fn vc__fn_typed(const char *call, uint32_t count, const vc_type *type
     f.type = types[0];
     return f;
 }
-static vc__fn vc__fn_typed1(const char *call, vc_type type, vc_val a) { return vc__fn_typed(call, 1, &type, a, vc__no_value(), vc__no_value()); }
+static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) { return vc__fn_of_types(call, 1, &type, a, vc__no_value(), vc__no_value()); }
 
 static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
     uint32_t n = (uint32_t)f->v[0].bits;
@@ -15821,12 +15951,12 @@ static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
 }
 
 VC_API vc_val vc_pack_half2(vc_val v) {
-    vc__fn f = vc__fn_typed1("vc_pack_half2", VC_F32X2, v);
+    vc__fn f = vc__fn_of_type("vc_pack_half2", VC_F32X2, v);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_PACK_HALF, VC_U32) : v);
 }
 
 VC_API vc_val vc_unpack_half2(vc_val v) {
-    vc__fn f = vc__fn_typed1("vc_unpack_half2", VC_U32, v);
+    vc__fn f = vc__fn_of_type("vc_unpack_half2", VC_U32, v);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
@@ -15838,7 +15968,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
     vc_val part[4], pair;
     uint32_t i, rows = vc__rows(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) return vc__fn_refuse(&f, "operand 1 is %s; it takes f32", vc_type_name(f.type));
+    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s; it takes f32", vc_type_name(f.type));
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (i = 0; i < rows; i += 2) {
         pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
@@ -15850,7 +15980,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
 }
 
 /* Components of a u32, each of so many bits, shifted to their places and joined. */
-static vc_val vc__fn_join(vc_val v, uint32_t rows, uint32_t bits) {
+static vc_val vc__fn_pack_bits(vc_val v, uint32_t rows, uint32_t bits) {
     vc_val r = vc_component(v, 0);
     uint32_t i;
     for (i = 1; i < rows; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
@@ -15858,13 +15988,13 @@ static vc_val vc__fn_join(vc_val v, uint32_t rows, uint32_t bits) {
 }
 
 static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
-    vc__fn f = vc__fn_typed1(call, vc__vec(VC_F32, rows), v);
+    vc__fn f = vc__fn_of_type(call, vc__vec(VC_F32, rows), v);
     uint32_t bits = 32 / rows;
     if (!f.type) return vc__fn_end(&f, v);
     v = vc_clamp(v, vc_f32(is_signed ? -1.0f : 0.0f), vc_f32(1));
     v = vc_round(vc_mul(v, vc_f32((float)vc__ones(is_signed ? bits - 1 : bits))));
-    v = is_signed ? vc__to_kind(VC_U32, vc__to_kind(VC_I32, v)) : vc__to_kind(VC_U32, v);
-    return vc__fn_end(&f, vc__fn_join(vc_and(v, vc_u32((uint32_t)vc__ones(bits))), rows, bits));
+    v = is_signed ? vc__cast_kind(VC_U32, vc__cast_kind(VC_I32, v)) : vc__cast_kind(VC_U32, v);
+    return vc__fn_end(&f, vc__fn_pack_bits(vc_and(v, vc_u32((uint32_t)vc__ones(bits))), rows, bits));
 }
 VC_API vc_val vc_pack_snorm4x8(vc_val v) { return vc__pack_norm("vc_pack_snorm4x8", v, 4, true); }
 VC_API vc_val vc_pack_unorm4x8(vc_val v) { return vc__pack_norm("vc_pack_unorm4x8", v, 4, false); }
@@ -15872,11 +16002,11 @@ VC_API vc_val vc_pack_snorm2x16(vc_val v) { return vc__pack_norm("vc_pack_snorm2
 VC_API vc_val vc_pack_unorm2x16(vc_val v) { return vc__pack_norm("vc_pack_unorm2x16", v, 2, false); }
 
 /* The parts of a u32, extended to 32 bits. */
-static vc_val vc__fn_split(const vc__fn *f, uint32_t rows, bool is_signed) {
+static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t rows, bool is_signed) {
     uint32_t bits = 32 / rows, i;
     vc_val part[4], v;
     if (!f->k) return vc__unfolded(f->call + 3);
-    v = is_signed ? vc__to_kind(VC_I32, f->v[0]) : f->v[0];
+    v = is_signed ? vc__cast_kind(VC_I32, f->v[0]) : f->v[0];
     for (i = 0; i < rows; i++) {
         part[i] = i + 1 < rows ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
         part[i] = vc_shr(part[i], vc_u32(32 - bits));
@@ -15886,10 +16016,10 @@ static vc_val vc__fn_split(const vc__fn *f, uint32_t rows, bool is_signed) {
 
 /* The reciprocals, rounded, give 1 for the largest number, and no device divides otherwise. */
 static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
-    vc__fn f = vc__fn_typed1(call, VC_U32, v);
+    vc__fn f = vc__fn_of_type(call, VC_U32, v);
     uint32_t bits = 32 / rows;
     if (!f.type) return vc__fn_end(&f, v);
-    v = vc__to_kind(VC_F32, vc__fn_split(&f, rows, is_signed));
+    v = vc__cast_kind(VC_F32, vc__fn_unpack_bits(&f, rows, is_signed));
     v = vc_mul(v, vc_f32(1.0f / (float)vc__ones(is_signed ? bits - 1 : bits)));
     return vc__fn_end(&f, is_signed ? vc_max(v, vc_f32(-1)) : v);
 }
@@ -15901,24 +16031,24 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) { return vc__unpack_norm("vc_unpack_
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (f.type != VC_I32X4 && f.type != VC_U32X4) return vc__fn_refuse(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
-    return vc__fn_end(&f, vc__fn_join(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
+    if (f.type != VC_I32X4 && f.type != VC_U32X4) return vc__fn_fail(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
+    return vc__fn_end(&f, vc__fn_pack_bits(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
 }
 
 VC_API vc_val vc_unpack_4xi8(vc_val v) {
-    vc__fn f = vc__fn_typed1("vc_unpack_4xi8", VC_U32, v);
-    return vc__fn_end(&f, f.type ? vc__fn_split(&f, 4, true) : v);
+    vc__fn f = vc__fn_of_type("vc_unpack_4xi8", VC_U32, v);
+    return vc__fn_end(&f, f.type ? vc__fn_unpack_bits(&f, 4, true) : v);
 }
 
 VC_API vc_val vc_unpack_4xu8(vc_val v) {
-    vc__fn f = vc__fn_typed1("vc_unpack_4xu8", VC_U32, v);
-    return vc__fn_end(&f, f.type ? vc__fn_split(&f, 4, false) : v);
+    vc__fn f = vc__fn_of_type("vc_unpack_4xu8", VC_U32, v);
+    return vc__fn_end(&f, f.type ? vc__fn_unpack_bits(&f, 4, false) : v);
 }
 
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
-    vc__fn f = vc__fn_typed1("vc_pack_2x32", VC_U32X2, v);
+    vc__fn f = vc__fn_of_type("vc_pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (type != VC_U64 && type != VC_I64 && type != VC_F64) return vc__fn_refuse(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
+    if (type != VC_U64 && type != VC_I64 && type != VC_F64) return vc__fn_fail(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
     v = vc_cast(VC_VEC(VC_U64, 2), v);
     return vc__fn_end(&f, vc_bitcast(type, vc_or(vc_component(v, 0), vc_shl(vc_component(v, 1), vc_u32(32)))));
 }
@@ -15926,7 +16056,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
 VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (f.type > 15 || vc__bits(f.type) != 64) return vc__fn_refuse(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
+    if (f.type > 15 || vc__bits(f.type) != 64) return vc__fn_fail(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
     v = vc_bitcast(VC_U64, v);
     return vc__fn_end(&f, vc_vec2(vc_cast(VC_U32, v), vc_cast(VC_U32, vc_shr(v, vc_u32(32)))));
 }
@@ -15957,27 +16087,27 @@ static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
 }
 
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_typed("vc_dot_4xi8", 2, vc__fn_dot_types, a, b, vc__no_value());
+    vc__fn f = vc__fn_of_types("vc_dot_4xi8", 2, vc__fn_dot_types, a, b, vc__no_value());
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II));
 }
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_typed("vc_dot_4xu8", 2, vc__fn_udot_types, a, b, vc__no_value());
+    vc__fn f = vc__fn_of_types("vc_dot_4xu8", 2, vc__fn_udot_types, a, b, vc__no_value());
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU));
 }
 VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8", 2, vc__fn_dot_types, a, b, vc__no_value());
+    vc__fn f = vc__fn_of_types("vc_dot_4xi8_4xu8", 2, vc__fn_dot_types, a, b, vc__no_value());
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU));
 }
 VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_typed("vc_dot_4xi8_sat", 3, vc__fn_dot_types, a, b, sum);
+    vc__fn f = vc__fn_of_types("vc_dot_4xi8_sat", 3, vc__fn_dot_types, a, b, sum);
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II_SAT));
 }
 VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_typed("vc_dot_4xu8_sat", 3, vc__fn_udot_types, a, b, sum);
+    vc__fn f = vc__fn_of_types("vc_dot_4xu8_sat", 3, vc__fn_udot_types, a, b, sum);
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU_SAT));
 }
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_typed("vc_dot_4xi8_4xu8_sat", 3, vc__fn_dot_types, a, b, sum);
+    vc__fn f = vc__fn_of_types("vc_dot_4xi8_4xu8_sat", 3, vc__fn_dot_types, a, b, sum);
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU_SAT));
 }
 
@@ -15988,7 +16118,7 @@ VC_API vc_val vc_ravel(vc_val place, vc_val shape) {
     uint32_t i;
     vc__fn f;
     types[0] = types[1] = vc__vec(VC_U32, vc__rows(type));
-    f = vc__fn_typed("vc_ravel", 2, types, place, shape, vc__no_value());
+    f = vc__fn_of_types("vc_ravel", 2, types, place, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, place);
     place = vc_component(f.v[0], 0);
     for (i = 1; i < vc__rows(f.type); i++) place = vc_add(vc_mul(place, vc_component(f.v[1], i)), vc_component(f.v[0], i));
@@ -16002,7 +16132,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
     vc__fn f;
     types[0] = VC_U32;
     types[1] = vc__vec(VC_U32, vc__rows(vc_typeof(shape)));
-    f = vc__fn_typed("vc_unravel", 2, types, index, shape, vc__no_value());
+    f = vc__fn_of_types("vc_unravel", 2, types, index, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, index);
     index = f.v[0];
     for (i = vc__rows(types[1]); i-- > 1;) {
@@ -16019,7 +16149,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
 
 VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
-    vc__fn f = vc__fn_typed("vc_philox", 2, types, counter, key, vc__no_value());
+    vc__fn f = vc__fn_of_types("vc_philox", 2, types, counter, key, vc__no_value());
     vc_val c[4], k[2], high[2];
     uint32_t i;
     if (!f.type) return vc__fn_end(&f, counter);
@@ -16044,9 +16174,9 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
 }
 
 /* Says that bits of such a type are wanted. */
-static bool vc__fn_is_words(vc__fn *f) {
+static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    vc__fn_refuse(f, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
+    vc__fn_fail(f, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
     return false;
 }
 
@@ -16054,12 +16184,12 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     vc__fn f = vc__fn_one("vc_uniform", VC__KINDS_IU, bits);
     uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
-    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
-    if (type > 15 || !vc__is_float(type)) return vc__fn_refuse(&f, "gives f16, f32 or f64, not %s", vc_type_name(type));
+    if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
+    if (type > 15 || !vc__is_float(type)) return vc__fn_fail(&f, "gives f16, f32 or f64, not %s", vc_type_name(type));
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
-    if (width == 64 && digits <= 32) bits = vc__to_kind(VC_U32, bits);
-    return vc__fn_end(&f, vc_mul(vc__to_kind(type, bits), vc_imm(type, (bias - digits) << vc__kinds[type].fraction)));
+    if (width == 64 && digits <= 32) bits = vc__cast_kind(VC_U32, bits);
+    return vc__fn_end(&f, vc_mul(vc__cast_kind(type, bits), vc_imm(type, (bias - digits) << vc__kinds[type].fraction)));
 }
 
 VC_API vc_val vc_normal(vc_val bits) {
@@ -16067,8 +16197,8 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
     vc_val part[4], one, radius, angle;
     uint32_t i;
-    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, bits);
-    if (vc__rows(f.type) & 1u) return vc__fn_refuse(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
+    if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
+    if (vc__rows(f.type) & 1u) return vc__fn_fail(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
     one = vc_cast(type, vc_u32(1));
     for (i = 0; i < vc__rows(f.type); i += 2) {
@@ -16085,7 +16215,7 @@ VC_API vc_val vc_normal(vc_val bits) {
 VC_API vc_val vc_hash_bits(vc_val v) {
     vc__fn f = vc__fn_one("vc_hash_bits", VC__KINDS_IU, v);
     vc_val x;
-    if (!vc__fn_is_words(&f)) return vc__fn_end(&f, v);
+    if (!vc__fn_check_words(&f)) return vc__fn_end(&f, v);
     if (vc__kind(f.type) == VC_U32) {
         x = vc_add(vc_mul(v, vc_u32(747796405u)), vc_u32(2891336453u));
         x = vc_mul(vc_xor(vc_shr(x, vc_add(vc_shr(x, vc_u32(28)), vc_u32(4))), x), vc_u32(277803737u));
@@ -16107,7 +16237,7 @@ VC_API vc_val vc_hash_bits(vc_val v) {
    A record is its format's number, the global id and the operands: 64 bits as two words, the low one first, all else as one, f16 as f32. One that begins
    within the buffer and does not fit leaves a 0 where its number would be. */
 
-enum { VC__OUTPUT_HEAD = 8, VC__OUTPUT_MOST = 32, VC__FORMAT_MOST = 1024, VC__FORMATS_MOST = 1024, VC__FIELD_MOST = 255 };
+enum { VC__OUTPUT_HEADER = 8, VC__MAX_OUTPUT_OPERANDS = 32, VC__MAX_FORMAT_BYTES = 1024, VC__MAX_FORMATS = 1024, VC__MAX_FIELD = 255 };
 
 static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *takes; } vc__conversions[] = {
     { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
@@ -16128,48 +16258,48 @@ static const struct vc__conversion { char letter; uint8_t kinds; const char *fla
 };
 
 /* What is made of a format while it is read: the same without length modifiers, behind the types of the operands. */
-typedef struct vc__printing {
+typedef struct vc__printf_state {
     vc_kernel *k;
     const char *at;          /* what is left of the format */
     const vc_val *args;
     uint32_t count, used;    /* operands */
-    char types[VC__OUTPUT_MOST * 16];
-    char text[VC__FORMAT_MOST + 1];
+    char types[VC__MAX_OUTPUT_OPERANDS * 16];
+    char text[VC__MAX_FORMAT_BYTES + 1];
     size_t length;           /* of text */
     uint32_t word_count;
-    vc_val words[VC__OUTPUT_MOST * 8];
-} vc__printing;
+    vc_val words[VC__MAX_OUTPUT_OPERANDS * 8];
+} vc__printf_state;
 
-static void vc__printing_put(vc__printing *p, char c) {
-    if (p->length < VC__FORMAT_MOST) p->text[p->length++] = c;
+static void vc__printf_put(vc__printf_state *p, char c) {
+    if (p->length < VC__MAX_FORMAT_BYTES) p->text[p->length++] = c;
     p->text[p->length] = 0;
 }
 
 /* Up to 255, digits copied. */
-static bool vc__printing_number(vc__printing *p, const char *conversion, const char *what) {
+static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
     uint32_t number = 0;
     if (*p->at == '*') return VC__REFUSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion, what);
-    for (; *p->at >= '0' && *p->at <= '9' && number <= VC__FIELD_MOST; p->at++) {
+    for (; *p->at >= '0' && *p->at <= '9' && number <= VC__MAX_FIELD; p->at++) {
         number = number * 10 + (uint32_t)(*p->at - '0');
-        vc__printing_put(p, *p->at);
+        vc__printf_put(p, *p->at);
     }
-    if (number > VC__FIELD_MOST) vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__FIELD_MOST);
-    return number <= VC__FIELD_MOST;
+    if (number > VC__MAX_FIELD) vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
+    return number <= VC__MAX_FIELD;
 }
 
 /* Flags, width, precision and letter behind a '%'; NULL after an error. */
-static const struct vc__conversion *vc__printing_conversion(vc__printing *p) {
+static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
     const char *start = p->at - 1, *flags = p->at, *end;
     const struct vc__conversion *c = NULL;
     bool precision;
     uint32_t i;
-    vc__printing_put(p, '%');
-    for (; *p->at && strchr("-+ #0", *p->at); p->at++) if (!memchr(flags, *p->at, (size_t)(p->at - flags))) vc__printing_put(p, *p->at);
+    vc__printf_put(p, '%');
+    for (; *p->at && strchr("-+ #0", *p->at); p->at++) if (!memchr(flags, *p->at, (size_t)(p->at - flags))) vc__printf_put(p, *p->at);
     end = p->at;
-    if (!vc__printing_number(p, start, "width")) return NULL;
+    if (!vc__printf_number(p, start, "width")) return NULL;
     precision = *p->at == '.';
-    if (precision) vc__printing_put(p, *p->at++);
-    if (precision && !vc__printing_number(p, start, "precision")) return NULL;
+    if (precision) vc__printf_put(p, *p->at++);
+    if (precision && !vc__printf_number(p, start, "precision")) return NULL;
     while (*p->at && strchr("hlqjzt", *p->at)) p->at++;
     for (i = 0; i < sizeof vc__conversions / sizeof *vc__conversions; i++) if (vc__conversions[i].letter == *p->at) c = &vc__conversions[i];
     if (!c) {
@@ -16181,12 +16311,12 @@ static const struct vc__conversion *vc__printing_conversion(vc__printing *p) {
     for (; flags < end; flags++)
         if (!strchr(c->flags, *flags)) { vc__refuse(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags); return NULL; }
     if (precision && c->letter == 'c') { vc__refuse(p->k, "vc_printf", "'%%c' does not go with a precision"); return NULL; }
-    vc__printing_put(p, *p->at++);
+    vc__printf_put(p, *p->at++);
     return c;
 }
 
 /* A scalar as words. */
-static void vc__printing_scalar(vc__printing *p, vc_val v) {
+static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     vc_type type = vc_typeof(v);
     v = vc_const(p->k, v);
     if (vc__bits(type) == 64) {
@@ -16201,7 +16331,7 @@ static void vc__printing_scalar(vc__printing *p, vc_val v) {
 }
 
 /* The next operand, for a conversion; false after an error. */
-static bool vc__printing_operand(vc__printing *p, const struct vc__conversion *c) {
+static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion *c) {
     vc_val v;
     vc_type type;
     vc__operand o;
@@ -16220,24 +16350,24 @@ static bool vc__printing_operand(vc__printing *p, const struct vc__conversion *c
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "", vc__is_complex(type) ? "complex_" : "",
              vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
-        vc__printing_scalar(p, vc_re(v));
-        vc__printing_scalar(p, vc_im(v));
-    } else for (i = 0; i < vc__rows(type); i++) vc__printing_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
+        vc__printf_scalar(p, vc_re(v));
+        vc__printf_scalar(p, vc_im(v));
+    } else for (i = 0; i < vc__rows(type); i++) vc__printf_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
     return true;
 }
 
 /* Reads the format and the operands along with it. */
-static bool vc__printing_read(vc__printing *p) {
+static bool vc__printf_read(vc__printf_state *p) {
     const struct vc__conversion *c;
     while (*p->at) {
         char now = *p->at++;
         if (now != '%' || *p->at == '%') {
-            vc__printing_put(p, now);
-            if (now == '%') vc__printing_put(p, *p->at++);
+            vc__printf_put(p, now);
+            if (now == '%') vc__printf_put(p, *p->at++);
             continue;
         }
-        c = vc__printing_conversion(p);
-        if (!c || !vc__printing_operand(p, c)) return false;
+        c = vc__printf_conversion(p);
+        if (!c || !vc__printf_operand(p, c)) return false;
     }
     if (p->used == p->count) return true;
     return VC__REFUSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
@@ -16263,8 +16393,8 @@ static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text)
     void *grown;
     for (i = 0; i < k->format_count; i++)
         if (strncmp(k->format[i], types, before) == 0 && k->format[i][before] == ':' && strcmp(k->format[i] + before + 1, text) == 0) return i;
-    if (k->format_count >= VC__FORMATS_MOST) {
-        vc__refuse(k, "vc_printf", "more than %d formats", (int)VC__FORMATS_MOST);
+    if (k->format_count >= VC__MAX_FORMATS) {
+        vc__refuse(k, "vc_printf", "more than %d formats", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
     grown = vc__grown(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1, sizeof(const char *));
@@ -16285,7 +16415,7 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
     vc_atomic_load(out, vc_u32(0), &used);
     VC_IF(k, vc_lt(used, length)) {
         vc_atomic_add(out, vc_u32(0), size, &used);
-        first = vc_add(used, vc_u32(VC__OUTPUT_HEAD));
+        first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
         VC_IF(k, vc_le(vc_add(first, size), length)) {
             vc_store(out, first, number);
             for (i = 0; i < 3; i++) vc_store(vc_offset(out, vc_u32(1 + i)), first, vc_global_id(k, i));
@@ -16304,23 +16434,23 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
 
 /* The number of a format, as the runtime counts them. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
-    return vc_add(vc__hidden(k, "vc_printf", VC_HIDDEN_OUTPUT, k->output, 0), vc_u32(format));
+    return vc_add(vc__implicit(k, "vc_printf", VC_HIDDEN_OUTPUT, k->output, 0), vc_u32(format));
 }
 
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
-    vc__printing p;
+    vc__printf_state p;
     vc_ref out;
     uint32_t number;
     if (!vc__ready(k)) return;
     if (!format || (count && !args)) { vc__refuse(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is"); return; }
-    if (strlen(format) > VC__FORMAT_MOST) { vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__FORMAT_MOST); return; }
-    if (count > VC__OUTPUT_MOST) { vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__OUTPUT_MOST); return; }
+    if (strlen(format) > VC__MAX_FORMAT_BYTES) { vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES); return; }
+    if (count > VC__MAX_OUTPUT_OPERANDS) { vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS); return; }
     memset(&p, 0, sizeof p);
     p.k = k;
     p.at = format;
     p.args = args;
     p.count = count;
-    if (!vc__printing_read(&p)) return;
+    if (!vc__printf_read(&p)) return;
     number = vc__format_of(k, p.types, p.text);
     out = vc__output_ref(k);
     if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
@@ -16333,8 +16463,8 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     if (!vc__ready(k)) return;
     node = vc__condition(k, "vc_assert", 1, condition);
     if (node == VC__NIL) return;
-    if (!text || strlen(text) > VC__FORMAT_MOST) {
-        vc__refuse(k, "vc_assert", text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)", (int)VC__FORMAT_MOST);
+    if (!text || strlen(text) > VC__MAX_FORMAT_BYTES) {
+        vc__refuse(k, "vc_assert", text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)", (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (vc__is_immediate(condition) && condition.bits) return;
@@ -16398,19 +16528,21 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
 }
 
 /* What a call does, by which the images it takes are told. */
-enum { VC__DOES_SAMPLE, VC__DOES_FETCH, VC__DOES_LOAD, VC__DOES_STORE, VC__DOES_ASK };
+enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE, VC__IMAGE_USE_QUERY };
 
 /* Whether the image is one for that; the sentence ends with what else to do. */
-static void vc__image_suits(vc_kernel *k, const char *call, const vc__object *o, int does) {
+static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int does) {
     const char *name = o->name ? o->name : "", *why = NULL;
-    bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER, texels = does == VC__DOES_LOAD || does == VC__DOES_STORE;
-    if (does == VC__DOES_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
-    else if (does == VC__DOES_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
-    else if (does == VC__DOES_FETCH && storage) why = "is a storage image; use vc_image_load";
-    else if (does == VC__DOES_FETCH && o->image.dim == VC_DIM_CUBE) why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
-    else if (texels && !storage) why = does == VC__DOES_LOAD ? "is no storage image; use vc_fetch" : "is no storage image, and only those can be stored to";
-    else if (does == VC__DOES_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
-    else if (does == VC__DOES_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
+    bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER, texels = does == VC__IMAGE_USE_LOAD || does == VC__IMAGE_USE_STORE;
+    if (does == VC__IMAGE_USE_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
+    else if (does == VC__IMAGE_USE_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
+    else if (does == VC__IMAGE_USE_FETCH && storage) why = "is a storage image; use vc_image_load";
+    else if (does == VC__IMAGE_USE_FETCH && o->image.dim == VC_DIM_CUBE) why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
+    else if (texels && !storage)
+        why = does == VC__IMAGE_USE_LOAD ? "is no storage image; use vc_fetch"
+                                         : "is no storage image, and only those can be stored to";
+    else if (does == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
+    else if (does == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
     if (why) vc__refuse(k, call, "image '%s' %s", name, why);
 }
 
@@ -16424,7 +16556,7 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE) why = "is from before vc_restart";
     if (why) { vc__refuse(k, call, "the image %s", why); return NULL; }
     o = &k->object[k->node[r->node].x];
-    vc__image_suits(k, call, o, does);
+    vc__check_image_use(k, call, o, does);
     return k->failed ? NULL : o;
 }
 
@@ -16466,7 +16598,7 @@ static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val 
 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
-    vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     uint32_t a, b;
     if (!o) return vc__no_value();
     a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
@@ -16480,7 +16612,7 @@ VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) { return 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
     static const char call[] = "vc_sample_offset";
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     int32_t by[3];
     uint32_t i, packed = 0;
     if (!o) return vc__no_value();
@@ -16501,7 +16633,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
     static const char call[] = "vc_sample_grad";
     vc_kernel *k = image.of ? image.of : vc__kernel_without(call, image.node != 0, at, dx, dy);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     uint32_t a, x, y, both;
     if (!o) return vc__no_value();
     a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
@@ -16515,7 +16647,7 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
 VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     static const char call[] = "vc_gather";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_SAMPLE);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     uint32_t a;
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
@@ -16528,7 +16660,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
 VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
     static const char call[] = "vc_fetch";
     vc_kernel *k = vc__image_kernel(call, image, at, level);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_FETCH);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
     uint32_t a, b;
     if (!o) return vc__no_value();
     a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
@@ -16539,7 +16671,7 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
 VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
     static const char call[] = "vc_image_load";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_LOAD);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
     uint32_t a;
     if (!o) return vc__no_value();
     a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
@@ -16549,7 +16681,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
 VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     static const char call[] = "vc_image_store";
     vc_kernel *k = vc__image_kernel(call, image, at, value);
-    vc__object *o = vc__image_of(k, call, &image, VC__DOES_STORE);
+    vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
     uint32_t a, v;
     if (!o || vc__in_switch(k, call)) return;
     a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
@@ -16562,7 +16694,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
     static const char call[] = "vc_image_size";
     vc_kernel *k = vc__image_kernel(call, image, level, level);
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     uint32_t a;
     if (!o) return vc__no_value();
     a = vc__image_level(k, call, o, 2, level);
@@ -16572,7 +16704,7 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
 VC_API vc_val vc_image_levels(vc_image_ref image) {
     static const char call[] = "vc_image_levels";
     vc_kernel *k = vc__image_kernel(call, image, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__image_of(k, call, &image, VC__DOES_ASK);
+    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
         vc__refuse(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
@@ -16618,7 +16750,7 @@ VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_
          && (int)VC_FEATURE_SHUFFLE_64 == (int)VD_FEATURE_SHUFFLE_64 && (int)VC_FEATURE_UNPACK_HALF == (int)VD_FEATURE_UNPACK_HALF);
 #undef VC__SAME
 
-static uint32_t vc__less(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t vc__min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     const vd_device_info *d;
@@ -16629,11 +16761,11 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
         d = vd_device(ctx, i);
         m.lacks |= ~d->features & VC__ALL_FEATURES;
         for (j = 0; j < 3; j++) {
-            m.max_groups[j] = i ? vc__less(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
-            m.max_local_size[j] = i ? vc__less(m.max_local_size[j], d->limits.max_local_size[j]) : d->limits.max_local_size[j];
+            m.max_groups[j] = i ? vc__min_u32(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
+            m.max_local_size[j] = i ? vc__min_u32(m.max_local_size[j], d->limits.max_local_size[j]) : d->limits.max_local_size[j];
         }
-        m.max_local_invocations = i ? vc__less(m.max_local_invocations, d->limits.max_local_invocations) : d->limits.max_local_invocations;
-        m.max_shared_bytes = i ? vc__less(m.max_shared_bytes, d->limits.max_shared_bytes) : d->limits.max_shared_bytes;
+        m.max_local_invocations = i ? vc__min_u32(m.max_local_invocations, d->limits.max_local_invocations) : d->limits.max_local_invocations;
+        m.max_shared_bytes = i ? vc__min_u32(m.max_shared_bytes, d->limits.max_shared_bytes) : d->limits.max_shared_bytes;
         if (d->limits.max_private_bytes && (!m.max_private_bytes || d->limits.max_private_bytes < m.max_private_bytes))
             m.max_private_bytes = d->limits.max_private_bytes;
     }
@@ -16743,9 +16875,9 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     if (!d) { vd_error_set(VD_ERROR_INVALID, "no context"); return kernel; }
     row = vc__glue_row(d->backend);
     target = vc__glue_targets[row].target;
-    if (k && vc__is_left_out(target)) {
+    if (k && vc__is_compiled_out(target)) {
         vd_error_set(VD_ERROR_UNSUPPORTED, "'%s' takes %s, which is left out of this program by %s", d->name,
-                     vc__texts[target].language, vc__texts[target].without);
+                     vc__text_targets[target].language, vc__text_targets[target].without);
         return kernel;
     }
     if (form == VC_BUFFERS_DEFAULT) form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
