@@ -14493,7 +14493,8 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
 
 /* ---- statements ---- */
 
-/* "statement 12: " of one that is analysed again; the caller knows where the others stand. */
+/* The prefix "statement 12: " for an error found while a loop is analysed again; "" while recording, when the
+   failing call is known. */
 static vc__label_text vc__statement_text(const vc_kernel *k) {
     vc__label_text l;
     l.text[0] = 0;
@@ -14501,30 +14502,30 @@ static vc__label_text vc__statement_text(const vc_kernel *k) {
     return l;
 }
 
-/* The node that made the blocks around differ; VC__NIL: none. */
+/* The condition by which the invocations that run the open block diverged; VC__NIL: none. */
 static uint32_t vc__cause_of(const vc_kernel *k) {
     uint32_t b = k->now;
     while (b != VC__NIL && !k->block[b].own) b = k->block[b].parent;
     return b == VC__NIL ? VC__NIL : k->block[b].cause;
 }
 
-/* The first operand of a node that differs between invocations; VC__NIL: none. */
+/* The first operand of a node that may differ between invocations; VC__NIL: none. */
 static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
-    uint32_t count = vc__op[n->op].operands, i;
+    uint32_t count = vc__op[n->op].operands;
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
     if (count == VC__MANY) count = n->a[1];
-    for (i = 0; i < count; i++) if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_DIVERGES) return operand[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_DIVERGES) return operand[i];
     return VC__NIL;
 }
 
-/* "; it depends on variable 'stop'" where what makes a node differ went through one. */
+/* "; it depends on variable 'stop'" if a divergent value was loaded from a variable or private array, otherwise "". */
 typedef struct vc__cause_label { char text[80]; } vc__cause_label;
 static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
-    const vc__object *o;
     l.text[0] = 0;
     for (; node != VC__NIL; node = vc__divergent_operand(k, &k->node[node])) {
-        o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
+        const vc__object *o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
         if (!o || !vc__is_private(o) || !o->differs) continue;
         snprintf(l.text, sizeof l.text, "; it depends on %s '%.40s'", vc__object_kind(o->op), vc__object_name(o));
         break;
@@ -14532,31 +14533,37 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     return l;
 }
 
-/* Whether all invocations of a workgroup come here, for all that can be seen; then notes that they have to. */
+/* Checks that control flow is uniform in the work-group, as far as the analysis can tell, and marks the enclosing
+   blocks as containing a barrier. Returns false after an error. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
-    uint32_t flags, b;
     if (vc__in_switch(k, call)) return false;
-    flags = k->block[k->now].flags;
-    if (flags & VC__BLOCK_EACH) vc__refuse(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+    uint32_t flags = k->block[k->now].flags;
+    if (flags & VC__BLOCK_EACH)
+        vc__refuse(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
-        vc__refuse(k, call, "%sstands where some invocations of a workgroup may not come, under a condition that differs between them%s",
+        vc__refuse(k, call,
+                   "%sstands where some invocations of a workgroup may not come, under a condition that differs "
+                   "between them%s",
                    vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
     else if (k->returned)
-        vc__refuse(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup", vc__statement_text(k).text);
+        vc__refuse(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup",
+                   vc__statement_text(k).text);
     if (k->failed) return false;
-    for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
+    for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
 }
 
 VC_API void vc_barrier(vc_kernel *k) {
-    if (vc__ready(k) && vc__check_workgroup(k, "vc_barrier")) vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
+    if (vc__ready(k) && vc__check_workgroup(k, "vc_barrier"))
+        vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
 VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage) {
     static const char call[] = "vc_barrier_scoped";
     if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
-        vc__refuse(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP", (uint32_t)execution);
+        vc__refuse(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
+                   (uint32_t)execution);
         return;
     }
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
@@ -14568,25 +14575,29 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
     }
     if (execution == VC_SCOPE_SUBGROUP ? !vc__check_subgroup(k, call) : !vc__check_workgroup(k, call)) return;
     if (memory == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
-    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
+    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
+                      4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
-/* The innermost loop around the place; VC__NIL: none. */
+/* The innermost loop that encloses the open block; VC__NIL: none. */
 static uint32_t vc__enclosing_loop(const vc_kernel *k) {
     uint32_t b = k->now;
     while (b != VC__NIL && !vc__is_loop(k->block[b].op)) b = k->block[b].parent;
     return b;
 }
 
+/* The VC__BLOCK_ bits of a block whose condition is `node`. */
 static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
     uint32_t flags = node == VC__NIL ? 0u : k->node[node].flags;
-    return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u) | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
+    return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u)
+           | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
 }
 
-/* Operations of subgroups that some invocations do not reach are defined with maximal reconvergence alone. masked: who comes there is known from the
-   conditions of the blocks around, as CUDA C has to know it. */
+/* Called for a subgroup operation that some invocations of the subgroup do not reach. Its result is only defined
+   with maximal reconvergence, so fails if the machine lacks it. `masked`: the active invocations follow from the
+   conditions of the enclosing blocks alone, which CUDA C requires. `where` and `cause` are for the message. */
 static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
-    if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* a subgroup is one invocation */
+    if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
         vc__note_lack(k, VC__LACK_MACHINE);
         return VC__REFUSE(k, call, "%s%s%s", vc__statement_text(k).text, where, vc__cause_text(k, cause).text);
@@ -14595,64 +14606,74 @@ static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool maske
     return k->reconverges = true;
 }
 
-/* An exit by which invocations diverge: from here to the end of the blocks out to `last` some are missing, as `marks` (VC__BLOCK_) tell. What a loop repeats
-   is missing them too. `own` (VC__NODE_) is how they diverge from those that run the loop around; `cause` is the node that makes them. */
-typedef struct vc__divergent_exit { uint32_t last, marks, own, cause; bool repeats; } vc__divergent_exit;
+/* An exit by which invocations diverge: from here to the end of block `last`, some invocations are inactive. If
+   `repeats`, they are also inactive in the next iterations. `own` are the VC__NODE_ bits by which they diverge from
+   the invocations that run the enclosing loop. */
+typedef struct vc__divergent_exit {
+    uint32_t last;        /* the loop; VC__NIL: a return, which vc_kernel.returned and .split keep track of */
+    uint32_t block_flags; /* VC__BLOCK_ bits of the affected blocks */
+    uint32_t own;
+    uint32_t cause;       /* node of the condition */
+    bool repeats;
+} vc__divergent_exit;
 
-static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_exit *p) {
-    uint32_t b;
-    vc__block *block;
-    for (b = k->now; b != VC__NIL; b = b == p->last ? VC__NIL : k->block[b].parent) {
-        block = &k->block[b];
-        if (p->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
-            vc__refuse(k, call, "%sits condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier that all must reach%s",
-                       vc__statement_text(k).text, vc__cause_text(k, p->cause).text);
+/* Marks the blocks that an exit affects. Fails if a loop that it affects contains a barrier, or a subgroup operation
+   that the machine cannot execute in divergent control flow. */
+static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_exit *e) {
+    for (uint32_t b = k->now; b != VC__NIL; b = b == e->last ? VC__NIL : k->block[b].parent) {
+        vc__block *block = &k->block[b];
+        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
+            vc__refuse(k, call,
+                       "%sits condition differs between the invocations of a workgroup, and the loop around it has a "
+                       "vc_barrier that all must reach%s",
+                       vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
             return;
         }
-        if (p->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV && p->marks & VC__BLOCK_SPLITS
+        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV && e->block_flags & VC__BLOCK_SPLITS
             && !vc__require_reconvergence(
                 k, call, false,
                 "its condition differs between the invocations of a subgroup, and the loop around it has an operation "
-                "of"
-                " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
-                p->cause))
+                "of subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
+                e->cause))
             return;
-        if (p->last == VC__NIL) continue;
-        block->flags = (uint16_t)(block->flags | p->marks | (p->marks & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
-        if (!block->own && p->own) block->cause = p->cause;
-        block->own = (uint8_t)(block->own | p->own);
+        if (e->last == VC__NIL) continue;
+        block->flags = (uint16_t)(block->flags | e->block_flags
+                                  | (e->block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
+        if (!block->own && e->own) block->cause = e->cause;
+        block->own = (uint8_t)(block->own | e->own);
     }
 }
 
-/* Notes that a loop can be left; VC__NIL: every loop around here, by a return. */
+/* Marks a loop as having an exit. VC__NIL: a return, which exits all enclosing loops. */
 static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
-    uint32_t b;
     if (loop != VC__NIL) k->block[loop].flags |= VC__BLOCK_EXIT;
-    else for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
+    else for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
 }
 
-/* What an exit in the open block does to the blocks around. */
+/* Updates the enclosing blocks for an exit in the open block, if invocations may diverge by it. `loop` is the loop
+   that it exits; VC__NIL: a return. */
 static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
     uint32_t bits = k->node[condition].flags & VC__NODE_DIVERGES;
-    vc__divergent_exit p;
-    p.marks = (vc__block_flags_of(k, condition) | k->block[k->now].flags) & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
-    if (!p.marks) return;
-    p.last = loop;
-    p.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->now, k->block[loop].parent));
-    p.cause = bits ? condition : vc__cause_of(k);
-    p.repeats = op != VC__OP_CONTINUE_IF;
+    vc__divergent_exit e;
+    e.block_flags = (vc__block_flags_of(k, condition) | k->block[k->now].flags)
+                    & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
+    if (!e.block_flags) return;
+    e.last = loop;
+    e.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->now, k->block[loop].parent));
+    e.cause = bits ? condition : vc__cause_of(k);
+    e.repeats = op != VC__OP_CONTINUE_IF;
     if (op == VC__OP_RETURN_IF) k->returned = true;
-    if (op == VC__OP_RETURN_IF && p.marks & VC__BLOCK_SPLITS) k->split = true;
-    vc__apply_exit(k, call, &p);
-    if (op == VC__OP_BREAK_IF) k->block[loop].left = (uint8_t)(k->block[loop].left | p.own);
+    if (op == VC__OP_RETURN_IF && e.block_flags & VC__BLOCK_SPLITS) k->split = true;
+    vc__apply_exit(k, call, &e);
+    if (op == VC__OP_BREAK_IF) k->block[loop].left = (uint8_t)(k->block[loop].left | e.own);
 }
 
+/* Records a break, continue or return. */
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
-    uint32_t c, loop;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
-    c = vc__condition(k, call, 1, condition);
+    uint32_t c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
-    loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
+    uint32_t loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
     if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
     vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
@@ -14661,35 +14682,40 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
 }
 
 VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_if", VC__OP_BREAK_IF, condition); }
-VC_API void vc_continue_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition); }
+VC_API void vc_continue_if(vc_kernel *k, vc_val condition) {
+    vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition);
+}
 VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition); }
 
 /* ---- subgroups ---- */
 
-/* Whether an operation of subgroups may stand here. */
+/* Checks that a subgroup operation is allowed in the open block and marks the enclosing blocks as containing one.
+   Returns false after an error. */
 static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     bool masked = !k->split && !(k->block[k->now].flags & VC__BLOCK_UNMASKED);
-    uint32_t b;
     if (vc__in_switch(k, call)) return false;
     if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
         && !vc__require_reconvergence(
             k, call, masked,
             "stands where some invocations of a subgroup may not come, under or behind a condition that differs "
-            "between them:"
-            " that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
+            "between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
             vc__cause_of(k)))
         return false;
-    for (b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
+    for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
     return true;
 }
 
-/* `by`: a node of u32, or VC__NIL. */
-static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x, vc_type type, uint32_t flags) {
+/* Records a subgroup operation. `by` is the node of a second operand of type u32, or VC__NIL. `type` VC_NONE: the
+   type of o. */
+static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x,
+                           vc_type type, uint32_t flags) {
     uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__rows(o->type)) : o->node;
-    if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_subgroup(k, call)) return vc__no_value();
+    if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_subgroup(k, call))
+        return vc__no_value();
     return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
 }
 
+/* A subgroup operation with one operand. */
 static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
@@ -14699,15 +14725,16 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
         vc__refuse_operand(k, call, 1, &o, "the u32x4 of vc_subgroup_ballot");
         return vc__no_value();
     }
-    if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT) && vc__condition(k, call, 1, v) == VC__NIL) return vc__no_value();
+    if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT)
+        && vc__condition(k, call, 1, v) == VC__NIL)
+        return vc__no_value();
     return vc__subgroup(k, call, op, &o, VC__NIL, x, type, flags);
 }
 
-/* The second operand is a u32. */
+/* A subgroup operation whose second operand is a u32. */
 static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
     vc__operand o[2];
-    uint32_t b;
     if (!k) return vc__without_kernel(call, &v, 1);
     if (k->failed || !vc__take(k, call, 1, v, &o[0]) || !vc__take(k, call, 2, by, &o[1])) return vc__no_value();
     if (vc__adapts(&o[1]) && !vc__adapt(k, call, 2, &o[1], VC_U32)) return vc__no_value();
@@ -14715,13 +14742,15 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
         vc__refuse_operand(k, call, 2, &o[1], "a scalar u32");
         return vc__no_value();
     }
-    b = vc__as_node(k, &o[1], 1);
+    uint32_t b = vc__as_node(k, &o[1], 1);
     return b == VC__NIL ? vc__no_value() : vc__subgroup(k, call, op, &o[0], b, 0, VC_NONE, flags);
 }
 
+/* A reduction or scan of a subgroup. `x` is VC__LANES_. */
 static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
-    if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR)) vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
+    if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
+        vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
     if (k && k->failed) return vc__no_value();
     return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
 }
@@ -14737,18 +14766,23 @@ VC_API vc_val vc_subgroup_any(vc_val condition) {
 VC_API vc_val vc_subgroup_all(vc_val condition) {
     return vc__subgroup_of("vc_subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_DIFFERS);
 }
-VC_API vc_val vc_subgroup_all_equal(vc_val v) { return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_DIFFERS); }
+VC_API vc_val vc_subgroup_all_equal(vc_val v) {
+    return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_DIFFERS);
+}
 VC_API vc_val vc_subgroup_ballot(vc_val condition) {
     return vc__subgroup_of("vc_subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_DIFFERS);
 }
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32, VC__NODE_DIVERGES);
+    return vc__subgroup_of("vc_subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32,
+                           VC__NODE_DIVERGES);
 }
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32, VC__NODE_DIVERGES);
+    return vc__subgroup_of("vc_subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32,
+                           VC__NODE_DIVERGES);
 }
 VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32, VC__NODE_DIVERGES);
+    return vc__subgroup_of("vc_subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32,
+                           VC__NODE_DIVERGES);
 }
 VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id) {
     return vc__subgroup_by("vc_subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_DIFFERS);
@@ -14768,7 +14802,9 @@ VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) {
 VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta) {
     return vc__subgroup_by("vc_subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_DIVERGES);
 }
-VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) { return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_DIFFERS); }
+VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) {
+    return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_DIFFERS);
+}
 VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) {
     return vc__subgroup_combine("vc_subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_DIVERGES);
 }
@@ -14779,32 +14815,37 @@ VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) {
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
     static const char call[] = "vc_subgroup_clustered";
     vc_kernel *k = vc__kernel_of(v);
-    if (vc__ready(k) && (!size || size & (size - 1) || size > 128)) vc__refuse(k, call, "clusters of %u; it takes a power of two up to 128", size);
+    if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
+        vc__refuse(k, call, "clusters of %u; it takes a power of two up to 128", size);
     return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_DIVERGES);
 }
 
-/* ---- workgroups ---- */
+/* ---- work-groups ---- */
 
-/* What a value is combined as: narrow numbers and bools as 32 bits. */
+/* The type in which a work-group function combines values: 32 bits for narrow types and bools. */
 static vc_type vc__group_type(vc_type type) {
     if (vc__is_bool(type)) return VC_U32;
     if (vc__bits(vc__kind(type)) >= 32) return type;
     return vc__is_float(type) ? VC_F32 : vc__is_signed(type) ? VC_I32 : VC_U32;
 }
 
-/* Two places for each invocation, made once a type. Whoever uses it leaves with a barrier. */
+/* A shared array with two elements per invocation, one array per type. Users end with a barrier, so that it can be
+   reused. */
 static vc_ref vc__scratch(vc_kernel *k, vc_type type) {
-    uint32_t *node = &k->scratch[vc__kind(type)], at;
+    uint32_t *node = &k->scratch[vc__kind(type)];
     if (!*node) {
-        at = vc__add_object(k, "group", VC__OP_SHARED, VC_READ_WRITE, type, 2 * vc__invocations(k), NULL);
-        if (at == VC__NIL) return vc__no_ref();
-        *node = at + 1;
+        uint32_t object_node = vc__add_object(k, "group", VC__OP_SHARED, VC_READ_WRITE, type, 2 * vc__invocations(k),
+                                              NULL);
+        if (object_node == VC__NIL) return vc__no_ref();
+        *node = object_node + 1;
     }
     return vc__make_ref(k, *node - 1, type);
 }
 
-/* Of shared memory alone. */
-static void vc__group_barrier(vc_kernel *k) { vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED); }
+/* A barrier that orders accesses to shared memory only. */
+static void vc__group_barrier(vc_kernel *k) {
+    vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+}
 
 static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     switch (op) {
@@ -14818,8 +14859,10 @@ static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     }
 }
 
-/* The value as it is combined, and its own type; false after an error. */
-static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_t kinds, vc_val *v, vc_type *type, vc_val *out) {
+/* Checks a work-group function and casts *v to the type in which it is combined. *type is its original type. Returns
+   false after an error. */
+static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_t kinds, vc_val *v, vc_type *type,
+                            vc_val *out) {
     vc__operand o;
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
@@ -14837,28 +14880,30 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
 
 static uint32_t vc__combine_kinds(vc_combine op) { return (uint32_t)op >= VC_AND ? VC__KINDS_BIU : VC__KINDS_IUF; }
 
+/* Ends a work-group function: casts its result back and waits until all invocations have read the shared array. */
 static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
     vc_val result = vc_cast(type, v);
     vc__group_barrier(k);
     if (out) *out = k->failed ? vc__no_value() : result;
 }
 
-/* Each subgroup by itself, then pairs of what they have, half as many with every step. */
-/* Whether subgroups that there are combine values of a type: 64-bit integers need a feature of their own; narrow ones are widened. */
+/* Whether subgroup reductions accept this type. 64-bit integers need VC_FEATURE_SUBGROUP_TYPES, narrow types are
+   widened. True on machines without subgroups, where a subgroup is one invocation. */
 static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
     uint64_t lacks = k->desc.machine.lacks;
-    return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type) || vc__bits(vc__kind(type)) < 64;
+    return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type)
+           || vc__bits(vc__kind(type)) < 64;
 }
 
+/* Reduces each subgroup, then halves the number of partial results per iteration. */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "vc_group_reduce";
-    vc_ref part, left;
-    vc_val index, count;
+    vc_val count;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
-    part = vc__scratch(k, vc_typeof(v));
-    left = vc_var(k, "left", VC_U32);
-    index = vc_local_index(k);
+    vc_ref part = vc__scratch(k, vc_typeof(v));
+    vc_ref remaining = vc_var(k, "left", VC_U32);
+    vc_val index = vc_local_index(k);
     if (vc__has_subgroup_reduce(k, vc_typeof(v))) {
         v = vc_subgroup_reduce(op, v);
         VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
@@ -14868,23 +14913,25 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
         count = vc_u32(vc__invocations(k));
     }
     vc__group_barrier(k);
-    vc_set(left, count);
+    vc_set(remaining, count);
     VC_LOOP(k) {
-        vc_val now, half;
-        vc_break_if(k, vc_le(vc_get(left), vc_u32(1)));
-        now = vc_get(left);
-        half = vc_sub(now, vc_shr(now, vc_u32(1)));
-        VC_IF(k, vc_lt(vc_add(index, half), now)) { vc_store(part, index, vc__combine(op, vc_load(part, index), vc_load(part, vc_add(index, half)))); }
+        vc_break_if(k, vc_le(vc_get(remaining), vc_u32(1)));
+        vc_val current = vc_get(remaining);
+        vc_val half = vc_sub(current, vc_shr(current, vc_u32(1)));
+        VC_IF(k, vc_lt(vc_add(index, half), current)) {
+            vc_store(part, index, vc__combine(op, vc_load(part, index), vc_load(part, vc_add(index, half))));
+        }
         vc__group_barrier(k);
-        vc_set(left, half);
+        vc_set(remaining, half);
     }
     vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
 }
 
-/* Hillis and Steele, between the two halves of the array. Subgroups do not help: their invocations need not stand in order of the local index. */
+/* Hillis-Steele scan that alternates between the two halves of the shared array; `half` is the offset of one.
+   Subgroup operations do not help, because the order of a subgroup's invocations need not follow the local index. */
 static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val v, bool inclusive, vc_val *out) {
-    uint32_t count, step, half = 0, by = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
-    vc_val index, there, other;
+    uint32_t count, step, half = 0, subgroup_op = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
+    vc_val index, has_source, other;
     vc_ref part;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
@@ -14894,30 +14941,33 @@ static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val
     for (step = 1; step < count && !k->failed; step *= 2, half = count - half) {
         vc_store(vc_offset(part, vc_u32(half)), index, v);
         vc__group_barrier(k);
-        there = vc_le(vc_u32(step), index);
-        other = vc_load(vc_offset(part, vc_u32(half)), vc_select(there, vc_sub(index, vc_u32(step)), vc_u32(0)));
-        v = vc_select(there, vc__combine(op, other, v), v);
+        has_source = vc_le(vc_u32(step), index);
+        other = vc_load(vc_offset(part, vc_u32(half)), vc_select(has_source, vc_sub(index, vc_u32(step)), vc_u32(0)));
+        v = vc_select(has_source, vc__combine(op, other, v), v);
     }
     if (inclusive) { vc__group_end(k, type, v, out); return; }
     vc_store(vc_offset(part, vc_u32(half)), index, v);
     vc__group_barrier(k);
-    there = vc_le(vc_u32(1), index);
-    other = vc_cast(type, vc_load(vc_offset(part, vc_u32(half)), vc_select(there, vc_sub(index, vc_u32(1)), vc_u32(0))));
-    vc__group_end(k, type, vc_select(there, other, vc_imm(type, vc__neutral(by, type))), out);
+    has_source = vc_le(vc_u32(1), index);
+    other = vc_cast(type,
+                    vc_load(vc_offset(part, vc_u32(half)), vc_select(has_source, vc_sub(index, vc_u32(1)), vc_u32(0))));
+    vc__group_end(k, type, vc_select(has_source, other, vc_imm(type, vc__neutral(subgroup_op, type))), out);
 }
 
-VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) { vc__group_scan(k, "vc_group_inclusive", op, v, true, out); }
-VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) { vc__group_scan(k, "vc_group_exclusive", op, v, false, out); }
+VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
+    vc__group_scan(k, "vc_group_inclusive", op, v, true, out);
+}
+VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
+    vc__group_scan(k, "vc_group_exclusive", op, v, false, out);
+}
 
 VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out) {
     static const char call[] = "vc_group_broadcast";
     vc_type type;
-    vc_ref part;
-    uint32_t n;
     if (!vc__group_begin(k, call, VC_ADD, VC__KINDS_BIUF, &v, &type, out)) return;
-    n = vc__fit(k, call, 2, local_index, VC_U32);
+    uint32_t n = vc__fit(k, call, 2, local_index, VC_U32);
     if (n == VC__NIL) return;
-    part = vc__scratch(k, vc_typeof(v));
+    vc_ref part = vc__scratch(k, vc_typeof(v));
     VC_IF(k, vc_eq(vc_local_index(k), vc__value(k, n))) { vc_store(part, vc_u32(0), v); }
     vc__group_barrier(k);
     vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
@@ -14925,10 +14975,10 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* ---- blocks ---- */
 
+/* Opens the block of a VC_IF or of a short circuit. */
 static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
-    uint32_t c;
     if (!vc__ready(k) || vc__in_switch(k, call)) return;
-    c = vc__condition(k, call, 1, condition);
+    uint32_t c = vc__condition(k, call, 1, condition);
     if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c), VC_NONE, c, VC__NIL);
 }
 
@@ -14937,22 +14987,21 @@ VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
     return 1;
 }
 
-/* The END of the VC_IF becomes the ELSE: its pin gets another node. */
+/* The ELSE takes over the anchor of the END of the VC_IF. */
 VC_API int vc_else_begin(vc_kernel *k) {
-    const vc__node *last;
     vc__block *b;
-    uint32_t condition, before;
     if (!vc__ready(k)) return 1;
-    last = &k->node[k->count - 1];
-    before = k->pin_count - 1;
-    for (b = k->block + k->block_count - 1; b > k->block && b->close != before; b--) continue;
-    if (last->op != VC__OP_END || last->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
+    const vc__node *end_node = &k->node[k->count - 1];
+    uint32_t end_anchor = k->pin_count - 1;
+    for (b = k->block + k->block_count - 1; b > k->block && b->close != end_anchor; b--) continue;
+    if (end_node->op != VC__OP_END || end_node->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
         vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
         return 1;
     }
-    k->pin_count = before;
-    condition = b->condition;
-    if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__block_flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL)) return 1;
+    k->pin_count = end_anchor;
+    uint32_t condition = b->condition;
+    if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__block_flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL))
+        return 1;
     b = &k->block[k->now];
     b->condition = condition;
     if (b->own) b->cause = condition;
@@ -14960,40 +15009,40 @@ VC_API int vc_else_begin(vc_kernel *k) {
 }
 
 VC_API int vc_loop_begin(vc_kernel *k) {
-    if (vc__ready(k) && !vc__in_switch(k, "VC_LOOP")) vc__open_block(k, k->now, VC__OP_LOOP, 0, VC_NONE, VC__NIL, VC__NIL);
+    if (vc__ready(k) && !vc__in_switch(k, "VC_LOOP"))
+        vc__open_block(k, k->now, VC__OP_LOOP, 0, VC_NONE, VC__NIL, VC__NIL);
     return 1;
 }
 
 VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
-    uint32_t n;
     if (!vc__ready(k) || vc__in_switch(k, "VC_SWITCH") || !vc__take(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
-        vc__refuse(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text, vc_type_name(o.type));
+        vc__refuse(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text,
+                   vc_type_name(o.type));
         return 1;
     }
-    n = vc__as_node(k, &o, 1);
+    uint32_t n = vc__as_node(k, &o, 1);
     if (n != VC__NIL) vc__open_block(k, k->now, VC__OP_SWITCH, vc__block_flags_of(k, n), o.type, n, VC__NIL);
     return 1;
 }
 
-/* A part of the open switch, once each. */
+/* Opens a VC_CASE or VC_DEFAULT. Fails if the open block is not a VC_SWITCH or has this case already. */
 static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
-    uint32_t i, low, high;
     uint64_t bits = 0;
-    vc_type type;
     if (!vc__ready(k)) return 1;
     if (k->block[k->now].op != VC__OP_SWITCH) { vc__refuse(k, call, "stands not directly in a VC_SWITCH"); return 1; }
-    type = k->node[k->pin[k->block[k->now].open].node].type;
+    vc_type type = k->node[k->pin[k->block[k->now].open].node].type;
     if (op == VC__OP_CASE && !vc__fits(VC_I64, (uint64_t)value, type, &bits)) {
         vc__refuse(k, call, "%lld, which %s cannot hold", (long long)value, vc_type_name(type));
         return 1;
     }
-    low = (uint32_t)bits;
-    high = (uint32_t)(bits >> 32);
-    for (i = k->now + 1; i < k->block_count; i++) {
+    uint32_t low = (uint32_t)bits;
+    uint32_t high = (uint32_t)(bits >> 32);
+    for (uint32_t i = k->now + 1; i < k->block_count; i++) {
         const vc__node *n = &k->node[k->pin[k->block[i].open].node];
-        if (k->block[i].parent != k->now || n->op != op || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high))) continue;
+        if (k->block[i].parent != k->now || n->op != op || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high)))
+            continue;
         if (op == VC__OP_CASE) vc__refuse(k, call, "%lld is there already", (long long)value);
         else vc__refuse(k, call, "is there already");
         return 1;
@@ -15002,24 +15051,26 @@ static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, in
     return 1;
 }
 
-VC_API int vc_case_begin(vc_kernel *k, int64_t value) { return vc__switch_part_begin(k, "VC_CASE", VC__OP_CASE, value); }
+VC_API int vc_case_begin(vc_kernel *k, int64_t value) {
+    return vc__switch_part_begin(k, "VC_CASE", VC__OP_CASE, value);
+}
 VC_API int vc_default_begin(vc_kernel *k) { return vc__switch_part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
 
 /* ---- divergence through variables ----
-   What was stored to a variable or private array differs between invocations if the value, the index, or the conditions of the blocks between declaration and
-   store do. What a loop stored differs behind it if invocations leave it in different rounds. While a kernel is recorded, a load gets what is known so far.
-   What becomes known later in a loop reaches loads before it through the next round; then the outermost loop is analysed again when it closes, until nothing
-   changes. */
+   The contents of a variable or private array are divergent if a stored value, its index, or the conditions of the
+   blocks between the declaration and the store are. They are also divergent after a loop that stores them, if
+   invocations leave the loop in different iterations. During recording, a load gets the bits that are known so far.
+   A later store in a loop may reach an earlier load in the next iteration. The outermost loop is then analysed again
+   when it closes, until nothing changes. */
 
-enum { VC__MAX_REPLAYS = 16 }; /* passes over one loop; then all of its variables are taken to differ */
+enum { VC__MAX_REPLAYS = 16 }; /* passes over one loop; after that, all variables count as divergent */
 
-/* Behind a loop that invocations leave in different rounds, what it stored to variables declared outside differs, and a return in it took only those that
-   were still there. */
+/* For the end of a loop that invocations may leave in different iterations: the variables declared outside that it
+   stores are divergent, and a return in it may have ended only some of the invocations. */
 static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
-    uint32_t pin;
-    for (pin = b->open + 1; b->left && pin < b->close; pin++) {
-        const vc__node *n = &k->node[k->pin[pin].node];
+    for (uint32_t anchor = b->open + 1; b->left && anchor < b->close; anchor++) {
+        const vc__node *n = &k->node[k->pin[anchor].node];
         vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
         if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__add_divergence(k, o, b->left);
         if (n->op == VC__OP_RETURN_IF) k->returned = true;
@@ -15027,36 +15078,39 @@ static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     }
 }
 
-/* The call that records an operation of subgroups. */
+/* The name of the public function that records a subgroup operation. */
 static const char *vc__subgroup_call(const vc__node *n) {
-    static const char *const names[] = { "vc_subgroup_reduce", "vc_subgroup_inclusive", "vc_subgroup_exclusive", "vc_subgroup_clustered" };
+    static const char *const names[] = { "vc_subgroup_reduce", "vc_subgroup_inclusive", "vc_subgroup_exclusive",
+                                         "vc_subgroup_clustered" };
     static const struct { uint16_t op; const char *name; } others[] = {
-        { VC__OP_VOTE_ANY, "vc_subgroup_any" }, { VC__OP_VOTE_ALL, "vc_subgroup_all" }, { VC__OP_VOTE_EQUAL, "vc_subgroup_all_equal" },
-        { VC__OP_BALLOT, "vc_subgroup_ballot" }, { VC__OP_BALLOT_COUNT, "vc_subgroup_ballot_count" }, { VC__OP_BROADCAST, "vc_subgroup_broadcast" },
+        { VC__OP_VOTE_ANY, "vc_subgroup_any" }, { VC__OP_VOTE_ALL, "vc_subgroup_all" },
+        { VC__OP_VOTE_EQUAL, "vc_subgroup_all_equal" }, { VC__OP_BALLOT, "vc_subgroup_ballot" },
+        { VC__OP_BALLOT_COUNT, "vc_subgroup_ballot_count" }, { VC__OP_BROADCAST, "vc_subgroup_broadcast" },
         { VC__OP_BROADCAST_FIRST, "vc_subgroup_broadcast_first" }, { VC__OP_SHUFFLE, "vc_subgroup_shuffle" },
         { VC__OP_SHUFFLE_XOR, "vc_subgroup_shuffle_xor" }, { VC__OP_SHUFFLE_UP, "vc_subgroup_shuffle_up" },
         { VC__OP_SHUFFLE_DOWN, "vc_subgroup_shuffle_down" }
     };
-    size_t i;
-    for (i = 0; i < sizeof others / sizeof *others; i++) if (others[i].op == n->op) return others[i].name;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) if (others[i].op == n->op) return others[i].name;
     return names[n->x & 3u];
 }
 
+/* Analyses a node that opens or closes a block again. */
 static void vc__replay_block(vc_kernel *k, vc__node *n) {
     uint32_t closed = k->now;
-    vc__block *b;
     k->now = k->pin[n->at].block;
-    b = &k->block[k->now];
+    vc__block *b = &k->block[k->now];
     if (n->op == VC__OP_END) { vc__note_loop_exit(k, closed); return; }
     if (n->op == VC__OP_FOR) n->flags = (uint8_t)(n->flags | (vc__flags_of_operands(k, n) & VC__NODE_DIVERGES));
-    vc__begin_block_flags(k, b, (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED)) | vc__block_flags_of(k, b->condition));
+    vc__begin_block_flags(k, b,
+                          (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED))
+                              | vc__block_flags_of(k, b->condition));
 }
 
+/* Analyses an anchored node again. */
 static void vc__replay_effect(vc_kernel *k, vc__node *n) {
-    vc__object *o;
     k->replayed = n->at;
     if (n->op == VC__OP_STORE) {
-        o = &k->object[k->node[n->a[0]].x];
+        vc__object *o = &k->object[k->node[n->a[0]].x];
         if (vc__is_private(o)) vc__note_private_store(k, o, n->a[2], n->a[1]);
     } else if (n->op == VC__OP_BARRIER) {
         if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_subgroup(k, "vc_barrier_scoped");
@@ -15067,13 +15121,13 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed = 0;
 }
 
-/* One pass over a loop. What an atomic or an operation of subgroups gives differs as recorded, whatever its operands. */
+/* One pass over the nodes of a loop. Results of atomics and subgroup operations keep their flags, which do not
+   depend on operands. */
 static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
-    uint32_t i, class_, next;
-    for (i = first; i < end && !k->failed; i++) {
+    for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];
-        class_ = vc__op[n->op].class_;
-        if (class_ >= VC__EFFECT && k->pin[n->at].node != i) continue; /* an END that an ELSE replaced */
+        uint32_t class_ = vc__op[n->op].class_;
+        if (class_ >= VC__EFFECT && k->pin[n->at].node != i) continue; /* an END whose anchor an ELSE took over */
         if (class_ == VC__BLOCK) vc__replay_block(k, n);
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
         else if (class_ == VC__CONV && n->op != VC__OP_ELECT) {
@@ -15081,32 +15135,34 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
             vc__check_subgroup(k, vc__subgroup_call(n));
             k->replayed = 0;
         } else if (class_ == VC__PURE || class_ == VC__READ) {
-            next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
-            if (n->op == VC__OP_LOAD && vc__is_private(&k->object[k->node[n->a[0]].x])) next |= k->object[k->node[n->a[0]].x].differs;
+            uint32_t next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
+            if (n->op == VC__OP_LOAD && vc__is_private(&k->object[k->node[n->a[0]].x]))
+                next |= k->object[k->node[n->a[0]].x].differs;
             n->flags = (uint8_t)(n->flags | (next & VC__NODE_DIVERGES));
         }
     }
 }
 
+/* Analyses a closed loop until the divergence of its variables no longer changes. */
 static void vc__replay(vc_kernel *k, uint32_t loop) {
-    uint32_t now = k->now, end = k->count, pass, i;
-    for (pass = 0; k->stale && !k->failed; pass++) {
+    uint32_t open_block = k->now, end = k->count;
+    for (uint32_t pass = 0; k->stale && !k->failed; pass++) {
         k->stale = false;
-        for (i = 0; i < k->object_count && pass == VC__MAX_REPLAYS; i++) if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
+        for (uint32_t i = 0; i < k->object_count && pass == VC__MAX_REPLAYS; i++)
+            if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
         k->now = k->block[loop].parent;
         vc__replay_nodes(k, k->pin[k->block[loop].open].node, end);
     }
-    k->now = now;
+    k->now = open_block;
 }
 
 VC_API int vc_block_end(vc_kernel *k) {
-    uint32_t closed;
-    vc__block *b;
     if (!vc__ready(k)) return 0;
-    b = &k->block[k->now];
+    vc__block *b = &k->block[k->now];
     if (b->parent == VC__NIL) return VC__REFUSE(k, "vc_block_end", "no block is open");
-    if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT)) return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
-    closed = k->now;
+    if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT))
+        return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
+    uint32_t closed = k->now;
     b->close = k->shut_to = k->pin_count;
     if (b->open < k->shut_from) k->shut_from = b->open;
     vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
@@ -15119,7 +15175,8 @@ VC_API int vc_block_end(vc_kernel *k) {
     return 0;
 }
 
-/* Opens the block, whose value counts up by a step that is not 0 and is taken as unsigned. */
+/* Opens a loop and returns its counter, which starts at `first` and is below `limit`. `step` is unsigned and not 0.
+   `wraps`: the counter plus the step may overflow. */
 static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
     vc__operand o[3];
     uint32_t n[3], i, flags = 0;
@@ -15140,74 +15197,86 @@ static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val st
     return vc__value(k, i);
 }
 
-/* Whether a value below `limit` plus the step may be beyond the type. */
+/* Whether a value below `limit` plus the step may overflow the type. */
 static bool vc__may_wrap(vc_type type, vc_val limit, uint64_t step) {
-    uint64_t most = vc__ones(vc__bits(type) - (vc__is_signed(type) ? 1u : 0u));
+    uint64_t max = vc__ones(vc__bits(type) - (vc__is_signed(type) ? 1u : 0u));
     if (step == 1) return false;
-    return !vc__is_immediate(limit) || most - vc__widen(type, limit.bits) < step - 1;
+    return !vc__is_immediate(limit) || max - vc__widen(type, limit.bits) < step - 1;
 }
 
-/* A step that is known when recorded; bits are its own, of a signed or unsigned type. Counting down is counting the complement up. Of signed numbers from 0
-   on counting is done in unsigned ones, where no step wraps. */
-static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type, uint64_t step) {
-    bool down = vc__is_signed(step_type) && step >> 63, wraps;
-    uint64_t by = down ? 0 - step : step;
+/* VC_FOR with a constant step of type `step_type`. A loop that counts down is recorded as one that counts the
+   complement up. A signed loop with a constant start of 0 or above whose counter may overflow counts in unsigned
+   numbers, which cannot. */
+static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type,
+                                    uint64_t step) {
+    bool counts_down = vc__is_signed(step_type) && step >> 63;
+    uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
-    vc_val i;
-    if (by > vc__ones(vc__bits(type))) return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
-    if (by == 0) { limit = first; by = 1; }
-    if (down) { first = vc_not(first); limit = vc_not(limit); }
-    wraps = vc__may_wrap(type, limit, by);
-    if (wraps && vc__is_signed(type) && vc__is_immediate(first) && !(vc__widen(type, first.bits) >> 63) && by <= vc__ones(vc__bits(type) - 1)) {
+    if (magnitude > vc__ones(vc__bits(type)))
+        return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
+    if (magnitude == 0) { limit = first; magnitude = 1; }
+    if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
+    bool wraps = vc__may_wrap(type, limit, magnitude);
+    if (wraps && vc__is_signed(type) && vc__is_immediate(first) && !(vc__widen(type, first.bits) >> 63)
+        && magnitude <= vc__ones(vc__bits(type) - 1)) {
         counter = vc__to_unsigned(type);
         limit = vc_cast(counter, vc_max(limit, first));
         first = vc_cast(counter, first);
         wraps = false;
     }
-    i = vc_cast(type, vc__count_loop(k, first, limit, vc_imm(counter, by), wraps));
-    return down ? vc_not(i) : i;
+    vc_val i = vc_cast(type, vc__count_loop(k, first, limit, vc_imm(counter, magnitude), wraps));
+    return counts_down ? vc_not(i) : i;
 }
 
-/* A negative step counts the complement up; a step of 0 has nothing below the limit. */
+/* VC_FOR with a step known only at run time. For a negative step it counts the complement up; for a step of 0 the
+   limit is set to `first`, so that there is no iteration. */
 static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
-    vc_type of = vc_typeof(step);
-    bool is_signed = vc__is_signed(of);
-    vc_val down = is_signed ? vc_shr(step, vc_u32(vc__bits(type) - 1)) : vc_imm(of, 0), by = vc_cast(type, vc_sub(vc_xor(step, down), down)), i;
-    down = vc_cast(type, down);
-    first = vc_xor(vc_const(k, first), down);
-    limit = vc_select(vc_eq(step, vc_imm(of, 0)), first, vc_xor(vc_const(k, limit), down));
-    i = vc__count_loop(k, first, limit, by, true);
-    return is_signed ? vc_xor(i, down) : i;
+    vc_type step_type = vc_typeof(step);
+    bool is_signed = vc__is_signed(step_type);
+    vc_val sign_mask = is_signed ? vc_shr(step, vc_u32(vc__bits(type) - 1)) : vc_imm(step_type, 0);
+    vc_val magnitude = vc_cast(type, vc_sub(vc_xor(step, sign_mask), sign_mask));
+    sign_mask = vc_cast(type, sign_mask);
+    first = vc_xor(vc_const(k, first), sign_mask);
+    limit = vc_select(vc_eq(step, vc_imm(step_type, 0)), first, vc_xor(vc_const(k, limit), sign_mask));
+    vc_val i = vc__count_loop(k, first, limit, magnitude, true);
+    return is_signed ? vc_xor(i, sign_mask) : i;
 }
 
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {
     static const char call[] = "VC_FOR";
     vc__operand o[3];
-    vc_type type;
     if (!vc__ready(k) || vc__in_switch(k, call)) return vc__no_value();
-    if (!vc__take(k, call, 1, first, &o[0]) || !vc__take(k, call, 2, limit, &o[1]) || !vc__take(k, call, 3, step, &o[2])) return vc__no_value();
-    type = vc__unify(k, call, o, 2);
+    if (!vc__take(k, call, 1, first, &o[0]) || !vc__take(k, call, 2, limit, &o[1])
+        || !vc__take(k, call, 3, step, &o[2]))
+        return vc__no_value();
+    vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
-    if (!vc__is_int(type) || vc__rows(type) != 1) return VC__DECLINE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
-    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1 || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
-        return VC__DECLINE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s", vc__label_of(k, &o[2]).text, vc_type_name(o[2].type),
-                           vc_type_name(type));
+    if (!vc__is_int(type) || vc__rows(type) != 1)
+        return VC__DECLINE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
+    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1
+        || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
+        return VC__DECLINE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s",
+                           vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
-    if (o[2].node == VC__NIL) return vc__for_constant_step(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
+    if (o[2].node == VC__NIL)
+        return vc__for_constant_step(k, first, limit, type, o[2].type, vc__widen(o[2].type, o[2].bits));
     return vc__for_dynamic_step(k, first, limit, type, step);
 }
 
-/* ---- short circuit: a variable in front of a VC_IF holds the result ---- */
+/* ---- short circuit: a variable declared before a VC_IF holds the result ---- */
 
-/* Stores operand `which` into the result. The first store declares it in front of the blocks; composites need no zeros there, since both blocks set them. */
+/* Stores operand number `which` into the result variable. The first store declares the variable, before the blocks.
+   A composite result needs no initial value, because both blocks store one. */
 static void vc__short_circuit_store(vc_lazy *lazy, uint32_t which, vc_val value) {
     vc_kernel *k = lazy->of;
     vc_type type = vc_typeof(value);
     bool composite = vc__is_composite(value);
     uint32_t at = k->at;
     vc__operand o;
-    if (composite ? vc__composite_node(k, lazy->call, which, value) == VC__NIL : !vc__take(k, lazy->call, which, value, &o)) return;
+    if (composite ? vc__composite_node(k, lazy->call, which, value) == VC__NIL
+                  : !vc__take(k, lazy->call, which, value, &o))
+        return;
     if (!lazy->result.of) {
         k->at = lazy->front;
         lazy->result = composite ? vc_array(k, NULL, type, 1) : vc_var(k, NULL, type);
@@ -15237,14 +15306,16 @@ VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, 
     return lazy;
 }
 
-/* Whether the block that was opened for the last operand is the one still open. */
+/* Fails and returns false unless the open block is the one of the current operand. */
 static bool vc__short_circuit_is_open(const vc_lazy *lazy) {
     vc_kernel *k = lazy->of;
     if (!vc__ready(k)) return false;
-    return k->now == lazy->block || VC__REFUSE(k, lazy->call, "an operand opens a block and does not close it, or closes one that it did not open");
+    return k->now == lazy->block
+           || VC__REFUSE(k, lazy->call,
+                         "an operand opens a block and does not close it, or closes one that it did not open");
 }
 
-/* An immediate is no reason for a store: it is selected at the end, and takes the type of b. */
+/* An immediate is not stored: vc_lazy_end selects it, and it takes the type of the other value. */
 VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a) {
     vc_kernel *k = lazy->of;
     if (!vc__short_circuit_is_open(lazy)) return;
@@ -15258,30 +15329,30 @@ VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a) {
 VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out) {
     vc_kernel *k = lazy->of;
     vc_val result = value;
-    bool held;
     if (out) *out = vc__no_value();
     if (!vc__short_circuit_is_open(lazy)) return;
-    held = lazy->result.of || !vc__is_immediate(value);
-    if (held) vc__short_circuit_store(lazy, lazy->which, value);
+    bool stored = lazy->result.of || !vc__is_immediate(value);
+    if (stored) vc__short_circuit_store(lazy, lazy->which, value);
     vc_block_end(k);
-    if (held && !k->failed) result = vc__load(k, lazy->call, &lazy->result);
+    if (stored && !k->failed) result = vc__load(k, lazy->call, &lazy->result);
     if (lazy->a.of) result = vc_select(lazy->condition, lazy->a, result);
     if (out && !k->failed) *out = result;
 }
 
 VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
-    vc_val inside = vc__no_value();
-    uint32_t i, c;
-    if (!vc__ready(k)) return inside;
+    vc_val in_range = vc__no_value();
+    if (!vc__ready(k)) return in_range;
     if (axis != 0) return vc_global_id(k, axis);
-    if (vc__in_switch(k, "VC_EACH")) return inside;
-    if (axes < 1 || axes > 3) { vc__refuse(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return inside; }
-    for (i = 0; i < axes; i++) {
-        vc_val id = vc_global_id(k, i), one = vc_lt(id, vc_threads(k, i));
-        inside = i ? vc_and(inside, one) : one;
+    if (vc__in_switch(k, "VC_EACH")) return in_range;
+    if (axes < 1 || axes > 3) { vc__refuse(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return in_range; }
+    for (uint32_t i = 0; i < axes; i++) {
+        vc_val id = vc_global_id(k, i), axis_in_range = vc_lt(id, vc_threads(k, i));
+        in_range = i ? vc_and(in_range, axis_in_range) : axis_in_range;
     }
-    c = vc__condition(k, "VC_EACH", 1, inside);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c, VC__NIL);
+    uint32_t c = vc__condition(k, "VC_EACH", 1, in_range);
+    if (c != VC__NIL)
+        vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c,
+                       VC__NIL);
     return vc_global_id(k, 0);
 }
 
