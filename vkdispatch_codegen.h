@@ -15357,48 +15357,51 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
 }
 
 // >>composed
-/* Functions of the public part that need no operation of their own: they record others. Operands are checked first, so that a message names the call that was
-   made. Calls may stand beside each other in an argument list here: the schedule puts what was recorded into an order of its own. */
+/* Public functions without an operation of their own, which record other operations. Operands are checked first, so
+   that error messages name the function that was called. Several recording calls may be arguments of one C call, in
+   any order of evaluation, because the schedule chooses its own order. */
 
+/* A call of such a function. */
 typedef struct vc__fn {
     const char *call;
-    vc_kernel *k;    /* NULL: immediates alone */
-    vc_type type;    /* of the operands that agree; VC_NONE after an error */
+    vc_kernel *k;    /* NULL: all operands are immediates */
+    vc_type type;    /* common type of the operands; VC_NONE after an error */
     uint32_t count;
-    bool half;       /* operands were f16 and are f32 now; so goes the result back */
-    vc_val v[4];     /* operands; scalars beside vectors stay scalars */
+    bool half;       /* the operands were f16 and are computed with as f32; the result is cast back */
+    vc_val v[4];     /* operands; scalars that are combined with vectors stay scalars */
 } vc__fn;
 
-static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) { return o->node == VC__NIL ? vc__immediate(o->type, o->bits) : vc__value(k, o->node); }
+static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) {
+    return o->node == VC__NIL ? vc__immediate(o->type, o->bits) : vc__value(k, o->node);
+}
 
-/* A count or an offset. */
+/* Checks operand i, an integer count or offset that may be of another type than operand 0. */
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
     if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type))
-        return VC__REFUSE(f->k, f->call, "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components", vc_type_name(f->type), i + 1,
-                          vc__label_of(f->k, o).text, vc_type_name(o->type));
+        return VC__REFUSE(f->k, f->call,
+                          "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components",
+                          vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
     f->v[i] = vc__operand_value(f->k, o);
     return true;
 }
 
-/* The first `same` operands agree in type and are of `kinds`; the others are counts. */
+/* Checks the operands. The first `same` of them have a common type of `kinds`, the others are integer counts.
+   Returns the common type; VC_NONE after an error. */
 static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     vc__operand o[4];
-    vc_type type;
-    uint32_t i;
-    for (i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
-    type = vc__unify(f->k, f->call, o, same);
+    for (uint32_t i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
+    vc_type type = vc__unify(f->k, f->call, o, same);
     if (!type || !vc__check_kind(f->k, f->call, &o[0], 1, kinds)) return VC_NONE;
     f->type = type;
-    for (i = 0; i < same; i++) f->v[i] = vc__operand_value(f->k, &o[i]);
-    for (i = same; i < f->count; i++) if (!vc__fn_count(f, i, &o[i])) return VC_NONE;
+    for (uint32_t i = 0; i < same; i++) f->v[i] = vc__operand_value(f->k, &o[i]);
+    for (uint32_t i = same; i < f->count; i++) if (!vc__fn_count(f, i, &o[i])) return VC_NONE;
     return type;
 }
 
-/* Not yet checked. */
+/* Begins a call without checking its operands. f.type is VC_NONE. */
 static vc__fn vc__fn_unchecked(const char *call, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
     vc__fn f;
-    uint32_t i;
     f.call = call;
     f.k = NULL;
     f.type = VC_NONE;
@@ -15408,11 +15411,13 @@ static vc__fn vc__fn_unchecked(const char *call, uint32_t count, vc_val a, vc_va
     f.v[1] = b;
     f.v[2] = c;
     f.v[3] = d;
-    for (i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
+    for (uint32_t i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
     return f;
 }
 
-static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+/* Begins a call and checks its operands as vc__fn_type does. f.type is VC_NONE after an error. */
+static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b,
+                           vc_val c, vc_val d) {
     vc__fn f = vc__fn_unchecked(call, count, a, b, c, d);
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
     return f;
@@ -15424,20 +15429,20 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
     return vc__fn_begin(call, kinds, 2, 2, a, b, vc__no_value(), vc__no_value());
 }
 
-/* v as another kind of number. */
+/* Casts v to another scalar kind, with the same number of components. */
 static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
 
-/* The result; where immediates make none, the call that is blamed for it is the one that was made. */
+/* Ends a call and returns its result. If immediates cannot be folded, the result names this function instead of the
+   one that it called. Without a kernel, an operand that was never set or comes from a failed call is passed on. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
-    uint32_t i;
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
     if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
-    for (i = 0; i < f->count; i++) if (f->v[i].of == 0) return f->v[i];
+    for (uint32_t i = 0; i < f->count; i++) if (f->v[i].of == 0) return f->v[i];
     return vc__unfolded(f->call + 3);
 }
 
-/* Refuses what the checks at the beginning let pass; gives what the call then does. */
+/* Fails because of an operand that vc__fn_begin accepted. Returns what the call must return. */
 VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -15447,6 +15452,7 @@ VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     return vc__fn_end(f, f->v[0]);
 }
 
+/* For the common type: the width of a component in bits, an immediate of its kind, its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
@@ -15458,6 +15464,7 @@ VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE)
 VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
 VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
+/* An operation that uses carries, borrows or upper halves of products. */
 static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (k) k->carries = true;
@@ -15476,19 +15483,18 @@ VC_API vc_val vc_clz(vc_val a) {
 VC_API vc_val vc_ctz(vc_val a) {
     vc__fn f = vc__fn_one("vc_ctz", VC__KINDS_IU, a);
     if (!f.type) return vc__fn_end(&f, a);
-    a = vc__cast_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest */
+    a = vc__cast_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest number */
     a = vc_min(a, vc_imm(vc__fn_unsigned(&f), vc__fn_width(&f)));
     return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
-/* Bytes change places with their neighbours, then pairs of them, and so on. */
+/* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
 VC_API vc_val vc_byte_swap(vc_val a) {
     static const uint64_t mask[3] = { 0x00ff00ff00ff00ffu, 0x0000ffff0000ffffu, 0xffffffffu };
     vc__fn f = vc__fn_one("vc_byte_swap", VC__KINDS_IU, a);
-    uint32_t i;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
-    for (i = 0; 8u << i < vc__fn_width(&f); i++) {
+    for (uint32_t i = 0; 8u << i < vc__fn_width(&f); i++) {
         vc_val m = vc_imm(vc__fn_unsigned(&f), mask[i]), by = vc_u32(8u << i);
         a = vc_or(vc_shl(vc_and(a, m), by), vc_and(vc_shr(a, by), m));
     }
@@ -15511,7 +15517,8 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
 VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
 
-/* Offset and count of a field as they are meant. */
+/* Makes the range of a bit field valid: the offset is taken modulo the width, the bit count is limited to the bits
+   above the offset. */
 static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
     uint32_t width = vc__fn_width(f), kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
     *offset = vc_and(vc__cast_kind(VC_U32, *offset), vc_u32(width - 1));
@@ -15519,7 +15526,7 @@ static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
     *count = vc_min(vc__cast_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
 }
 
-/* As many ones as count says. */
+/* A value whose low `count` bits are set. */
 static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
     uint32_t width = vc__fn_width(f);
     vc_val one = vc__fn_imm(f, 1);
@@ -15528,26 +15535,25 @@ static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
 
 VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bit_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
-    vc_val width;
     if (!f.type) return vc__fn_end(&f, a);
     vc__fn_clamp_field(&f, &f.v[1], &f.v[2]);
     if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc_and(vc_shr(f.v[0], f.v[1]), vc__fn_ones(&f, f.v[2])));
-    width = vc_sub(vc_u32(vc__fn_width(&f)), f.v[2]);
+    vc_val width = vc_sub(vc_u32(vc__fn_width(&f)), f.v[2]);
     a = vc_shr(vc_shl(f.v[0], vc_sub(width, f.v[1])), width);
     return vc__fn_end(&f, vc_select(vc_eq(f.v[2], vc_u32(0)), vc__fn_imm(&f, 0), a));
 }
 
 VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bit_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
-    vc_val mask;
     if (!f.type) return vc__fn_end(&f, a);
     vc__fn_clamp_field(&f, &f.v[2], &f.v[3]);
-    mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
+    vc_val mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
     return vc__fn_end(&f, vc_or(vc_and(f.v[0], vc_not(mask)), vc_and(vc_shl(f.v[1], f.v[2]), mask)));
 }
 
-/* ---- arithmetic of integers ---- */
+/* ---- integer arithmetic ---- */
 
+/* A carry or borrow, computed in unsigned numbers. */
 static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t op) {
     vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
     if (!f.type) return vc__fn_end(&f, a);
@@ -15567,7 +15573,7 @@ VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     return vc__fn_end(&f, vc_sub(a, b));
 }
 
-/* The largest number, or the least where a is negative. */
+/* The result of a signed overflow: the largest number, or the smallest one if `a` is negative. */
 static vc_val vc__fn_overflow_limit(const vc__fn *f, vc_val a) {
     uint32_t width = vc__fn_width(f);
     return vc_xor(vc_shr(a, vc_u32(width - 1)), vc__fn_imm(f, vc__ones(width - 1)));
@@ -15575,25 +15581,24 @@ static vc_val vc__fn_overflow_limit(const vc__fn *f, vc_val a) {
 
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
-    vc_val sum, over;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
     b = f.v[1];
-    sum = vc_add(a, b);
-    if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_select(vc_lt(sum, a), vc__fn_imm(&f, vc__ones(vc__fn_width(&f))), sum));
-    over = vc_and(vc_xor(a, sum), vc_xor(b, sum)); /* its sign: the sum has neither's */
+    vc_val sum = vc_add(a, b);
+    if (vc__is_unsigned(f.type))
+        return vc__fn_end(&f, vc_select(vc_lt(sum, a), vc__fn_imm(&f, vc__ones(vc__fn_width(&f))), sum));
+    vc_val over = vc_and(vc_xor(a, sum), vc_xor(b, sum)); /* negative if the sum has the sign of neither operand */
     return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), sum));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_sub_sat", VC__KINDS_IU, a, b);
-    vc_val rest, over;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
     b = f.v[1];
     if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_sub(vc_max(a, b), b));
-    rest = vc_sub(a, b);
-    over = vc_and(vc_xor(a, b), vc_xor(a, rest));
+    vc_val rest = vc_sub(a, b);
+    vc_val over = vc_and(vc_xor(a, b), vc_xor(a, rest));
     return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), rest));
 }
 
@@ -15605,89 +15610,111 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 
 /* ---- floats ---- */
 
-/* Whether some products of such immediates may be none: they are subnormal, infinite or NaN. */
+/* Whether an immediate may make products that cannot be folded: it is subnormal, infinite, NaN or of extreme
+   magnitude. */
 static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
     vc__real r;
-    int32_t most = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
-    return !vc__unpack(kind, bits, &r) || (r.class_ == VC__REAL_NORMAL ? r.exponent > most || r.exponent < -most : r.class_ != VC__REAL_ZERO);
+    int32_t max_exponent = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
+    return !vc__unpack(kind, bits, &r)
+           || (r.class_ == VC__REAL_NORMAL ? r.exponent > max_exponent || r.exponent < -max_exponent
+                                           : r.class_ != VC__REAL_ZERO);
 }
 
-/* Of floats; those of 16 bits become 32. */
+/* Begins a call with float operands; f16 operands are cast to f32. Extreme immediates become constants of the
+   kernel. */
 static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c) {
     vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, a, b, c, vc__no_value());
-    uint32_t i;
-    for (i = 0; i < same && f.type && f.k; i++)
-        if (vc__is_immediate(f.v[i]) && vc__fn_is_extreme(vc__kind(f.type), f.v[i].bits)) f.v[i] = vc_const(f.k, f.v[i]);
+    for (uint32_t i = 0; i < same && f.type && f.k; i++)
+        if (vc__is_immediate(f.v[i]) && vc__fn_is_extreme(vc__kind(f.type), f.v[i].bits))
+            f.v[i] = vc_const(f.k, f.v[i]);
     if (vc__kind(f.type) != VC_F16) return f;
     f.half = true;
     f.type += VC_F32 - VC_F16;
-    for (i = 0; i < same; i++) f.v[i] = vc__cast_kind(VC_F32, f.v[i]);
+    for (uint32_t i = 0; i < same; i++) f.v[i] = vc__cast_kind(VC_F32, f.v[i]);
     return f;
 }
-static vc__fn vc__fn_float1(const char *call, vc_val a) { return vc__fn_float(call, 1, 1, a, vc__no_value(), vc__no_value()); }
-static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) { return vc__fn_float(call, 2, 2, a, b, vc__no_value()); }
+static vc__fn vc__fn_float1(const char *call, vc_val a) {
+    return vc__fn_float(call, 1, 1, a, vc__no_value(), vc__no_value());
+}
+static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
+    return vc__fn_float(call, 2, 2, a, b, vc__no_value());
+}
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
-/* A number, and one by its bits in either type. */
+/* A constant by its value, and by its bits in f32 and f64. */
 static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
-static vc_val vc__fn_constant(const vc__fn *f, uint32_t narrow, uint64_t wide) { return vc__fn_imm(f, vc__fn_is_f64(f) ? wide : narrow); }
+static vc_val vc__fn_constant(const vc__fn *f, uint32_t f32, uint64_t f64) {
+    return vc__fn_imm(f, vc__fn_is_f64(f) ? f64 : f32);
+}
 
-/* Coefficients from the highest power on; of f32, then of f64. */
-typedef struct vc__fn_poly { uint32_t narrow[8]; uint64_t wide[15]; uint32_t narrow_count, wide_count; } vc__fn_poly;
+/* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
+typedef struct vc__fn_poly { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_count, f64_count; } vc__fn_poly;
 static vc_val vc__fn_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x) {
     bool wide = vc__fn_is_f64(f);
-    uint32_t i, count = wide ? p->wide_count : p->narrow_count;
-    vc_val r = vc__fn_imm(f, wide ? p->wide[0] : p->narrow[0]);
-    for (i = 1; i < count; i++) r = vc_fma(r, x, vc__fn_imm(f, wide ? p->wide[i] : p->narrow[i]));
+    uint32_t count = wide ? p->f64_count : p->f32_count;
+    vc_val r = vc__fn_imm(f, wide ? p->f64[0] : p->f32[0]);
+    for (uint32_t i = 1; i < count; i++) r = vc_fma(r, x, vc__fn_imm(f, wide ? p->f64[i] : p->f32[i]));
     return r;
 }
 
-/* r with the sign of x. */
-static vc_val vc__fn_copy_sign(const vc__fn *f, vc_val x, vc_val r) { return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r); }
+/* Negates r if x is negative. */
+static vc_val vc__fn_copy_sign(const vc__fn *f, vc_val x, vc_val r) {
+    return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r);
+}
 
 static vc_val vc__fn_nan(const vc__fn *f) { return vc__fn_constant(f, 0x7fc00000u, 0x7ff8000000000000u); }
 static vc_val vc__fn_infinity(const vc__fn *f) { return vc__fn_constant(f, 0x7f800000u, 0x7ff0000000000000u); }
-static vc_val vc__fn_least_normal(const vc__fn *f) { return vc__fn_constant(f, 0x00800000u, 0x0010000000000000u); } /* normal number */
+/* The smallest normal number. */
+static vc_val vc__fn_least_normal(const vc__fn *f) { return vc__fn_constant(f, 0x00800000u, 0x0010000000000000u); }
 
-/* Polynomials are Chebyshev interpolations in 260-bit arithmetic. */
+/* The polynomials interpolate at Chebyshev nodes; they were computed with 260-bit arithmetic. */
 static const vc__fn_poly vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
     { 0x3c22ccb8u, 0xbca827ceu, 0x3cf70a17u, 0xbd36cdf8u, 0x3d999975u, 0xbe2aaaabu },
-    { 0x3f5ee3fd77d44d42u, 0xbf74733e5158e0e1u, 0x3f7f38921b605d54u, 0xbf83a4aeece7e69cu, 0x3f879b0dbdcdfc75u, 0xbf8c983b8d12e853u, 0x3f91c4e072f36dc7u,
-      0xbf96e8b9ab4638efu, 0x3f9f1c71c3bee026u, 0xbfa6db6db6d5b365u, 0x3fb3333333332f5fu, 0xbfc5555555555555u }, 6, 12
+    { 0x3f5ee3fd77d44d42u, 0xbf74733e5158e0e1u, 0x3f7f38921b605d54u, 0xbf83a4aeece7e69cu, 0x3f879b0dbdcdfc75u,
+      0xbf8c983b8d12e853u, 0x3f91c4e072f36dc7u, 0xbf96e8b9ab4638efu, 0x3f9f1c71c3bee026u, 0xbfa6db6db6d5b365u,
+      0x3fb3333333332f5fu, 0xbfc5555555555555u },
+    6, 12
 };
-static const vc__fn_poly vc__fn_atanh_poly = { /* (atanh(x) / x - 1) / z, likewise */
+static const vc__fn_poly vc__fn_atanh_poly = { /* (atanh(x) / x - 1) / z, z = x^2 <= 1/4 */
     { 0x3e200aebu, 0x3d2797c7u, 0x3dc7b841u, 0x3de2522du, 0x3e124fe2u, 0x3e4cccb2u, 0x3eaaaaabu },
-    { 0x3fcb016cba23eee4u, 0xbfc27f230f3831a3u, 0x3fc15aa7698edf42u, 0x3f892cc88a36f708u, 0x3fabdcd3cefa72ceu, 0x3faa6c53053bf30cu, 0x3fae2c342108eb1fu,
-      0x3fb1108e26d64a6du, 0x3fb3b1417e6e07dfu, 0x3fb745d1406b992eu, 0x3fbc71c71d6cc5d1u, 0x3fc249249247e911u, 0x3fc9999999999ad1u,
-      0x3fd5555555555555u }, 7, 14
+    { 0x3fcb016cba23eee4u, 0xbfc27f230f3831a3u, 0x3fc15aa7698edf42u, 0x3f892cc88a36f708u, 0x3fabdcd3cefa72ceu,
+      0x3faa6c53053bf30cu, 0x3fae2c342108eb1fu, 0x3fb1108e26d64a6du, 0x3fb3b1417e6e07dfu, 0x3fb745d1406b992eu,
+      0x3fbc71c71d6cc5d1u, 0x3fc249249247e911u, 0x3fc9999999999ad1u, 0x3fd5555555555555u },
+    7, 14
 };
 static const vc__fn_poly vc__fn_erf_poly = { /* erf(x) / x - 1, z = x^2 <= 1 */
     { 0x38a52b48u, 0xba522844u, 0x3baa0938u, 0xbcdbfd5du, 0x3de71688u, 0xbec0939fu, 0x3e0375d4u },
-    { 0x3dd05ffd737fb32eu, 0xbe1389d4f2641625u, 0x3e4f7b4bf3b13964u, 0xbe85f1ecb6f0764cu, 0x3ebb9df224ca4b97u, 0xbeef4d1e3183f7aeu, 0x3f1f9a321d5b8e1eu,
-      0xbf4c02db3dac435fu, 0x3f7565bcd0dbaa38u, 0xbf9b82ce31284e00u, 0x3fbce2f21a042b30u, 0xbfd812746b0379e6u, 0x3fc06eba8214db69u }, 7, 13
+    { 0x3dd05ffd737fb32eu, 0xbe1389d4f2641625u, 0x3e4f7b4bf3b13964u, 0xbe85f1ecb6f0764cu, 0x3ebb9df224ca4b97u,
+      0xbeef4d1e3183f7aeu, 0x3f1f9a321d5b8e1eu, 0xbf4c02db3dac435fu, 0x3f7565bcd0dbaa38u, 0xbf9b82ce31284e00u,
+      0x3fbce2f21a042b30u, 0xbfd812746b0379e6u, 0x3fc06eba8214db69u },
+    7, 13
 };
-static const vc__fn_poly vc__fn_erfc_poly = { /* (1 - erf(x)) * e^(x^2), t = (x - 1) / (x + 1), x <= 4; f64: t = (x - 2) / (x + 2), x <= 6 */
+/* (1 - erf(x)) * e^(x^2); f32: t = (x - 1) / (x + 1), x <= 4; f64: t = (x - 2) / (x + 2), x <= 6 */
+static const vc__fn_poly vc__fn_erfc_poly = {
     { 0xbb39b434u, 0xbc429e3bu, 0x3bfec6e7u, 0x3d5e39d1u, 0x3d91a3c2u, 0xbf0be293u, 0x3edaec3cu },
-    { 0x3ed06de90fce20e3u, 0x3ebe89749bb276c3u, 0xbeed8072f8b2af1eu, 0xbefcfd845cfda3f9u, 0x3efce18d5b499621u, 0x3f26dac8e32716eeu, 0x3f06d5bf00483674u,
-      0xbf5016b61e9c90a9u, 0xbf4bc25a2a5685b8u, 0x3f7ca95ed5c92a4bu, 0x3f6e9471595c0b9du, 0xbfb437f0b68c2dc0u, 0x3fceeea7dc8a7932u, 0xbfdb57034efd3f69u,
-      0x3fd058671b52c776u }, 7, 15
+    { 0x3ed06de90fce20e3u, 0x3ebe89749bb276c3u, 0xbeed8072f8b2af1eu, 0xbefcfd845cfda3f9u, 0x3efce18d5b499621u,
+      0x3f26dac8e32716eeu, 0x3f06d5bf00483674u, 0xbf5016b61e9c90a9u, 0xbf4bc25a2a5685b8u, 0x3f7ca95ed5c92a4bu,
+      0x3f6e9471595c0b9du, 0xbfb437f0b68c2dc0u, 0x3fceeea7dc8a7932u, 0xbfdb57034efd3f69u, 0x3fd058671b52c776u },
+    7, 15
 };
 
-/* asinh and atanh of |x| <= 1/2, z = x^2. */
-static vc_val vc__fn_odd_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) { return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x); }
+/* x + x z p(z): asinh and atanh for |x| <= 1/2, with z = x^2. */
+static vc_val vc__fn_odd_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) {
+    return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x);
+}
 
-/* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2, relative to itself, of f32 or f64 */
+/* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2 with small relative error; `kind` is f32 or f64. */
 static vc_val vc__half_log1p(vc_type kind, vc_val u) {
     vc__fn f;
-    vc_val s;
     memset(&f, 0, sizeof f);
     f.type = kind;
-    s = vc_div(u, vc_add(u, vc__fn_real(&f, 2)));
+    vc_val s = vc_div(u, vc_add(u, vc__fn_real(&f, 2)));
     return vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, s, vc_mul(s, s));
 }
 
-/* log(x + root), root being x but for a constant; of a large x log(2 x). */
+/* log(x + root), where root = sqrt(x^2 +- 1). For large x, where x^2 may overflow, it is log(2 x) to the precision
+   of the type. */
 static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {
     vc_val large = vc_lt(vc__fn_real(f, vc__fn_is_f64(f) ? 1073741824.0 : 16384.0), x);
     vc_val r = vc_log(vc_select(large, x, vc_add(x, root)));
@@ -15696,52 +15723,53 @@ static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {
 
 VC_API vc_val vc_asinh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_asinh", a);
-    vc_val size, z, far;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
-    size = vc_abs(a);
-    z = vc_mul(a, a);
-    far = vc__fn_log_of_sum(&f, size, vc_sqrt(vc_add(z, vc__fn_real(&f, 1))));
-    return vc__fn_end(&f, vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, a, z), vc__fn_copy_sign(&f, a, far)));
+    vc_val magnitude = vc_abs(a);
+    vc_val z = vc_mul(a, a);
+    vc_val large = vc__fn_log_of_sum(&f, magnitude, vc_sqrt(vc_add(z, vc__fn_real(&f, 1))));
+    return vc__fn_end(&f,
+                      vc_select(vc_lt(magnitude, vc__fn_real(&f, 0.5)),
+                                vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, a, z), vc__fn_copy_sign(&f, a, large)));
 }
 
-/* acosh(1 + 2 z) = 2 asinh(sqrt(z)) */
+/* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_acosh", a);
-    vc_val one, less, z, near, r;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
-    one = vc__fn_real(&f, 1);
-    less = vc_sub(a, one);
-    z = vc_mul(less, vc__fn_real(&f, 0.5));
-    near = vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
-    r = vc__fn_log_of_sum(&f, a, vc_sqrt(vc_max(vc_mul(less, vc_add(a, one)), vc__fn_real(&f, 0))));
-    r = vc_select(vc_lt(a, vc__fn_real(&f, 1.5)), vc_add(near, near), r);
+    vc_val one = vc__fn_real(&f, 1);
+    vc_val a_minus_1 = vc_sub(a, one);
+    vc_val z = vc_mul(a_minus_1, vc__fn_real(&f, 0.5));
+    vc_val small = vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
+    vc_val r = vc__fn_log_of_sum(&f, a, vc_sqrt(vc_max(vc_mul(a_minus_1, vc_add(a, one)), vc__fn_real(&f, 0))));
+    r = vc_select(vc_lt(a, vc__fn_real(&f, 1.5)), vc_add(small, small), r);
     return vc__fn_end(&f, vc_select(vc_le(one, a), r, vc__fn_nan(&f)));
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_atanh", a);
-    vc_val one, size, far, r;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
-    one = vc__fn_real(&f, 1);
-    size = vc_abs(a);
-    far = vc_mul(vc_log(vc_div(vc_add(one, size), vc_sub(one, size))), vc__fn_real(&f, 0.5));
-    far = vc__fn_copy_sign(&f, a, vc_select(vc_eq(size, one), vc__fn_infinity(&f), far));
-    r = vc_select(vc_lt(size, vc__fn_real(&f, 0.5)), vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), far);
-    return vc__fn_end(&f, vc_select(vc_le(size, one), r, vc__fn_nan(&f)));
+    vc_val one = vc__fn_real(&f, 1);
+    vc_val magnitude = vc_abs(a);
+    vc_val large = vc_mul(vc_log(vc_div(vc_add(one, magnitude), vc_sub(one, magnitude))), vc__fn_real(&f, 0.5));
+    large = vc__fn_copy_sign(&f, a, vc_select(vc_eq(magnitude, one), vc__fn_infinity(&f), large));
+    vc_val r = vc_select(vc_lt(magnitude, vc__fn_real(&f, 0.5)),
+                         vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), large);
+    return vc__fn_end(&f, vc_select(vc_le(magnitude, one), r, vc__fn_nan(&f)));
 }
 
-/* a * 2^n, for |n| up to three times the largest exponent, in steps that are each a number of the type. */
+/* a * 2^n for |n| up to three times the largest exponent: three multiplications by powers of 2 that are normal
+   numbers. */
 static vc_val vc__fn_scale(const vc__fn *f, vc_val a, vc_val n) {
     bool wide = vc__fn_is_f64(f);
     vc_type kind = wide ? VC_I64 : VC_I32;
-    int32_t most = wide ? 1022 : 126, i;
+    int32_t max_exponent = wide ? 1022 : 126;
     uint32_t fraction = vc__kinds[vc__kind(f->type)].fraction;
-    for (i = 0; i < 3; i++) {
-        vc_val part = vc_clamp(n, vc_i32(-most), vc_i32(most));
-        vc_val power = vc_shl(vc__cast_kind(kind, vc_add(part, vc_i32(most + 1))), vc_u32(fraction));
+    for (int32_t i = 0; i < 3; i++) {
+        vc_val part = vc_clamp(n, vc_i32(-max_exponent), vc_i32(max_exponent));
+        vc_val power = vc_shl(vc__cast_kind(kind, vc_add(part, vc_i32(max_exponent + 1))), vc_u32(fraction));
         a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__rows(vc_typeof(power))), power));
         n = vc_sub(n, part);
     }
@@ -15760,14 +15788,15 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
 
 VC_API vc_val vc_exp10(vc_val a) {
     vc__fn f = vc__fn_float1("vc_exp10", a);
-    vc_val most, k, r;
     if (!f.type) return vc__fn_end(&f, a);
-    most = vc__fn_real(&f, vc__fn_is_f64(&f) ? 1200 : 200);
-    k = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(most), most);
-    r = vc_sub(f.v[0], vc_mul(k, vc__fn_constant(&f, 0x3e9a2000u, 0x3fd34413509f6000u))); /* log10(2) in two parts, the first exact times k */
-    r = vc_sub(r, vc_mul(k, vc__fn_constant(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
+    vc_val limit = vc__fn_real(&f, vc__fn_is_f64(&f) ? 1200 : 200);
+    vc_val n = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(limit),
+                        limit);
+    /* log10(2) as a sum of two parts, of which n times the first is exact */
+    vc_val r = vc_sub(f.v[0], vc_mul(n, vc__fn_constant(&f, 0x3e9a2000u, 0x3fd34413509f6000u)));
+    r = vc_sub(r, vc_mul(n, vc__fn_constant(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
     r = vc_exp2(vc_mul(r, vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u)));
-    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__cast_kind(VC_I32, k)));
+    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__cast_kind(VC_I32, n)));
 }
 
 VC_API vc_val vc_log10(vc_val a) {
@@ -15776,71 +15805,72 @@ VC_API vc_val vc_log10(vc_val a) {
     return vc__fn_end(&f, vc_mul(vc_log2(f.v[0]), vc__fn_constant(&f, 0x3e9a209bu, 0x3fd34413509f79ffu)));
 }
 
-/* A third of the exponent and what follows it is a guess good to 5 bits; each step of Halley's makes three of one. */
+/* Dividing the bits by 3 divides the exponent by 3 and gives a guess with 5 correct bits. Each step of Halley's
+   method triples the number of correct bits. */
 VC_API vc_val vc_cbrt(vc_val a) {
     vc__fn f = vc__fn_float1("vc_cbrt", a);
-    vc_val size, safe, t, r;
-    uint32_t i, rounds;
+    vc_val t, r;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
-    size = vc_abs(a);
-    safe = vc_and(vc_le(vc__fn_least_normal(&f), size), vc_lt(size, vc__fn_infinity(&f)));
-    size = vc_select(safe, size, vc__fn_real(&f, 1));
-    rounds = vc__fn_is_f64(&f) ? 3 : 2;
+    vc_val magnitude = vc_abs(a);
+    vc_val is_normal = vc_and(vc_le(vc__fn_least_normal(&f), magnitude), vc_lt(magnitude, vc__fn_infinity(&f)));
+    magnitude = vc_select(is_normal, magnitude, vc__fn_real(&f, 1));
+    uint32_t iterations = vc__fn_is_f64(&f) ? 3 : 2;
     if (vc__fn_is_f64(&f)) {
-        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), size), vc_u32(32)));
+        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), magnitude), vc_u32(32)));
         t = vc__cast_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
         t = vc_bitcast(f.type, vc_shl(t, vc_u32(32)));
     } else {
-        t = vc_bitcast(vc__vec(VC_U32, vc__rows(f.type)), size);
+        t = vc_bitcast(vc__vec(VC_U32, vc__rows(f.type)), magnitude);
         t = vc_bitcast(f.type, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a5119f2u)));
     }
-    for (i = 0; i < rounds; i++) {
-        r = vc_div(size, vc_mul(t, t));
+    for (uint32_t i = 0; i < iterations; i++) {
+        r = vc_div(magnitude, vc_mul(t, t));
         t = vc_add(t, vc_mul(t, vc_div(vc_sub(r, t), vc_add(vc_add(t, t), r))));
     }
-    r = vc_mul(a, vc_step(vc__fn_real(&f, 1), vc_abs(a))); /* 0, infinities and NaN */
-    return vc__fn_end(&f, vc_select(safe, vc__fn_copy_sign(&f, a, t), r));
+    r = vc_mul(a, vc_step(vc__fn_real(&f, 1), vc_abs(a))); /* keeps infinities and NaN, flushes the rest to 0 */
+    return vc__fn_end(&f, vc_select(is_normal, vc__fn_copy_sign(&f, a, t), r));
 }
 
-/* By the numbers times 1, 2^-70 or 2^70 (f64: 520), so that their squares neither overflow nor vanish; `most` is the larger one. */
-static vc_val vc__fn_scaled_norm(const vc__fn *f, vc_val a, vc_val b, vc_val most) {
-    vc_val one = vc__fn_real(f, 1), scale, r;
+/* sqrt(a^2 + b^2) of numbers scaled by 1, 2^-70 or 2^70 (f64: 2^-520 or 2^520), so that their squares neither
+   overflow nor underflow. */
+static vc_val vc__fn_scaled_norm(const vc__fn *f, vc_val a, vc_val b, vc_val larger) {
+    vc_val one = vc__fn_real(f, 1);
     vc_val up = vc__fn_constant(f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
     vc_val down = vc__fn_constant(f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
-    scale = vc_select(vc_lt(vc__fn_constant(f, 0x5d800000u, 0x5f30000000000000u), most), down, one); /* 2^60, 2^500 */
-    scale = vc_select(vc_lt(most, vc__fn_constant(f, 0x21800000u, 0x20b0000000000000u)), up, scale); /* 2^-60, 2^-500 */
+    /* scale down above 2^60 (f64: 2^500), up below 2^-60 (2^-500) */
+    vc_val scale = vc_select(vc_lt(vc__fn_constant(f, 0x5d800000u, 0x5f30000000000000u), larger), down, one);
+    scale = vc_select(vc_lt(larger, vc__fn_constant(f, 0x21800000u, 0x20b0000000000000u)), up, scale);
     a = vc_mul(a, scale);
     b = vc_mul(b, scale);
-    r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
+    vc_val r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
     return vc_mul(r, vc_select(vc_eq(scale, one), one, vc_select(vc_eq(scale, up), down, up)));
 }
 
-/* Also the absolute value of complex numbers. Squares of f16 are no problem of f32's. */
+/* Also the magnitude of complex numbers. Squares of f16 values cannot overflow or underflow in f32. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_hypot", a, b);
-    vc_val most, r;
     if (!f.type) return vc__fn_end(&f, a);
     a = vc_abs(f.v[0]);
     b = vc_abs(f.v[1]);
-    most = vc_max(a, b);
-    r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_norm(&f, a, b, most);
-    return vc__fn_end(&f, vc_select(vc_eq(most, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
+    vc_val larger = vc_max(a, b);
+    vc_val r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_norm(&f, a, b, larger);
+    return vc__fn_end(&f, vc_select(vc_eq(larger, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
 }
 
 VC_API vc_val vc_erf(vc_val a) {
     vc__fn f = vc__fn_float1("vc_erf", a);
-    vc_val size, one, from, t, z, far;
     if (!f.type) return vc__fn_end(&f, a);
     a = f.v[0];
-    size = vc_abs(a);
-    one = vc__fn_real(&f, 1);
-    from = vc__fn_real(&f, vc__fn_is_f64(&f) ? 2 : 1);
-    z = vc_mul(a, a);
-    t = vc_div(vc_sub(size, from), vc_add(size, from));
-    far = vc_sub(one, vc_mul(vc_exp(vc_neg(z)), vc__fn_polynomial(&f, &vc__fn_erfc_poly, t)));
-    far = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_f64(&f) ? 6 : 4), size), one, far);
-    return vc__fn_end(&f, vc_select(vc_lt(size, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a), vc__fn_copy_sign(&f, a, far)));
+    vc_val magnitude = vc_abs(a);
+    vc_val one = vc__fn_real(&f, 1);
+    vc_val center = vc__fn_real(&f, vc__fn_is_f64(&f) ? 2 : 1);
+    vc_val z = vc_mul(a, a);
+    vc_val t = vc_div(vc_sub(magnitude, center), vc_add(magnitude, center));
+    vc_val large = vc_sub(one, vc_mul(vc_exp(vc_neg(z)), vc__fn_polynomial(&f, &vc__fn_erfc_poly, t)));
+    large = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_f64(&f) ? 6 : 4), magnitude), one, large);
+    return vc__fn_end(&f, vc_select(vc_lt(magnitude, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a),
+                                    vc__fn_copy_sign(&f, a, large)));
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
@@ -15863,13 +15893,13 @@ VC_API vc_val vc_saturate(vc_val a) {
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
     vc__fn f = vc__fn_float("vc_smoothstep", 3, 3, low, high, x);
-    vc_val t;
     if (!f.type) return vc__fn_end(&f, x);
-    t = vc_clamp(vc_div(vc_sub(f.v[2], f.v[0]), vc_sub(f.v[1], f.v[0])), vc__fn_real(&f, 0), vc__fn_real(&f, 1));
-    return vc__fn_end(&f, vc_mul(t, vc_mul(t, vc_sub(vc__fn_real(&f, 3), vc_add(t, t))))); /* t * t alone may be flushed */
+    vc_val t = vc_clamp(vc_div(vc_sub(f.v[2], f.v[0]), vc_sub(f.v[1], f.v[0])), vc__fn_real(&f, 0), vc__fn_real(&f, 1));
+    /* t * t alone may be flushed to 0 */
+    return vc__fn_end(&f, vc_mul(t, vc_mul(t, vc_sub(vc__fn_real(&f, 3), vc_add(t, t)))));
 }
 
-/* The bits of a number, and whether it is one that has an exponent. */
+/* The bits of operand 0. *normal: whether it is a normal number. */
 static vc_val vc__fn_bits(const vc__fn *f, vc_val *normal) {
     vc_val size = vc_abs(f->v[0]);
     *normal = vc_and(vc_le(vc__fn_least_normal(f), size), vc_lt(size, vc__fn_infinity(f)));
@@ -15880,21 +15910,21 @@ VC_API vc_val vc_frexp_mantissa(vc_val a) {
     vc__fn f = vc__fn_float1("vc_frexp_mantissa", a);
     bool wide = vc__fn_is_f64(&f);
     vc_type kind = wide ? VC_U64 : VC_U32;
-    vc_val bits, normal;
+    vc_val normal;
     if (!f.type) return vc__fn_end(&f, a);
-    bits = vc__fn_bits(&f, &normal);
+    vc_val bits = vc__fn_bits(&f, &normal);
     bits = vc_and(bits, vc_imm(kind, wide ? 0x800fffffffffffffu : 0x807fffffu));
     bits = vc_or(bits, vc_imm(kind, wide ? 0x3fe0000000000000u : 0x3f000000u));
-    a = vc_mul(f.v[0], vc_step(vc__fn_least_normal(&f), vc_abs(f.v[0]))); /* 0 of subnormals */
+    a = vc_mul(f.v[0], vc_step(vc__fn_least_normal(&f), vc_abs(f.v[0]))); /* subnormals become 0 */
     return vc__fn_end(&f, vc_select(normal, vc_bitcast(f.type, bits), a));
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
     vc__fn f = vc__fn_float1("vc_frexp_exponent", a);
     bool wide = vc__fn_is_f64(&f);
-    vc_val bits, normal;
+    vc_val normal;
     if (!f.type) return vc__fn_end(&f, a);
-    bits = vc_shr(vc__fn_bits(&f, &normal), vc_u32(wide ? 52 : 23));
+    vc_val bits = vc_shr(vc__fn_bits(&f, &normal), vc_u32(wide ? 52 : 23));
     bits = vc_sub(vc_and(vc__cast_kind(VC_I32, bits), vc_i32(wide ? 2047 : 255)), vc_i32(wide ? 1022 : 126));
     return vc__fn_end(&f, vc_select(normal, bits, vc_i32(0)));
 }
@@ -15908,14 +15938,15 @@ VC_API vc_val vc_modf_fract(vc_val a) {
 
 /* ---- geometry ---- */
 
-/* Of scalars their product; beside a vector, scalars are repeated. */
+/* Dot product; of two scalars their product. A scalar combined with a vector is repeated. */
 static vc_val vc__fn_dot(vc_val a, vc_val b) {
     return vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
 }
 
-/* What f was given, with as many components each. */
+/* Operand i, repeated if it is a scalar and the common type a vector. */
 static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
-    return vc__rows(vc_typeof(f->v[i])) == vc__rows(f->type) ? f->v[i] : vc_splat(vc_const(f->k, f->v[i]), vc__rows(f->type));
+    return vc__rows(vc_typeof(f->v[i])) == vc__rows(f->type) ? f->v[i]
+                                                             : vc_splat(vc_const(f->k, f->v[i]), vc__rows(f->type));
 }
 
 VC_API vc_val vc_norm(vc_val a) {
@@ -15939,36 +15970,39 @@ VC_API vc_val vc_normalize(vc_val a) {
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    if (vc__rows(f.type) != 3) return vc__fn_fail(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
+    if (vc__rows(f.type) != 3)
+        return vc__fn_fail(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
     a = vc__fn_broadcast(&f, 0);
     b = vc__fn_broadcast(&f, 1);
-    return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")), vc_mul(vc_swizzle(a, "zxy"), vc_swizzle(b, "yzx"))));
+    return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")),
+                                 vc_mul(vc_swizzle(a, "zxy"), vc_swizzle(b, "yzx"))));
 }
 
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
     vc__fn f = vc__fn_float("vc_faceforward", 3, 3, n, i, reference);
     if (!f.type) return vc__fn_end(&f, n);
     n = f.v[0];
-    return vc__fn_end(&f, vc_select(vc_lt(vc__fn_dot(vc__fn_broadcast(&f, 2), vc__fn_broadcast(&f, 1)), vc__fn_real(&f, 0)), n, vc_neg(n)));
+    return vc__fn_end(&f,
+                      vc_select(vc_lt(vc__fn_dot(vc__fn_broadcast(&f, 2), vc__fn_broadcast(&f, 1)), vc__fn_real(&f, 0)),
+                                n, vc_neg(n)));
 }
 
 VC_API vc_val vc_mirror(vc_val i, vc_val n) {
     vc__fn f = vc__fn_float2("vc_mirror", i, n);
-    vc_val d;
     if (!f.type) return vc__fn_end(&f, i);
-    d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
+    vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
     return vc__fn_end(&f, vc_sub(f.v[0], vc_mul(vc_add(d, d), f.v[1])));
 }
 
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
-    vc_val d, k, one;
     if (!f.type) return vc__fn_end(&f, i);
     eta = f.v[2];
-    if (vc__rows(vc_typeof(eta)) != 1) return vc__fn_fail(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
-    one = vc__fn_real(&f, 1);
-    d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
-    k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
+    if (vc__rows(vc_typeof(eta)) != 1)
+        return vc__fn_fail(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
+    vc_val one = vc__fn_real(&f, 1);
+    vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
+    vc_val k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
     i = vc_sub(vc_mul(eta, f.v[0]), vc_mul(vc_add(vc_mul(eta, d), vc_sqrt(vc_max(k, vc__fn_real(&f, 0)))), f.v[1]));
     return vc__fn_end(&f, vc_select(vc_lt(k, vc__fn_real(&f, 0)), vc__fn_real(&f, 0), i));
 }
@@ -15978,30 +16012,29 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
 VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     vc__fn f = vc__fn_one("vc_cast_sat", VC__KINDS_BIUF, v);
     vc_type to = vc__scalar(type), from = vc__scalar(f.type);
-    bool both = vc__is_int(to) && vc__is_int(from), cut_low, cut_high;
-    uint32_t most, least;
+    bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
-        return vc__fn_fail(&f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
-                             vc__is_type(type) ? "the number of components must agree" : "it takes the type of a scalar or vector");
+        return vc__fn_fail(
+            &f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
+            vc__is_type(type) ? "the number of components must agree" : "it takes the type of a scalar or vector");
     v = f.v[0];
-    if (!both) return vc__fn_end(&f, vc_cast(type, v));
-    most = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* how many bits the largest number has */
-    least = vc__bits(from) - (vc__is_signed(from) ? 1 : 0);
-    cut_high = most < least;
-    cut_low = vc__is_signed(from) && (vc__is_unsigned(to) || vc__bits(to) < vc__bits(from));
-    if (cut_high) v = vc_min(v, vc_imm(from, vc__ones(most)));
-    if (cut_low) v = vc_max(v, vc_imm(from, vc__is_signed(to) ? ~vc__ones(most) : 0));
+    if (!integers) return vc__fn_end(&f, vc_cast(type, v));
+    uint32_t to_bits = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* bits without the sign */
+    uint32_t from_bits = vc__bits(from) - (vc__is_signed(from) ? 1 : 0);
+    bool clamp_high = to_bits < from_bits;
+    bool clamp_low = vc__is_signed(from) && (vc__is_unsigned(to) || vc__bits(to) < vc__bits(from));
+    if (clamp_high) v = vc_min(v, vc_imm(from, vc__ones(to_bits)));
+    if (clamp_low) v = vc_max(v, vc_imm(from, vc__is_signed(to) ? ~vc__ones(to_bits) : 0));
     return vc__fn_end(&f, vc_cast(type, v));
 }
 
-/* Operands of given types. */
+/* Begins a call whose operands have the given types. f.type is VC_NONE after an error. */
 static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
     vc__fn f = vc__fn_unchecked(call, count, a, b, c, vc__no_value());
     vc__operand o;
-    uint32_t i;
     if (f.k && f.k->failed) return f;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!vc__take(f.k, call, i + 1, f.v[i], &o)) return f;
         if (vc__adapts(&o) && types[i] < 16 && !vc__adapt(f.k, call, i + 1, &o, types[i])) return f;
         if (o.type != types[i]) {
@@ -16013,8 +16046,11 @@ static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *t
     f.type = types[0];
     return f;
 }
-static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) { return vc__fn_of_types(call, 1, &type, a, vc__no_value(), vc__no_value()); }
+static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
+    return vc__fn_of_types(call, 1, &type, a, vc__no_value(), vc__no_value());
+}
 
+/* Records an operation on operand 0; immediates cannot be folded. */
 static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
     uint32_t n = (uint32_t)f->v[0].bits;
     if (!f->k) return vc__unfolded(vc__op_name[op]);
@@ -16031,18 +16067,20 @@ VC_API vc_val vc_unpack_half2(vc_val v) {
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
-/* As many parts as count says, as a scalar or vector. */
-static vc_val vc__fn_vector(vc_val *part, uint32_t count) { return count == 1 ? part[0] : vc__vector("vc_vec", part, count); }
+/* Builds a vector of `count` parts; a single part stays a scalar. */
+static vc_val vc__fn_vector(vc_val *part, uint32_t count) {
+    return count == 1 ? part[0] : vc__vector("vc_vec", part, count);
+}
 
 VC_API vc_val vc_round_f16(vc_val v) {
     vc__fn f = vc__fn_one("vc_round_f16", VC__KINDS_F, v);
-    vc_val part[4], pair;
-    uint32_t i, rows = vc__rows(f.type);
+    vc_val part[4];
+    uint32_t rows = vc__rows(f.type);
     if (!f.type) return vc__fn_end(&f, v);
     if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s; it takes f32", vc_type_name(f.type));
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
-    for (i = 0; i < rows; i += 2) {
-        pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
+    for (uint32_t i = 0; i < rows; i += 2) {
+        vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
         pair = vc_unpack_half2(vc_pack_half2(pair));
         part[i] = vc_component(pair, 0);
         if (i + 1 < rows) part[i + 1] = vc_component(pair, 1);
@@ -16050,14 +16088,14 @@ VC_API vc_val vc_round_f16(vc_val v) {
     return vc__fn_end(&f, vc__fn_vector(part, rows));
 }
 
-/* Components of a u32, each of so many bits, shifted to their places and joined. */
+/* Packs the components of v, each below 2^bits, into a u32, component 0 in the low bits. */
 static vc_val vc__fn_pack_bits(vc_val v, uint32_t rows, uint32_t bits) {
     vc_val r = vc_component(v, 0);
-    uint32_t i;
-    for (i = 1; i < rows; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
+    for (uint32_t i = 1; i < rows; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
     return r;
 }
 
+/* Packs normalised numbers, rounded to the nearest code. */
 static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
     vc__fn f = vc__fn_of_type(call, vc__vec(VC_F32, rows), v);
     uint32_t bits = 32 / rows;
@@ -16072,20 +16110,21 @@ VC_API vc_val vc_pack_unorm4x8(vc_val v) { return vc__pack_norm("vc_pack_unorm4x
 VC_API vc_val vc_pack_snorm2x16(vc_val v) { return vc__pack_norm("vc_pack_snorm2x16", v, 2, true); }
 VC_API vc_val vc_pack_unorm2x16(vc_val v) { return vc__pack_norm("vc_pack_unorm2x16", v, 2, false); }
 
-/* The parts of a u32, extended to 32 bits. */
+/* Splits a u32 into `rows` parts and sign- or zero-extends each to 32 bits. */
 static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t rows, bool is_signed) {
-    uint32_t bits = 32 / rows, i;
-    vc_val part[4], v;
+    uint32_t bits = 32 / rows;
+    vc_val part[4];
     if (!f->k) return vc__unfolded(f->call + 3);
-    v = is_signed ? vc__cast_kind(VC_I32, f->v[0]) : f->v[0];
-    for (i = 0; i < rows; i++) {
+    vc_val v = is_signed ? vc__cast_kind(VC_I32, f->v[0]) : f->v[0];
+    for (uint32_t i = 0; i < rows; i++) {
         part[i] = i + 1 < rows ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
         part[i] = vc_shr(part[i], vc_u32(32 - bits));
     }
     return vc__fn_vector(part, rows);
 }
 
-/* The reciprocals, rounded, give 1 for the largest number, and no device divides otherwise. */
+/* Unpacks normalised numbers. Multiplies by the rounded reciprocal: it maps the largest code to exactly 1, and all
+   devices agree on products but not on quotients. */
 static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
     vc__fn f = vc__fn_of_type(call, VC_U32, v);
     uint32_t bits = 32 / rows;
@@ -16102,7 +16141,8 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) { return vc__unpack_norm("vc_unpack_
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (f.type != VC_I32X4 && f.type != VC_U32X4) return vc__fn_fail(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
+    if (f.type != VC_I32X4 && f.type != VC_U32X4)
+        return vc__fn_fail(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
     return vc__fn_end(&f, vc__fn_pack_bits(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
 }
 
@@ -16119,7 +16159,8 @@ VC_API vc_val vc_unpack_4xu8(vc_val v) {
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_of_type("vc_pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (type != VC_U64 && type != VC_I64 && type != VC_F64) return vc__fn_fail(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
+    if (type != VC_U64 && type != VC_I64 && type != VC_F64)
+        return vc__fn_fail(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
     v = vc_cast(VC_VEC(VC_U64, 2), v);
     return vc__fn_end(&f, vc_bitcast(type, vc_or(vc_component(v, 0), vc_shl(vc_component(v, 1), vc_u32(32)))));
 }
@@ -16127,33 +16168,39 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
 VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
-    if (f.type > 15 || vc__bits(f.type) != 64) return vc__fn_fail(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
+    if (f.type > 15 || vc__bits(f.type) != 64)
+        return vc__fn_fail(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
     v = vc_bitcast(VC_U64, v);
     return vc__fn_end(&f, vc_vec2(vc_cast(VC_U32, v), vc_cast(VC_U32, vc_shr(v, vc_u32(32)))));
 }
 
 /* ---- dot products ---- */
 
-static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 }, vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
+static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 };
+static const vc_type vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
 
+/* Byte i of x, extended to type `to`. */
 static vc_val vc__dot_byte(vc_val x, uint32_t i, bool is_signed, vc_type to) {
     return vc_cast(to, vc_shr(vc_shl(is_signed ? vc_cast(VC_I32, x) : x, vc_u32(24 - 8 * i)), vc_u32(24)));
 }
 
-/* f.type is the one that the operands begin with. Immediates alone: part by part. */
+/* Records a dot product of four packed bytes; `op` says which operands are signed. f.type is VC_NONE after an error.
+   Immediates are folded byte by byte. */
 static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
-    bool sat = op >= VC__OP_DOT_II_SAT, a_signed = op != VC__OP_DOT_UU && op != VC__OP_DOT_UU_SAT, b_signed = op == VC__OP_DOT_II || op == VC__OP_DOT_II_SAT;
+    bool sat = op >= VC__OP_DOT_II_SAT, a_signed = op != VC__OP_DOT_UU && op != VC__OP_DOT_UU_SAT;
+    bool b_signed = op == VC__OP_DOT_II || op == VC__OP_DOT_II_SAT;
     vc_type kind = a_signed ? VC_I32 : VC_U32;
     vc_val r = vc_imm(kind, 0);
-    uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL }, flags = 0, i;
+    uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL }, flags = 0;
     if (!f->type) return f->v[0];
-    for (i = 0; i < f->count && f->k; i++) {
+    for (uint32_t i = 0; i < f->count && f->k; i++) {
         node[i] = vc__fit(f->k, f->call, i + 1, f->v[i], i < 2 ? (vc_type)VC_U32 : kind);
         if (node[i] == VC__NIL) return vc__no_value();
         flags |= f->k->node[node[i]].flags & VC__NODE_DIVERGES;
     }
     if (f->k) return vc__value(f->k, vc__record(f->k, op, flags, kind, node[0], node[1], node[2], 0));
-    for (i = 0; i < 4; i++) r = vc_add(r, vc_mul(vc__dot_byte(f->v[0], i, a_signed, kind), vc__dot_byte(f->v[1], i, b_signed, kind)));
+    for (uint32_t i = 0; i < 4; i++)
+        r = vc_add(r, vc_mul(vc__dot_byte(f->v[0], i, a_signed, kind), vc__dot_byte(f->v[1], i, b_signed, kind)));
     return sat ? vc_add_sat(r, f->v[2]) : r;
 }
 
@@ -16182,23 +16229,24 @@ VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
     return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU_SAT));
 }
 
-/* ---- places ---- */
+/* ---- multi-dimensional indices ---- */
 
-VC_API vc_val vc_ravel(vc_val place, vc_val shape) {
-    vc_type type = vc__rows(vc_typeof(place)) > vc__rows(vc_typeof(shape)) ? vc_typeof(place) : vc_typeof(shape), types[2];
-    uint32_t i;
+VC_API vc_val vc_ravel(vc_val coordinates, vc_val shape) {
+    vc_type type = vc__rows(vc_typeof(coordinates)) > vc__rows(vc_typeof(shape)) ? vc_typeof(coordinates)
+                                                                                 : vc_typeof(shape);
+    vc_type types[2];
     vc__fn f;
     types[0] = types[1] = vc__vec(VC_U32, vc__rows(type));
-    f = vc__fn_of_types("vc_ravel", 2, types, place, shape, vc__no_value());
-    if (!f.type) return vc__fn_end(&f, place);
-    place = vc_component(f.v[0], 0);
-    for (i = 1; i < vc__rows(f.type); i++) place = vc_add(vc_mul(place, vc_component(f.v[1], i)), vc_component(f.v[0], i));
-    return vc__fn_end(&f, place);
+    f = vc__fn_of_types("vc_ravel", 2, types, coordinates, shape, vc__no_value());
+    if (!f.type) return vc__fn_end(&f, coordinates);
+    coordinates = vc_component(f.v[0], 0);
+    for (uint32_t i = 1; i < vc__rows(f.type); i++)
+        coordinates = vc_add(vc_mul(coordinates, vc_component(f.v[1], i)), vc_component(f.v[0], i));
+    return vc__fn_end(&f, coordinates);
 }
 
 VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
     vc_type types[2];
-    uint32_t i;
     vc_val part[4], next;
     vc__fn f;
     types[0] = VC_U32;
@@ -16206,7 +16254,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
     f = vc__fn_of_types("vc_unravel", 2, types, index, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, index);
     index = f.v[0];
-    for (i = vc__rows(types[1]); i-- > 1;) {
+    for (uint32_t i = vc__rows(types[1]); i-- > 1;) {
         vc_val extent = vc_component(f.v[1], i);
         next = vc_div(index, extent);
         part[i] = vc_sub(index, vc_mul(next, extent));
@@ -16222,18 +16270,17 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
     vc__fn f = vc__fn_of_types("vc_philox", 2, types, counter, key, vc__no_value());
     vc_val c[4], k[2], high[2];
-    uint32_t i;
     if (!f.type) return vc__fn_end(&f, counter);
-    for (i = 0; i < 4; i++) c[i] = vc_component(f.v[0], i);
-    for (i = 0; i < 2; i++) k[i] = vc_component(f.v[1], i);
-    for (i = 0; i < 10; i++) {
+    for (uint32_t i = 0; i < 4; i++) c[i] = vc_component(f.v[0], i);
+    for (uint32_t i = 0; i < 2; i++) k[i] = vc_component(f.v[1], i);
+    for (uint32_t i = 0; i < 10; i++) {
         high[0] = vc_mul_hi(c[0], vc_u32(0xd2511f53u));
         high[1] = vc_mul_hi(c[2], vc_u32(0xcd9e8d57u));
         c[0] = vc_mul(c[0], vc_u32(0xd2511f53u));
         c[2] = vc_mul(c[2], vc_u32(0xcd9e8d57u));
         c[1] = vc_xor(vc_xor(high[1], c[1]), k[0]);
         c[3] = vc_xor(vc_xor(high[0], c[3]), k[1]);
-        high[0] = c[0]; /* (c0, c1, c2, c3) = (c1', low of c2, c3', low of c0) */
+        high[0] = c[0]; /* rotate: (c0, c1, c2, c3) = (c1, c2, c3, c0) */
         c[0] = c[1];
         c[1] = c[2];
         c[2] = c[3];
@@ -16244,7 +16291,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     return vc__fn_end(&f, vc_vec4(c[0], c[1], c[2], c[3]));
 }
 
-/* Says that bits of such a type are wanted. */
+/* Fails and returns false unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
     vc__fn_fail(f, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
@@ -16266,17 +16313,20 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
 VC_API vc_val vc_normal(vc_val bits) {
     vc__fn f = vc__fn_one("vc_normal", VC__KINDS_IU, bits);
     vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
-    vc_val part[4], one, radius, angle;
-    uint32_t i;
+    vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
-    if (vc__rows(f.type) & 1u) return vc__fn_fail(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
+    if (vc__rows(f.type) & 1u)
+        return vc__fn_fail(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
-    one = vc_cast(type, vc_u32(1));
-    for (i = 0; i < vc__rows(f.type); i += 2) {
-        radius = vc_log(vc_sub(one, vc_component(bits, i))); /* of (0, 1] */
-        radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0))); /* a device's log(1) may be above 0 */
-        angle = vc_sub(vc_component(bits, i + 1), vc_imm(type, type == VC_F64 ? 0x3fe0000000000000u : 0x3f000000u));
-        angle = vc_mul(angle, vc_imm(type, type == VC_F64 ? 0x401921fb54442d18u : 0x40c90fdau)); /* 2 pi; f32: just below, so that pi is not passed */
+    vc_val one = vc_cast(type, vc_u32(1));
+    for (uint32_t i = 0; i < vc__rows(f.type); i += 2) {
+        vc_val radius = vc_log(vc_sub(one, vc_component(bits, i))); /* argument in (0, 1] */
+        /* log(1) may be above 0 on some devices */
+        radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0)));
+        vc_val angle = vc_sub(vc_component(bits, i + 1),
+                              vc_imm(type, type == VC_F64 ? 0x3fe0000000000000u : 0x3f000000u));
+        /* 2 pi; f32: rounded down, so that |angle| stays below pi */
+        angle = vc_mul(angle, vc_imm(type, type == VC_F64 ? 0x401921fb54442d18u : 0x40c90fdau));
         part[i] = vc_mul(radius, vc_cos(angle));
         part[i + 1] = vc_mul(radius, vc_sin(angle));
     }
