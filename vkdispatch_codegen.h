@@ -16350,17 +16350,26 @@ VC_API vc_val vc_hash_bits(vc_val v) {
 
 /* ---- output ----
 
-   vc_printf and vc_assert reserve the words of a record in the output buffer and fill them. The buffer begins with eight words, all 0 before the work:
-       0  words reserved behind these eight, also by those who came too late
-       1  records that did not fit
-       2  the largest number of a format among them, and 3: the largest of the numbers' complements
-       4  assertions that failed, recorded or not, and 5: the largest number of one
-   A record is its format's number, the global id and the operands: 64 bits as two words, the low one first, all else as one, f16 as f32. One that begins
-   within the buffer and does not fit leaves a 0 where its number would be. */
+   vc_printf and vc_assert reserve a record in the output buffer and fill it. The buffer starts with a header of eight
+   words, which are 0 before the dispatch:
+       0  words reserved after the header, including records that do not fit
+       1  number of records that did not fit
+       2  the largest format number among those; 3: the largest bitwise complement of a format number among those
+       4  number of failed assertions, whether recorded or not; 5: the largest format number of a failed assertion
+   A record consists of the format number, the global ID (three words) and the operands: 64-bit values as two words,
+   the low one first, all others as one word, f16 as f32. A record that starts inside the buffer and does not fit has
+   0 as its format number. */
 
-enum { VC__OUTPUT_HEADER = 8, VC__MAX_OUTPUT_OPERANDS = 32, VC__MAX_FORMAT_BYTES = 1024, VC__MAX_FORMATS = 1024, VC__MAX_FIELD = 255 };
+enum {
+    VC__OUTPUT_HEADER = 8,
+    VC__MAX_OUTPUT_OPERANDS = 32,
+    VC__MAX_FORMAT_BYTES = 1024,
+    VC__MAX_FORMATS = 1024,
+    VC__MAX_FIELD = 255
+};
 
-static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *takes; } vc__conversions[] = {
+/* Conversions of vc_printf: accepted kinds and flags; the accepted types for messages. */
+static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *types; } vc__conversions[] = {
     { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
     { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
     { 'u', VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 and bool" },
@@ -16378,12 +16387,12 @@ static const struct vc__conversion { char letter; uint8_t kinds; const char *fla
     { 'A', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
 };
 
-/* What is made of a format while it is read: the same without length modifiers, behind the types of the operands. */
+/* State of vc__printf_read: the format is copied without length modifiers, and the types of the operands are listed. */
 typedef struct vc__printf_state {
     vc_kernel *k;
-    const char *at;          /* what is left of the format */
+    const char *rest;        /* unread part of the format */
     const vc_val *args;
-    uint32_t count, used;    /* operands */
+    uint32_t count, used;    /* operands: given, read so far */
     char types[VC__MAX_OUTPUT_OPERANDS * 16];
     char text[VC__MAX_FORMAT_BYTES + 1];
     size_t length;           /* of text */
@@ -16396,47 +16405,59 @@ static void vc__printf_put(vc__printf_state *p, char c) {
     p->text[p->length] = 0;
 }
 
-/* Up to 255, digits copied. */
+/* Reads a width or precision of at most VC__MAX_FIELD and copies its digits. Returns false after an error. */
 static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
     uint32_t number = 0;
-    if (*p->at == '*') return VC__REFUSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion, what);
-    for (; *p->at >= '0' && *p->at <= '9' && number <= VC__MAX_FIELD; p->at++) {
-        number = number * 10 + (uint32_t)(*p->at - '0');
-        vc__printf_put(p, *p->at);
+    if (*p->rest == '*')
+        return VC__REFUSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion,
+                          what);
+    for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
+        number = number * 10 + (uint32_t)(*p->rest - '0');
+        vc__printf_put(p, *p->rest);
     }
-    if (number > VC__MAX_FIELD) vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
+    if (number > VC__MAX_FIELD)
+        vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
     return number <= VC__MAX_FIELD;
 }
 
-/* Flags, width, precision and letter behind a '%'; NULL after an error. */
+/* Reads flags, width, precision, length modifiers and letter after a '%'. Returns NULL after an error. */
 static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
-    const char *start = p->at - 1, *flags = p->at, *end;
+    const char *start = p->rest - 1, *flags = p->rest;
     const struct vc__conversion *c = NULL;
-    bool precision;
-    uint32_t i;
     vc__printf_put(p, '%');
-    for (; *p->at && strchr("-+ #0", *p->at); p->at++) if (!memchr(flags, *p->at, (size_t)(p->at - flags))) vc__printf_put(p, *p->at);
-    end = p->at;
+    for (; *p->rest && strchr("-+ #0", *p->rest); p->rest++)
+        if (!memchr(flags, *p->rest, (size_t)(p->rest - flags))) vc__printf_put(p, *p->rest);
+    const char *end = p->rest;
     if (!vc__printf_number(p, start, "width")) return NULL;
-    precision = *p->at == '.';
-    if (precision) vc__printf_put(p, *p->at++);
+    bool precision = *p->rest == '.';
+    if (precision) vc__printf_put(p, *p->rest++);
     if (precision && !vc__printf_number(p, start, "precision")) return NULL;
-    while (*p->at && strchr("hlqjzt", *p->at)) p->at++;
-    for (i = 0; i < sizeof vc__conversions / sizeof *vc__conversions; i++) if (vc__conversions[i].letter == *p->at) c = &vc__conversions[i];
+    while (*p->rest && strchr("hlqjzt", *p->rest)) p->rest++;
+    for (uint32_t i = 0; i < sizeof vc__conversions / sizeof *vc__conversions; i++)
+        if (vc__conversions[i].letter == *p->rest) c = &vc__conversions[i];
     if (!c) {
-        if (*p->at == 's') vc__refuse(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
-        else vc__refuse(p->k, "vc_printf", "'%.*s' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%%%",
-                        (int)(p->at - start) + (*p->at != 0), start);
+        if (*p->rest == 's')
+            vc__refuse(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
+        else
+            vc__refuse(p->k, "vc_printf",
+                       "'%.*s' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%%%",
+                       (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
     for (; flags < end; flags++)
-        if (!strchr(c->flags, *flags)) { vc__refuse(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags); return NULL; }
-    if (precision && c->letter == 'c') { vc__refuse(p->k, "vc_printf", "'%%c' does not go with a precision"); return NULL; }
-    vc__printf_put(p, *p->at++);
+        if (!strchr(c->flags, *flags)) {
+            vc__refuse(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags);
+            return NULL;
+        }
+    if (precision && c->letter == 'c') {
+        vc__refuse(p->k, "vc_printf", "'%%c' does not go with a precision");
+        return NULL;
+    }
+    vc__printf_put(p, *p->rest++);
     return c;
 }
 
-/* A scalar as words. */
+/* Appends a scalar to the words of the record. */
 static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     vc_type type = vc_typeof(v);
     v = vc_const(p->k, v);
@@ -16451,40 +16472,42 @@ static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     p->words[p->word_count++] = v;
 }
 
-/* The next operand, for a conversion; false after an error. */
+/* Appends the next operand, which must suit the conversion. Returns false after an error. */
 static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion *c) {
-    vc_val v;
-    vc_type type;
     vc__operand o;
-    uint32_t i, which = p->used + 1;
-    if (p->used >= p->count) return VC__REFUSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
-    v = p->args[p->used++];
-    type = vc_typeof(v);
+    uint32_t which = p->used + 1;
+    if (p->used >= p->count)
+        return VC__REFUSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
+    vc_val v = p->args[p->used++];
+    vc_type type = vc_typeof(v);
     if (vc__is_complex(type)) {
         if (!vc__take(p->k, "vc_printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        return VC__REFUSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which, vc__type_text(p->k, type).text);
+        return VC__REFUSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which,
+                          vc__type_text(p->k, type).text);
     } else if (!vc__take(p->k, "vc_printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
-        return VC__REFUSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text, vc_type_name(type), c->letter,
-                          c->takes);
-    snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "", vc__is_complex(type) ? "complex_" : "",
-             vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
+        return VC__REFUSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text,
+                          vc_type_name(type), c->letter, c->types);
+    snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
+             vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
         vc__printf_scalar(p, vc_re(v));
         vc__printf_scalar(p, vc_im(v));
-    } else for (i = 0; i < vc__rows(type); i++) vc__printf_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
+    } else
+        for (uint32_t i = 0; i < vc__rows(type); i++)
+            vc__printf_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
     return true;
 }
 
-/* Reads the format and the operands along with it. */
+/* Reads the format and the operands of its conversions. Returns false after an error. */
 static bool vc__printf_read(vc__printf_state *p) {
     const struct vc__conversion *c;
-    while (*p->at) {
-        char now = *p->at++;
-        if (now != '%' || *p->at == '%') {
-            vc__printf_put(p, now);
-            if (now == '%') vc__printf_put(p, *p->at++);
+    while (*p->rest) {
+        char letter = *p->rest++;
+        if (letter != '%' || *p->rest == '%') {
+            vc__printf_put(p, letter);
+            if (letter == '%') vc__printf_put(p, *p->rest++);
             continue;
         }
         c = vc__printf_conversion(p);
@@ -16494,11 +16517,10 @@ static bool vc__printf_read(vc__printf_state *p) {
     return VC__REFUSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
 }
 
-/* The buffer that records go to, made by the first who needs it. */
+/* Returns the output buffer, which the first call adds. It is not counted in arg_count. */
 static vc_ref vc__output_ref(vc_kernel *k) {
-    uint32_t node;
     if (k->output == VC__NIL) {
-        node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
+        uint32_t node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
         if (node == VC__NIL) return vc__no_ref();
         k->output = k->node[node].x;
         k->arg_count--;
@@ -16506,41 +16528,41 @@ static vc_ref vc__output_ref(vc_kernel *k) {
     return vc__make_ref(k, k->object[k->output].node, VC_U32);
 }
 
-/* The place of a format in the kernel's list, counted from 0; VC__NIL after an error. */
+/* Returns the index of a format in the kernel's list and adds it if it is new. VC__NIL after an error. */
 static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text) {
-    size_t before = strlen(types), size = before + strlen(text) + 2;
-    uint32_t i;
-    char *copy;
-    void *grown;
-    for (i = 0; i < k->format_count; i++)
-        if (strncmp(k->format[i], types, before) == 0 && k->format[i][before] == ':' && strcmp(k->format[i] + before + 1, text) == 0) return i;
+    size_t types_length = strlen(types), size = types_length + strlen(text) + 2;
+    for (uint32_t i = 0; i < k->format_count; i++)
+        if (strncmp(k->format[i], types, types_length) == 0 && k->format[i][types_length] == ':'
+            && strcmp(k->format[i] + types_length + 1, text) == 0)
+            return i;
     if (k->format_count >= VC__MAX_FORMATS) {
         vc__refuse(k, "vc_printf", "more than %d formats", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
-    grown = vc__grown(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1, sizeof(const char *));
-    if (grown) k->format = (const char **)grown;
-    copy = grown ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
+    void *formats = vc__grown(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
+                              sizeof(const char *));
+    if (formats) k->format = (const char **)formats;
+    char *copy = formats ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
     if (!copy) { vc__no_memory(k); return VC__NIL; }
     snprintf(copy, size, "%s:%s", types, text);
     k->format[k->format_count] = copy;
     return k->format_count++;
 }
 
-/* Reserves a record and fills it. Who comes when the buffer is full already does not reserve, so that the count of words never wraps. */
+/* Reserves a record and fills it. Nothing is reserved once the buffer is full, so the count of reserved words cannot
+   overflow. */
 static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
     vc_ref lost = vc_var(k, "lost", VC_BOOL);
-    vc_val length = vc_length(out), size = vc_u32(4 + count), used, first;
-    uint32_t i;
+    vc_val length = vc_length(out), size = vc_u32(4 + count), used;
     vc_set(lost, vc_bool(true));
     vc_atomic_load(out, vc_u32(0), &used);
     VC_IF(k, vc_lt(used, length)) {
         vc_atomic_add(out, vc_u32(0), size, &used);
-        first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
+        vc_val first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
         VC_IF(k, vc_le(vc_add(first, size), length)) {
             vc_store(out, first, number);
-            for (i = 0; i < 3; i++) vc_store(vc_offset(out, vc_u32(1 + i)), first, vc_global_id(k, i));
-            for (i = 0; i < count; i++) vc_store(vc_offset(out, vc_u32(4 + i)), first, words[i]);
+            for (uint32_t i = 0; i < 3; i++) vc_store(vc_offset(out, vc_u32(1 + i)), first, vc_global_id(k, i));
+            for (uint32_t i = 0; i < count; i++) vc_store(vc_offset(out, vc_u32(4 + i)), first, words[i]);
             vc_set(lost, vc_bool(false));
         } VC_ELSE(k) {
             VC_IF(k, vc_lt(first, length)) { vc_store(out, first, vc_u32(0)); }
@@ -16553,47 +16575,53 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
     }
 }
 
-/* The number of a format, as the runtime counts them. */
+/* The runtime's number of a format: the implicit argument is the number of the kernel's first format. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
     return vc_add(vc__implicit(k, "vc_printf", VC_HIDDEN_OUTPUT, k->output, 0), vc_u32(format));
 }
 
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
     vc__printf_state p;
-    vc_ref out;
-    uint32_t number;
     if (!vc__ready(k)) return;
-    if (!format || (count && !args)) { vc__refuse(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is"); return; }
-    if (strlen(format) > VC__MAX_FORMAT_BYTES) { vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES); return; }
-    if (count > VC__MAX_OUTPUT_OPERANDS) { vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS); return; }
+    if (!format || (count && !args)) {
+        vc__refuse(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is");
+        return;
+    }
+    if (strlen(format) > VC__MAX_FORMAT_BYTES) {
+        vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES);
+        return;
+    }
+    if (count > VC__MAX_OUTPUT_OPERANDS) {
+        vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS);
+        return;
+    }
     memset(&p, 0, sizeof p);
     p.k = k;
-    p.at = format;
+    p.rest = format;
     p.args = args;
     p.count = count;
     if (!vc__printf_read(&p)) return;
-    number = vc__format_of(k, p.types, p.text);
-    out = vc__output_ref(k);
+    uint32_t number = vc__format_of(k, p.types, p.text);
+    vc_ref out = vc__output_ref(k);
     if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
 }
 
 VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
-    vc_ref out;
-    vc_val number;
-    uint32_t node, format;
     if (!vc__ready(k)) return;
-    node = vc__condition(k, "vc_assert", 1, condition);
+    uint32_t node = vc__condition(k, "vc_assert", 1, condition);
     if (node == VC__NIL) return;
     if (!text || strlen(text) > VC__MAX_FORMAT_BYTES) {
-        vc__refuse(k, "vc_assert", text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)", (int)VC__MAX_FORMAT_BYTES);
+        vc__refuse(k, "vc_assert",
+                   text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)",
+                   (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (vc__is_immediate(condition) && condition.bits) return;
     VC_IF(k, vc_not(vc__value(k, node))) {
-        format = vc__format_of(k, "assert", text);
-        out = vc__output_ref(k);
+        uint32_t format = vc__format_of(k, "assert", text);
+        vc_ref out = vc__output_ref(k);
         if (!k->failed) {
-            number = vc__output_number(k, format);
+            vc_val number = vc__output_number(k, format);
             vc_atomic_add(out, vc_u32(4), vc_u32(1), NULL);
             vc_atomic_max(out, vc_u32(5), number, NULL);
             vc__output_record(k, out, number, NULL, 0);
@@ -16602,42 +16630,49 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
 }
 
 // >>image
-/* Calls on images: what is asked of which image, and of which operands. */
+/* Image functions: they check the image and the operands and record one operation. */
 
 static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
-/* The desc with everything resolved; false after an error. */
+/* Replaces the zeros of the desc by its defaults and checks it. Returns false after an error. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
     static const char call[] = "vc_image";
     uint32_t access = (uint32_t)d->access;
-    vc_type of = (uint32_t)d->format < VC__IMAGE_FORMATS && d->format ? (vc_type)vc__formats[d->format].kind : (vc_type)VC_NONE;
+    bool has_format = (uint32_t)d->format < VC__IMAGE_FORMATS && d->format;
+    vc_type format_kind = has_format ? (vc_type)vc__formats[d->format].kind : (vc_type)VC_NONE;
     if (!name) name = "";
     if (!d->dim) d->dim = VC_DIM_2D;
-    if (!d->type) d->type = of ? of : (vc_type)VC_F32;
+    if (!d->type) d->type = format_kind ? format_kind : (vc_type)VC_F32;
     if (!access) d->access = d->storage ? VC_READ_WRITE : VC_READ;
-    if ((uint32_t)d->dim > VC_DIM_BUFFER) vc__refuse(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
-    else if ((uint32_t)d->format >= VC__IMAGE_FORMATS) vc__refuse(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
+    if ((uint32_t)d->dim > VC_DIM_BUFFER)
+        vc__refuse(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
+    else if ((uint32_t)d->format >= VC__IMAGE_FORMATS)
+        vc__refuse(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
     else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
-        vc__refuse(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32", name, vc__type_text(k, d->type).text);
-    else if (d->format && !d->storage) vc__refuse(k, call, "'%s' has a format and is sampled; only storage images have one", name);
-    else if (of && d->type != of)
-        vc__refuse(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type), vc__formats[d->format].glsl, vc_type_name(of));
-    else if (!d->storage && access && access != VC_READ) vc__refuse(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
+        vc__refuse(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32", name,
+                   vc__type_text(k, d->type).text);
+    else if (d->format && !d->storage)
+        vc__refuse(k, call, "'%s' has a format and is sampled; only storage images have one", name);
+    else if (format_kind && d->type != format_kind)
+        vc__refuse(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type),
+                   vc__formats[d->format].glsl, vc_type_name(format_kind));
+    else if (!d->storage && access && access != VC_READ)
+        vc__refuse(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
-        vc__refuse(k, call, "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be", name, access);
+        vc__refuse(k, call,
+                   "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be",
+                   name, access);
     return !k->failed;
 }
 
 VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc) {
     vc_image_ref r = vc__no_image();
     vc_image_desc d;
-    uint32_t node;
-    vc__object *o;
     if (desc) d = *desc; else memset(&d, 0, sizeof d);
     if (!vc__ready(k) || !vc__image_resolve(k, name, &d)) return r;
-    node = vc__add_object(k, name, VC__OP_IMAGE, d.access, vc__vec(d.type, 4), 0, NULL);
+    uint32_t node = vc__add_object(k, name, VC__OP_IMAGE, d.access, vc__vec(d.type, 4), 0, NULL);
     if (node == VC__NIL) return r;
-    o = &k->object[k->node[node].x];
+    vc__object *o = &k->object[k->node[node].x];
     o->declared = d.type;
     o->image.dim = (uint8_t)d.dim;
     o->image.format = (uint8_t)d.format;
@@ -16648,56 +16683,58 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     return r;
 }
 
-/* What a call does, by which the images it takes are told. */
+/* How a function uses an image, which decides which images it accepts. */
 enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE, VC__IMAGE_USE_QUERY };
 
-/* Whether the image is one for that; the sentence ends with what else to do. */
-static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int does) {
+/* Fails if the image does not support this use. The message says what to use instead. */
+static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int use) {
     const char *name = o->name ? o->name : "", *why = NULL;
-    bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER, texels = does == VC__IMAGE_USE_LOAD || does == VC__IMAGE_USE_STORE;
-    if (does == VC__IMAGE_USE_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
-    else if (does == VC__IMAGE_USE_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
-    else if (does == VC__IMAGE_USE_FETCH && storage) why = "is a storage image; use vc_image_load";
-    else if (does == VC__IMAGE_USE_FETCH && o->image.dim == VC_DIM_CUBE) why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
+    bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER;
+    bool texels = use == VC__IMAGE_USE_LOAD || use == VC__IMAGE_USE_STORE;
+    if (use == VC__IMAGE_USE_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
+    else if (use == VC__IMAGE_USE_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
+    else if (use == VC__IMAGE_USE_FETCH && storage) why = "is a storage image; use vc_image_load";
+    else if (use == VC__IMAGE_USE_FETCH && o->image.dim == VC_DIM_CUBE)
+        why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
     else if (texels && !storage)
-        why = does == VC__IMAGE_USE_LOAD ? "is no storage image; use vc_fetch"
-                                         : "is no storage image, and only those can be stored to";
-    else if (does == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
-    else if (does == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
+        why = use == VC__IMAGE_USE_LOAD ? "is no storage image; use vc_fetch"
+                                        : "is no storage image, and only those can be stored to";
+    else if (use == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
+    else if (use == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
     if (why) vc__refuse(k, call, "image '%s' %s", name, why);
 }
 
-/* The object of an image of k that suits; NULL after an error. */
-static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int does) {
+/* Returns the object of an image of k that supports this use; NULL after an error. */
+static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int use) {
     const char *why = NULL;
-    vc__object *o;
     if (!vc__ready(k)) return NULL;
     if (!r->of) why = r->node ? "is the result of a call that failed" : "was never set";
     else if (r->of != k) why = "belongs to another kernel";
-    else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE) why = "is from before vc_restart";
+    else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE)
+        why = "is from before vc_restart";
     if (why) { vc__refuse(k, call, "the image %s", why); return NULL; }
-    o = &k->object[k->node[r->node].x];
-    vc__check_image_use(k, call, o, does);
+    vc__object *o = &k->object[k->node[r->node].x];
+    vc__check_image_use(k, call, o, use);
     return k->failed ? NULL : o;
 }
 
-/* Coordinates and the like, of exactly that many components: f32, or with VC_I32 an integer of 32 bits. VC__NIL after an error. */
-static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what, vc_val v, vc_type kind,
-                                  uint32_t rows) {
-    char also[16] = "";
+/* Checks a coordinate, level or derivative: `rows` components of f32, or of a 32-bit integer if `kind` is VC_I32.
+   `what` begins the message. Returns its node; VC__NIL after an error. */
+static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
+                                  vc_val v, vc_type kind, uint32_t rows) {
+    char alternative[16] = "";
     vc__operand p;
-    bool right;
     if (k->failed || !vc__take(k, call, which, v, &p)) return VC__NIL;
     if (kind == VC_I32 && vc__adapts(&p) && rows == 1 && !vc__adapt(k, call, which, &p, VC_I32)) return VC__NIL;
-    right = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
-    if (right && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
-    if (kind == VC_I32) snprintf(also, sizeof also, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
-    vc__refuse(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text, vc_type_name(p.type), o->name ? o->name : "",
-               vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), also);
+    bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
+    if (kind_matches && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
+    if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
+    vc__refuse(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text, vc_type_name(p.type),
+               o->name ? o->name : "", vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), alternative);
     return VC__NIL;
 }
 
-/* Where there is one level alone its number is said to be 0; VC__NIL without an error then. */
+/* Checks a level. Images with a single level accept only the immediate 0 and return VC__NIL without an error. */
 static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
     if (!one) return vc__image_operand(k, call, o, which, "level is", v, VC_I32, 1);
@@ -16706,13 +16743,18 @@ static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object
     return VC__NIL;
 }
 
-static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) { return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_DIVERGES; }
+/* Divergence of an operand; 0 for VC__NIL. */
+static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
+    return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_DIVERGES;
+}
 
-static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more, uint32_t x) {
+static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more,
+                               uint32_t x) {
     uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more);
     return k->failed ? vc__no_value() : vc__value(k, vc__record(k, op, flags, type, image, at, more, x));
 }
 
+/* The kernel of a call: that of the image, or of an operand if the image has none. */
 static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
     return image.of ? image.of : vc__kernel_without(call, image.node != 0, at, more, more);
 }
@@ -16720,33 +16762,34 @@ static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    uint32_t a, b;
     if (!o) return vc__no_value();
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
-    b = vc__image_operand(k, call, o, 3, "level of detail is", lod, VC_F32, 1);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t b = vc__image_operand(k, call, o, 3, "level of detail is", lod, VC_F32, 1);
     return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
 }
 
 VC_API vc_val vc_sample(vc_image_ref image, vc_val at) { return vc__sample("vc_sample", image, at, vc_f32(0), 0); }
-VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) { return vc__sample("vc_sample_lod", image, at, lod, 0); }
+VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) {
+    return vc__sample("vc_sample_lod", image, at, lod, 0);
+}
 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
     static const char call[] = "vc_sample_offset";
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    int32_t by[3];
-    uint32_t i, packed = 0;
+    int32_t offset[3];
+    uint32_t packed = 0;
     if (!o) return vc__no_value();
-    by[0] = x;
-    by[1] = y;
-    by[2] = z;
-    for (i = 0; i < 3; i++) {
-        packed |= ((uint32_t)by[i] & 255u) << 8 * i;
-        if (by[i] < -8 || by[i] > 7)
-            vc__refuse(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)by[i]);
-        else if (by[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
-            vc__refuse(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i], (long)by[i], o->name ? o->name : "",
-                       vc__dims[o->image.dim].name);
+    offset[0] = x;
+    offset[1] = y;
+    offset[2] = z;
+    for (uint32_t i = 0; i < 3; i++) {
+        packed |= ((uint32_t)offset[i] & 255u) << 8 * i;
+        if (offset[i] < -8 || offset[i] > 7)
+            vc__refuse(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)offset[i]);
+        else if (offset[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
+            vc__refuse(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i], (long)offset[i],
+                       o->name ? o->name : "", vc__dims[o->image.dim].name);
     }
     return vc__sample(call, image, at, lod, packed);
 }
@@ -16755,13 +16798,13 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
     static const char call[] = "vc_sample_grad";
     vc_kernel *k = image.of ? image.of : vc__kernel_without(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    uint32_t a, x, y, both;
     if (!o) return vc__no_value();
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
-    x = vc__image_operand(k, call, o, 3, "derivative is", dx, VC_F32, vc__dims[o->image.dim].axes);
-    y = vc__image_operand(k, call, o, 4, "derivative is", dy, VC_F32, vc__dims[o->image.dim].axes);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t x = vc__image_operand(k, call, o, 3, "derivative is", dx, VC_F32, vc__dims[o->image.dim].axes);
+    uint32_t y = vc__image_operand(k, call, o, 4, "derivative is", dy, VC_F32, vc__dims[o->image.dim].axes);
     if (k->failed) return vc__no_value();
-    both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y, VC__NIL, 0);
+    uint32_t both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y,
+                               VC__NIL, 0);
     return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, both, 0);
 }
 
@@ -16769,12 +16812,12 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     static const char call[] = "vc_gather";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    uint32_t a;
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
-        vc__refuse(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "", vc__dims[o->image.dim].name);
+        vc__refuse(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "",
+                   vc__dims[o->image.dim].name);
     else if (component > 3) vc__refuse(k, call, "component %u; a texel has 0 to 3", component);
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
     return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
 }
 
@@ -16782,10 +16825,9 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
     static const char call[] = "vc_fetch";
     vc_kernel *k = vc__image_kernel(call, image, at, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
-    uint32_t a, b;
     if (!o) return vc__no_value();
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
-    b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
     return vc__image_record(k, VC__OP_FETCH, k->node[image.node].type, image.node, a, b, 0);
 }
 
@@ -16793,9 +16835,8 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
     static const char call[] = "vc_image_load";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
-    uint32_t a;
     if (!o) return vc__no_value();
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
     return vc__image_record(k, VC__OP_IMAGE_LOAD, k->node[image.node].type, image.node, a, VC__NIL, 0);
 }
 
@@ -16803,10 +16844,9 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     static const char call[] = "vc_image_store";
     vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
-    uint32_t a, v;
     if (!o || vc__in_switch(k, call)) return;
-    a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
-    v = a == VC__NIL ? VC__NIL : vc__fit(k, call, 3, value, k->node[image.node].type);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t v = a == VC__NIL ? VC__NIL : vc__fit(k, call, 3, value, k->node[image.node].type);
     if (v == VC__NIL) return;
     o->stored = true;
     vc__record_pinned(k, k->now, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
@@ -16816,10 +16856,10 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
     static const char call[] = "vc_image_size";
     vc_kernel *k = vc__image_kernel(call, image, level, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
-    uint32_t a;
     if (!o) return vc__no_value();
-    a = vc__image_level(k, call, o, 2, level);
-    return vc__image_record(k, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), image.node, a, VC__NIL, 0);
+    uint32_t a = vc__image_level(k, call, o, 2, level);
+    return vc__image_record(k, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), image.node, a, VC__NIL,
+                            0);
 }
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
@@ -16837,68 +16877,83 @@ VC__SMALL_END
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
 
-/* Here whichever implementation comes second finds the other: vkdispatch.h includes this file once more at its end where need be. */
+/* The second of the two implementations to be compiled gets here with both defined. vkdispatch.h includes this file
+   again at its end if it is the second one. */
 #if defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && defined(VKDISPATCH_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
 #define VKDISPATCH_GLUE_IMPLEMENTED
 
 // >>glue
-/* vc_kernel to vd_kernel; only where both implementations are. Types, access, kinds and features have the same numbers in both. */
+/* Creates a vd_kernel from a vc_kernel. Only compiled with both implementations. Types, access flags, argument kinds
+   and features have the same numbers in both. */
 
 #define VC__SAME(name, condition) typedef char vc__same_##name[(condition) ? 1 : -1]
-VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)VC_U8 == (int)VD_U8 && (int)VC_F16 == (int)VD_F16
-         && (int)VC_F64 == (int)VD_F64);
+VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)VC_U8 == (int)VD_U8
+                   && (int)VC_F16 == (int)VD_F16 && (int)VC_F64 == (int)VD_F64);
 VC__SAME(vector, (int)VC_U32X2 == (int)VD_U32X2 && (int)VC_F32X4 == (int)VD_F32X4 && (int)VC_F64X3 == (int)VD_F64X3);
-VC__SAME(composite, (int)VC_F32C == (int)VD_F32C && VC_MAT(VC_F64, 2u, 3u) == VD_MAT(VD_F64, 2u, 3u) && VC_STRUCT(12u) == VD_STRUCT(12u));
+VC__SAME(composite, (int)VC_F32C == (int)VD_F32C && VC_MAT(VC_F64, 2u, 3u) == VD_MAT(VD_F64, 2u, 3u)
+                        && VC_STRUCT(12u) == VD_STRUCT(12u));
 VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE);
-VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE
-         && (int)VC_ARG_IMAGE == (int)VD_ARG_IMAGE);
-VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)VD_DIM_2D_ARRAY && (int)VC_DIM_BUFFER == (int)VD_DIM_BUFFER
-         && (int)VC_FORMAT_RGBA32_F == (int)VD_FORMAT_RGBA32_F && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
-         && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U
-         && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
+VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS
+                  && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE && (int)VC_ARG_IMAGE == (int)VD_ARG_IMAGE);
+VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)VD_DIM_2D_ARRAY
+                  && (int)VC_DIM_BUFFER == (int)VD_DIM_BUFFER && (int)VC_FORMAT_RGBA32_F == (int)VD_FORMAT_RGBA32_F
+                  && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
+                  && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I
+                  && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
 VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
          && (int)VC_HIDDEN_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_HIDDEN_LENGTH == (int)VD_HIDDEN_LENGTH
          && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_HIDDEN_OUTPUT == (int)VD_HIDDEN_OUTPUT);
-VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64 && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8
-         && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16 && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
-         && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8 && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
-         && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
-         && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD && (int)VC_FEATURE_SUBGROUP == (int)VD_FEATURE_SUBGROUP
-         && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
-         && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE && (int)VC_FEATURE_IMAGE == (int)VD_FEATURE_IMAGE
-         && (int)VC_FEATURE_IMAGE_FORMATS == (int)VD_FEATURE_IMAGE_FORMATS && (int)VC_FEATURE_IMAGE_READ == (int)VD_FEATURE_IMAGE_READ
-         && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE && (int)VC_FEATURE_F64_ROUND == (int)VD_FEATURE_F64_ROUND
-         && (int)VC_FEATURE_SHUFFLE_64 == (int)VD_FEATURE_SHUFFLE_64 && (int)VC_FEATURE_UNPACK_HALF == (int)VD_FEATURE_UNPACK_HALF);
+VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64
+                      && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8 && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16
+                      && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
+                      && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8
+                      && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
+                      && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS
+                      && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
+                      && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD
+                      && (int)VC_FEATURE_SUBGROUP == (int)VD_FEATURE_SUBGROUP
+                      && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES
+                      && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
+                      && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE
+                      && (int)VC_FEATURE_IMAGE == (int)VD_FEATURE_IMAGE
+                      && (int)VC_FEATURE_IMAGE_FORMATS == (int)VD_FEATURE_IMAGE_FORMATS
+                      && (int)VC_FEATURE_IMAGE_READ == (int)VD_FEATURE_IMAGE_READ
+                      && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE
+                      && (int)VC_FEATURE_F64_ROUND == (int)VD_FEATURE_F64_ROUND
+                      && (int)VC_FEATURE_SHUFFLE_64 == (int)VD_FEATURE_SHUFFLE_64
+                      && (int)VC_FEATURE_UNPACK_HALF == (int)VD_FEATURE_UNPACK_HALF);
 #undef VC__SAME
 
 static uint32_t vc__min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 VC_API vc_machine vd_machine(const struct vd_context *ctx) {
-    const vd_device_info *d;
     vc_machine m;
-    int i, j, count = ctx ? vd_device_count(ctx) : 0;
+    int count = ctx ? vd_device_count(ctx) : 0;
     memset(&m, 0, sizeof m);
-    for (i = 0; i < count; i++) {
-        d = vd_device(ctx, i);
+    for (int i = 0; i < count; i++) {
+        const vd_device_info *d = vd_device(ctx, i);
         m.lacks |= ~d->features & VC__ALL_FEATURES;
-        for (j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; j++) {
             m.max_groups[j] = i ? vc__min_u32(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
-            m.max_local_size[j] = i ? vc__min_u32(m.max_local_size[j], d->limits.max_local_size[j]) : d->limits.max_local_size[j];
+            m.max_local_size[j] = i ? vc__min_u32(m.max_local_size[j], d->limits.max_local_size[j])
+                                    : d->limits.max_local_size[j];
         }
-        m.max_local_invocations = i ? vc__min_u32(m.max_local_invocations, d->limits.max_local_invocations) : d->limits.max_local_invocations;
-        m.max_shared_bytes = i ? vc__min_u32(m.max_shared_bytes, d->limits.max_shared_bytes) : d->limits.max_shared_bytes;
+        m.max_local_invocations = i ? vc__min_u32(m.max_local_invocations, d->limits.max_local_invocations)
+                                    : d->limits.max_local_invocations;
+        m.max_shared_bytes = i ? vc__min_u32(m.max_shared_bytes, d->limits.max_shared_bytes)
+                               : d->limits.max_shared_bytes;
         if (d->limits.max_private_bytes && (!m.max_private_bytes || d->limits.max_private_bytes < m.max_private_bytes))
             m.max_private_bytes = d->limits.max_private_bytes;
     }
     return m;
 }
 
-/* What the device cannot do of what the kernel needs. */
+/* Checks that a device supports the kernel's features, local size and shared memory. Returns false after an error. */
 static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
-    uint64_t lacks = info->features & ~d->features;
+    uint64_t missing = info->features & ~d->features;
     uint32_t i;
-    if (lacks) {
-        for (i = 0; !(lacks >> i & 1); i++) continue;
+    if (missing) {
+        for (i = 0; !(missing >> i & 1); i++) continue;
         vd_error_set(VD_ERROR_UNSUPPORTED, "the kernel needs %s, which '%s' lacks", vd_feature_name((uint64_t)1 << i),
                      d->name);
         return false;
@@ -16943,7 +16998,7 @@ static void vc__glue_hidden(vd_hidden_info *to, const vc_hidden_info *from) {
     to->place = from->place;
 }
 
-/* What the backends take of what we print. */
+/* The output that each backend compiles. */
 static const struct { vd_backend backend; vc_target target; vd_code code; } vc__glue_targets[] = {
     { VD_BACKEND_VULKAN, VC_TARGET_SPIRV, VD_CODE_SPIRV },
     { VD_BACKEND_DUMMY, VC_TARGET_SPIRV, VD_CODE_SPIRV },
@@ -16951,19 +17006,22 @@ static const struct { vd_backend backend; vc_target target; vd_code code; } vc__
     { VD_BACKEND_OPENCL, VC_TARGET_OPENCL, VD_CODE_OPENCL },
 };
 
+/* The row of a backend; the last one if it has no row. */
 static uint32_t vc__glue_row(vd_backend backend) {
     uint32_t row = 0;
-    while (row + 1 < sizeof vc__glue_targets / sizeof *vc__glue_targets && vc__glue_targets[row].backend != backend) row++;
+    while (row + 1 < sizeof vc__glue_targets / sizeof *vc__glue_targets && vc__glue_targets[row].backend != backend)
+        row++;
     return row;
 }
 
-static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args, vd_hidden_info *hidden) {
+/* Creates a kernel from printed code. `args` and `hidden` are memory for the converted descriptions. */
+static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args,
+                                        vd_hidden_info *hidden) {
     const vc_info *info = &f->info;
     vd_kernel_desc desc;
-    int i;
     memset(&desc, 0, sizeof desc);
-    for (i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
-    for (i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
+    for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
+    for (int i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
     desc.name = info->name;
     desc.code_kind = code;
     desc.code = code == VD_CODE_SPIRV ? (const void *)(f->words.at + f->skip) : f->text.at;
@@ -16983,39 +17041,37 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
 }
 
 static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
-    static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED }; /* by vc__lack */
+    /* indexed by vc__lack */
+    static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED };
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
     vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
-    const vc__form *f;
-    char *room;
-    size_t arg_bytes;
-    uint32_t row;
-    vc_target target;
-    int i;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "no context"); return kernel; }
-    row = vc__glue_row(d->backend);
-    target = vc__glue_targets[row].target;
+    uint32_t row = vc__glue_row(d->backend);
+    vc_target target = vc__glue_targets[row].target;
     if (k && vc__is_compiled_out(target)) {
         vd_error_set(VD_ERROR_UNSUPPORTED, "'%s' takes %s, which is left out of this program by %s", d->name,
                      vc__text_targets[target].language, vc__text_targets[target].without);
         return kernel;
     }
-    if (form == VC_BUFFERS_DEFAULT) form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    if (form == VC_BUFFERS_DEFAULT)
+        form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
     if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, target, form)) {
         vd_error_set(results[k ? k->lack : VC__LACK_NONE], "%s", vc_error(k));
         return kernel;
     }
-    f = vc__form_of(k, target, form);
-    for (i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
-    arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
-    room = (char *)vc__arena_take(&k->allocator, &k->arena, arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
-    if (!room) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
-    return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)room, (vd_hidden_info *)(void *)(room + arg_bytes));
+    const vc__form *f = vc__form_of(k, target, form);
+    for (int i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
+    size_t arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
+    char *memory = (char *)vc__arena_take(&k->allocator, &k->arena,
+                                          arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
+    if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
+    return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)memory,
+                           (vd_hidden_info *)(void *)(memory + arg_bytes));
 }
 
-/* What vc_error says has the kernel's name. */
+/* The text of vc_error already contains the name of the kernel. */
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     struct vd_kernel kernel = vc__glue_build(ctx, k);
     if (!kernel.id) vd_error_within(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
