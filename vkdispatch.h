@@ -1257,7 +1257,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VKDISPATCH_IMPLEMENTED
 
 // >>config
-/* Resolves the user's macros into VD__HAS_X; nothing later tests anything else. */
+/* Resolves the user's macros into VD__HAS_X. Later code tests only these. */
 
 #ifdef VKDISPATCH_NO_VULKAN
 #define VD__HAS_VULKAN 0
@@ -1291,13 +1291,16 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define VD__HOT __attribute__((flatten))        /* takes in what it calls, so that recording a dispatch is one straight piece of code */
-#define VD__APART __attribute__((noinline))    /* off that path */
-#define VD__COLD __attribute__((noinline, cold)) /* and rare */
+/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__APART keeps a slow path
+   out of it. VD__COLD is for slow paths that run rarely. */
+#define VD__HOT __attribute__((flatten))
+#define VD__APART __attribute__((noinline))
+#define VD__COLD __attribute__((noinline, cold))
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Around what is done once or waits for a driver anyway: made small, and without those passes of the compiler that take longest. Behind it gcc still
-   defines __OPTIMIZE_SIZE__, so nothing may ask for that. */
+/* Cold code, which runs once per object or waits for a driver anyway: optimise for size and disable the slowest
+   compiler passes.
+   After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
 #define VD__SMALL_END
@@ -1307,13 +1310,14 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #else
 #define VD__PRAGMA(text) _Pragma(#text)
 #define VD__SMALL _Pragma("GCC push_options") \
-    VD__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
-                           "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
+    VD__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 
 // >>platform
-/* Threads, time, libraries, environment. Everything that differs between systems and compilers, and nothing else. */
+/* Time, dynamic loading, files, atomics, locks, environment. All code that depends on the operating system or the
+   compiler is in this room. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -1331,11 +1335,11 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #include <sys/auxv.h>
 #endif
 
-/* Under -std=c99 the C library hides these two; in C++ it never does. */
+/* Under -std=c99 the C library does not declare these; in C++ it always does. */
 #if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
 #define CLOCK_MONOTONIC 1
 extern int clock_gettime(int clock, struct timespec *out);
-extern int nanosleep(const struct timespec *length, struct timespec *left);
+extern int nanosleep(const struct timespec *duration, struct timespec *remaining);
 #endif
 
 static uint64_t vd__time_ns(void) {
@@ -1344,7 +1348,7 @@ static uint64_t vd__time_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Of threads that a library starts without asking for another size. */
+/* Returns the default stack size of new threads in bytes. glibc uses 2 MiB if RLIMIT_STACK is unlimited. */
 static VD__UNUSED uint64_t vd__thread_stack_bytes(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY) return 2u << 20;
@@ -1356,7 +1360,8 @@ static const char *vd__environment(const char *name) {
     return value && *value ? value : NULL;
 }
 
-/* Whether the program has more rights than the user who started it: set-user-id, set-group-id, file capabilities. */
+/* Returns whether the program runs with more privileges than the user who started it: set-user-id, set-group-id or
+   file capabilities. */
 static bool vd__privileged(void) {
 #if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
@@ -1365,15 +1370,18 @@ static bool vd__privileged(void) {
 #endif
 }
 
-/* A variable that names a library or a folder; NULL in a privileged program, which would run code of its user's choice. */
-static VD__UNUSED const char *vd__environment_path(const char *name) { return vd__privileged() ? NULL : vd__environment(name); }
+/* Returns an environment variable that names a library or a directory. Returns NULL in a privileged program, because
+   the variable would let the user choose the code that runs. */
+static VD__UNUSED const char *vd__environment_path(const char *name) {
+    return vd__privileged() ? NULL : vd__environment(name);
+}
 
-/* Libraries that are opened at run time; NULL where there is none of that name, or nothing in it. */
+/* Dynamic loading. Open and find return NULL if the library or the symbol does not exist. */
 static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
 static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
 
-static VD__UNUSED int vd__fd_copy(int fd) { return dup(fd); } /* -1: it is not open */
+static VD__UNUSED int vd__fd_copy(int fd) { return dup(fd); } /* returns -1 if fd is not open */
 static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
 
 #if defined(O_CLOEXEC)
@@ -1382,21 +1390,23 @@ static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
 #define VD__OPEN_FLAGS (__O_CLOEXEC | __O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 #endif
 
-/* Opens a file for reading that only this user or root can have written: a regular file, no symbolic link, owned by the effective user or root, not writable
-   by group or others. Never blocks. -1: it could not be opened; *trusted is false: it could, but is none of these. */
+/* Opens a file for reading that no other user can have written: a regular file, not a symbolic link, owned by the
+   effective user or root, not writable by group or others. Never blocks. Returns -1 on failure; *trusted is then
+   false if the file exists but violates one of these conditions. */
 static int vd__file_open(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
     *trusted = fd >= 0 || errno != ELOOP;
     if (fd < 0) return -1;
-    *trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) && (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & 022);
+    *trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) &&
+               (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & 022);
     *size = *trusted ? (uint64_t)status.st_size : 0;
     if (*trusted) return fd;
     close(fd);
     return -1;
 }
 
-/* Creates a file for writing that did not exist, for this user alone; -1: it could not. */
+/* Creates a new file for writing with mode 0600. Returns -1 on failure or if the file exists. */
 static int vd__file_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_EXCL | VD__OPEN_FLAGS, 0600); }
 
 /* Both transfer all bytes or return false. */
@@ -1420,7 +1430,7 @@ static bool vd__file_write(int fd, const void *from, size_t size) {
 
 static bool vd__file_close(int fd) { return close(fd) == 0; }
 
-/* `to` is the old file or the new one at any time, and never a part of it. */
+/* Atomic: `to` is always either the complete old file or the complete new one. */
 static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 
 static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
@@ -1438,10 +1448,10 @@ static inline void vd__pause(void) {
 static inline void vd__yield(void) { sched_yield(); }
 
 static VD__UNUSED void vd__sleep(uint64_t ns) {
-    struct timespec nap;
-    nap.tv_sec = (time_t)(ns / 1000000000u);
-    nap.tv_nsec = (long)(ns % 1000000000u);
-    nanosleep(&nap, NULL);
+    struct timespec duration;
+    duration.tv_sec = (time_t)(ns / 1000000000u);
+    duration.tv_nsec = (long)(ns % 1000000000u);
+    nanosleep(&duration, NULL);
 }
 
 static inline uint32_t vd__load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -1454,7 +1464,7 @@ static inline void vd__add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p
 static inline void vd__or32(uint32_t *p, uint32_t bits) { __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL); }
 static inline void vd__add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
 
-/* Raises *p to value if that is more. */
+/* Atomic maximum: sets *p to value if value is larger. */
 static void vd__raise64(uint64_t *p, uint64_t value) {
     uint64_t old = vd__load64(p);
     while (old < value && !__atomic_compare_exchange_n(p, &old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
@@ -1463,17 +1473,19 @@ static void vd__raise64(uint64_t *p, uint64_t value) {
 static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
 static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
 
-/* A lock for sections of well under a microsecond, most of them uncontended: taking one costs a single atomic exchange, half of what a mutex costs, and it is
-   taken at every dispatch. Who has to wait yields, then sleeps, so that a preempted owner gets its turn. */
-typedef struct vd__mutex { uint32_t held; } vd__mutex; /* zero: nobody holds it */
+/* Spinlock for critical sections well below a microsecond that are mostly uncontended. Locking costs one atomic
+   exchange, half of a mutex of the C library; every dispatch locks one.
+   Contended: spin, then yield, then sleep, so that a preempted owner can run. */
+typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 #define VD__MUTEX_INIT { 0 }
 
 static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
-    struct timespec nap = { 0, 50000 };
-    for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE); tries++) {
+    struct timespec duration = { 0, 50000 };
+    for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE);
+         tries++) {
         if (tries < 100) vd__pause();
         else if (tries < 200) vd__yield();
-        else nanosleep(&nap, NULL);
+        else nanosleep(&duration, NULL);
     }
 }
 
@@ -1486,62 +1498,64 @@ static inline void vd__mutex_init(vd__mutex *lock) { lock->held = 0; }
 static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
 // >>log
-/* The thread's last error, and messages to the context's callback. */
+/* The last error of the thread, and messages for the context's log callback. */
 
 #define VD__NONE UINT32_MAX
 #define VD__U(x) ((unsigned long long)(x)) /* for %llu */
 
 typedef struct vd__host vd__host;
 
-/* A failure in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
+/* An error in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
     char call[48], object[96], reason[864];
 } vd__error;
 
 static VD__THREAD_LOCAL vd__error vd__last_error;
-static VD__THREAD_LOCAL char vd__error_sentence[1024]; /* of all parts, for vd_error_text */
+static VD__THREAD_LOCAL char vd__error_joined[1024]; /* the joined parts, returned by vd_error_text */
 
-/* Ends a text that was longer than its array by "...", after a whole character of UTF-8. */
-static void vd__error_cut(char *out, size_t size, int length) {
+/* Marks a truncated text with "..." at a UTF-8 character boundary. `length` is the return value of snprintf. */
+static void vd__error_truncate(char *out, size_t size, int length) {
     size_t end = size - 4;
     if (length < (int)size) return;
     while (end && ((unsigned char)out[end] & 0xc0) == 0x80) end--;
     memcpy(out + end, "...", 4);
 }
 
-static void vd__error_part(char *out, size_t size, const char *text) {
-    vd__error_cut(out, size, snprintf(out, size, "%s", text));
+static void vd__error_set_part(char *out, size_t size, const char *text) {
+    vd__error_truncate(out, size, snprintf(out, size, "%s", text));
 }
 
-/* NULL keeps a part. */
-static void vd__error_name(const char *call, const char *object) {
-    if (call) vd__error_part(vd__last_error.call, sizeof vd__last_error.call, call);
-    if (object) vd__error_part(vd__last_error.object, sizeof vd__last_error.object, object);
+/* Sets call and object of the error. NULL leaves a part unchanged. */
+static void vd__error_set_names(const char *call, const char *object) {
+    if (call) vd__error_set_part(vd__last_error.call, sizeof vd__last_error.call, call);
+    if (object) vd__error_set_part(vd__last_error.object, sizeof vd__last_error.object, object);
 }
 
+/* Joins the parts of the error into vd__error_joined and returns it. */
 static VD__COLD const char *vd__error_join(void) {
     const vd__error *e = &vd__last_error;
     const char *quote = e->object[0] ? "'" : "", *space = e->call[0] && e->object[0] ? " " : "";
-    snprintf(vd__error_sentence, sizeof vd__error_sentence, "%.*s%s%s%.*s%s%s%.*s", (int)sizeof e->call, e->call, space,
+    snprintf(vd__error_joined, sizeof vd__error_joined, "%.*s%s%s%.*s%s%s%.*s", (int)sizeof e->call, e->call, space,
              quote, (int)sizeof e->object, e->object, quote, e->call[0] || e->object[0] ? ": " : "",
              (int)sizeof e->reason, e->reason);
-    return vd__error_sentence;
+    return vd__error_joined;
 }
 
+/* Sets all parts of the error and returns result. NULL for call or object clears that part. */
 static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
                                va_list args) VD__PRINTF(4, 0);
 static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
                                va_list args) {
-    vd__error_name(call ? call : "", object ? object : "");
-    vd__error_cut(vd__last_error.reason, sizeof vd__last_error.reason,
+    vd__error_set_names(call ? call : "", object ? object : "");
+    vd__error_truncate(vd__last_error.reason, sizeof vd__last_error.reason,
                   vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
     vd__last_error.code = result;
     return result;
 }
 
-/* Sets the thread's error and returns result, so that a failing check is one statement. This one sets the reason only: an
-   outer function names the call. */
+/* Sets the error of the thread and returns result, so that a failing check is one statement. Sets the reason only:
+   an outer function adds the call. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     va_list args;
@@ -1551,7 +1565,7 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     return result;
 }
 
-/* The same of a call, and of an object or NULL. */
+/* Like vd__fail, but also sets the call and the object. The object may be NULL. */
 static VD__COLD vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format,
                                         ...) VD__PRINTF(4, 5);
 static vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format, ...) {
@@ -1562,24 +1576,25 @@ static vd_result vd__fail_call(vd_result result, const char *call, const char *o
     return result;
 }
 
+/* Inserts "text: " before the reason. */
 static void vd__error_prefix(const char *text) {
     char joined[sizeof vd__last_error.reason + 256];
     snprintf(joined, sizeof joined, "%.250s%s%s", text, vd__last_error.reason[0] ? ": " : "", vd__last_error.reason);
-    vd__error_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
+    vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
 }
 
-/* What an outer function adds to the failure of an inner one: the result, the call and the object instead of the inner
-   ones, and a text before the reason. NULL leaves a part as it is. */
+/* An outer function adds its context to the error of an inner one: replaces result, call and object, and inserts the
+   formatted text before the reason. NULL leaves a part unchanged. */
 static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
                                       va_list args) VD__PRINTF(4, 0);
 static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
                                       va_list args) {
-    char outer[256];
+    char prefix[256];
     if (format) {
-        vsnprintf(outer, sizeof outer, format, args);
-        vd__error_prefix(outer);
+        vsnprintf(prefix, sizeof prefix, format, args);
+        vd__error_prefix(prefix);
     }
-    vd__error_name(call, object);
+    vd__error_set_names(call, object);
     vd__last_error.code = result;
     return result;
 }
@@ -1594,20 +1609,20 @@ static vd_result vd__fail_within(vd_result result, const char *call, const char 
     return result;
 }
 
-/* Names the call of a failure for which no inner function did. */
+/* Sets the call of the error unless an inner function has set it. */
 static VD__COLD vd_result vd__fail_named(vd_result result, const char *call) {
-    if (!vd__last_error.call[0]) vd__error_name(call, NULL);
+    if (!vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
 }
 
-/* Puts the words for memory that ran out before the reason, if that is the result. */
+/* Inserts "out of … memory" before the reason if the result is an out-of-memory error. */
 static VD__COLD vd_result vd__fail_by_memory(vd_result result) {
     if (result == VD_ERROR_OUT_OF_MEMORY) vd__error_prefix("out of host memory");
     if (result == VD_ERROR_OUT_OF_DEVICE_MEMORY) vd__error_prefix("out of device memory");
     return result;
 }
 
-/* The allocator gave nothing; bytes 0: not known. */
+/* Reports a failed host allocation. bytes: its size, or 0 if unknown. */
 static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, uint64_t bytes) {
     char size[32] = "";
     if (bytes) snprintf(size, sizeof size, "%llu bytes", VD__U(bytes));
@@ -1615,7 +1630,8 @@ static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, 
     return vd__fail_by_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
-/* A function of a driver failed; error: what the driver calls that, NULL: it is number `value`. */
+/* Reports a failed driver function, named by the formatted text. error: the name of the error, or NULL to print its
+   number `value`. */
 static VD__UNUSED vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format,
                                             va_list args) VD__PRINTF(4, 0);
 static vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format, va_list args) {
@@ -1626,8 +1642,8 @@ static vd_result vd__fail_driver(vd_result result, const char *error, int value,
     return vd__fail_by_memory(result);
 }
 
-/* The first number in a line that stands where compilers put the line of the source, 0: none; "name:3:7: error: …", "name(3): error: …",
-   "error: name:3:7: …". */
+/* Returns the source line number in the first line of a compiler's log, or 0 if it has none. Recognises "name:3:7:
+   error: …", "name(3): error: …" and "error: name:3:7: …". */
 static VD__COLD unsigned long vd__log_line_number(const char *line) {
     for (const char *c = line; *c && *c != '\n'; c++) {
         char *end;
@@ -1638,34 +1654,44 @@ static VD__COLD unsigned long vd__log_line_number(const char *line) {
     return 0;
 }
 
-/* Sets "<who> cannot compile it: <first error of the log>; line 3 is '<that line of the source>'". */
-static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *who, const char *source, const char *log) {
-    const char *at = strstr(log, "error"), *line = log;
-    if (!at) at = log;
-    for (const char *c = log; c < at; c++)
-        if (*c == '\n') line = c + 1;
-    unsigned long number = vd__log_line_number(line);
+/* Sets "<compiler> cannot compile it: <first error of the log>; line 3 is '<that source line>'". `source` may be
+   NULL. */
+static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, const char *source, const char *log) {
+    const char *error = strstr(log, "error"), *error_line = log;
+    if (!error) error = log;
+    for (const char *c = log; c < error; c++)
+        if (*c == '\n') error_line = c + 1;
+    unsigned long number = vd__log_line_number(error_line);
     for (unsigned long i = 1; i < number && source; i++) {
         source = strchr(source, '\n');
         if (source) source++;
     }
     while (source && (*source == ' ' || *source == '\t')) source++;
-    int length = (int)strcspn(at, "\n");
-    if (!number || !source) return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.800s", who, *log ? log : "it does not say why");
-    return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.*s; line %lu is '%.*s'", who, length < 400 ? length : 400, at, number,
+    int length = (int)strcspn(error, "\n");
+    if (!number || !source)
+        return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.800s", compiler, *log ? log : "it does not say why");
+    return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.*s; line %lu is '%.*s'", compiler,
+                    length < 400 ? length : 400, error, number,
                     (int)(strcspn(source, "\n") < 200 ? strcspn(source, "\n") : 200), source);
 }
 
-/* To the context's callback; nothing where it has none. */
+/* Queues a message for the context's log callback. Does nothing if there is no callback. */
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) VD__PRINTF(3, 4);
 
 // >>memory
-/* The allocator, one growable array, and the sub-allocator that deals out ranges of a block. */
+/* Host memory: the allocator and a growable array. Device memory: the sub-allocator that divides a block into
+   ranges. */
 
-/* All host memory comes from here; NULL when there is none, no text is set. */
-static void *vd__alloc(const vd_allocator *allocator, size_t size) { return allocator->allocate(allocator->user, size ? size : 1); }
-static void *vd__realloc(const vd_allocator *allocator, void *block, size_t size) { return allocator->reallocate(allocator->user, block, size); }
-static void vd__free(const vd_allocator *allocator, void *block) { if (block) allocator->release(allocator->user, block); }
+/* All host memory is allocated here. Returns NULL on failure without setting an error. */
+static void *vd__alloc(const vd_allocator *allocator, size_t size) {
+    return allocator->allocate(allocator->user, size ? size : 1);
+}
+static void *vd__realloc(const vd_allocator *allocator, void *block, size_t size) {
+    return allocator->reallocate(allocator->user, block, size);
+}
+static void vd__free(const vd_allocator *allocator, void *block) {
+    if (block) allocator->release(allocator->user, block);
+}
 
 static void *vd__alloc_zeroed(const vd_allocator *allocator, size_t size) {
     void *block = vd__alloc(allocator, size);
@@ -1673,7 +1699,7 @@ static void *vd__alloc_zeroed(const vd_allocator *allocator, size_t size) {
     return block;
 }
 
-/* NULL is copied as "". */
+/* Copies a string. NULL is copied as "". */
 static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
     size_t size = strlen(text ? text : "") + 1;
     char *copy = (char *)vd__alloc(allocator, size);
@@ -1681,7 +1707,7 @@ static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
     return copy;
 }
 
-/* Passes on to the caller's allocator and counts what gave memory. */
+/* Wraps the user's allocator and counts successful allocations and reallocations. */
 typedef struct vd__counter {
     vd_allocator inner;
     uint64_t count;
@@ -1706,18 +1732,19 @@ static void vd__counted_release(void *user, void *block) {
     c->inner.release(c->inner.user, block);
 }
 
-/* NULL or an empty one: the C library's. */
+/* Returns the counting allocator. It calls `from`, or the C library if `from` is NULL or empty. `c` must outlive it. */
 static vd_allocator vd__counter_init(vd__counter *c, const vd_allocator *from) {
-    vd_allocator outer = { vd__counted_allocate, vd__counted_reallocate, vd__counted_release, NULL };
-    vd_allocator plain = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
-    c->inner = from && from->allocate ? *from : plain;
+    vd_allocator counting = { vd__counted_allocate, vd__counted_reallocate, vd__counted_release, NULL };
+    vd_allocator standard = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
+    c->inner = from && from->allocate ? *from : standard;
     c->count = 0;
-    outer.user = c;
-    return outer;
+    counting.user = c;
+    return counting;
 }
 
-/* Makes room for `need` items in a growable array; false when there is no memory, the array then stays as it was. */
-static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint32_t *capacity, uint32_t need, size_t item_size) {
+/* Grows an array so that `need` items fit. Returns false if memory runs out; the array is then unchanged. */
+static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint32_t *capacity, uint32_t need,
+                              size_t item_size) {
     if (need <= *capacity) return true;
     uint32_t wanted = *capacity ? *capacity * 2 : 16;
     while (wanted < need) wanted *= 2;
@@ -1728,36 +1755,41 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     return true;
 }
 
-/* The sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004), with its nodes beside the memory because the host cannot see into it. Constant
-   time, good fit. It counts in units of 256 bytes: every alignment that buffers ask for, and no two buffers in one atom of memory that is not coherent. */
+/* Sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004). Constant time, good fit. Its nodes are stored
+   apart from the memory because the host may not be able to access device memory.
+   The unit of allocation is 256 bytes. This satisfies every buffer alignment, and two buffers never share a
+   non-coherent atom. */
 enum { VD__UNIT = 256, VD__FIT_SPLIT = 16, VD__FIT_LEVELS = 29 };
 
 typedef struct vd__node {
     uint32_t at, size;            /* units */
-    uint32_t before, after;       /* neighbours in memory; 0: none */
-    uint32_t previous, next;      /* in the list of free ranges of like size; next also links unused nodes */
-    bool used;
+    uint32_t before, after;       /* adjacent ranges in memory; 0: none */
+    uint32_t previous, next;      /* in the free list; next also links recycled nodes */
+    bool used;                    /* allocated: in no free list */
 } vd__node;
 
 typedef struct vd__space {
     const vd_allocator *allocator;
-    vd__node *nodes;              /* 0 is never used */
-    uint32_t node_count, node_capacity, spare;
+    vd__node *nodes;              /* node 0 is not used: index 0 means none */
+    uint32_t node_count, node_capacity;
+    uint32_t recycled;            /* list of nodes to reuse */
     uint32_t size, taken;         /* units */
-    uint32_t levels;              /* bit l: some list of level l has a range */
-    uint32_t lists[VD__FIT_LEVELS]; /* bit s of level l: heads[l][s] has one */
+    uint32_t levels;              /* bit l: level l has a non-empty free list */
+    uint32_t lists[VD__FIT_LEVELS]; /* bit s of lists[l]: the free list heads[l][s] is not empty */
     uint32_t heads[VD__FIT_LEVELS][VD__FIT_SPLIT];
 } vd__space;
 
 VD__SMALL
 
-/* Sizes below 16 have a list each; above, every power of two is cut into 16 lists. */
+/* Maps a size to its free list. Each size below 16 has its own list; above, every power of two is divided into 16
+   lists. */
 static void vd__fit_place(uint32_t size, uint32_t *level, uint32_t *list) {
     uint32_t top = size < VD__FIT_SPLIT ? 3 : vd__log2(size);
     *level = top - 3;
     *list = top == 3 ? size : (size >> (top - 4)) & (VD__FIT_SPLIT - 1);
 }
 
+/* Inserts a node into the free list of its size. */
 static void vd__space_link(vd__space *s, uint32_t n) {
     uint32_t level, list;
     vd__fit_place(s->nodes[n].size, &level, &list);
@@ -1771,6 +1803,7 @@ static void vd__space_link(vd__space *s, uint32_t n) {
     s->levels |= 1u << level;
 }
 
+/* Removes a node from its free list and marks it as used. */
 static void vd__space_unlink(vd__space *s, uint32_t n) {
     uint32_t level, list;
     vd__node *node = &s->nodes[n];
@@ -1783,10 +1816,10 @@ static void vd__space_unlink(vd__space *s, uint32_t n) {
     node->used = true;
 }
 
-/* A node for a range; the caller has reserved room. */
+/* Returns a node for a range. The caller has called vd__space_reserve. */
 static uint32_t vd__space_node(vd__space *s, uint32_t at, uint32_t size) {
-    uint32_t n = s->spare;
-    if (n) s->spare = s->nodes[n].next;
+    uint32_t n = s->recycled;
+    if (n) s->recycled = s->nodes[n].next;
     else n = s->node_count++;
     memset(&s->nodes[n], 0, sizeof(vd__node));
     s->nodes[n].at = at;
@@ -1794,6 +1827,7 @@ static uint32_t vd__space_node(vd__space *s, uint32_t at, uint32_t size) {
     return n;
 }
 
+/* Ensures that `more` nodes can be created. Returns false if memory runs out. */
 static bool vd__space_reserve(vd__space *s, uint32_t more) {
     void *nodes = s->nodes;
     bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__node));
@@ -1801,6 +1835,7 @@ static bool vd__space_reserve(vd__space *s, uint32_t more) {
     return ok;
 }
 
+/* `size`: units to divide. Returns false if memory runs out. */
 static bool vd__space_init(vd__space *s, const vd_allocator *allocator, uint32_t size) {
     memset(s, 0, sizeof *s);
     s->allocator = allocator;
@@ -1816,7 +1851,8 @@ static void vd__space_free(vd__space *s) {
     s->nodes = NULL;
 }
 
-/* A free range of at least `size` units, or 0. The size is rounded up to the next list, so that whatever is found there fits without a search. */
+/* Returns a free range of at least `size` units, or 0 if there is none. Rounds the size up to the next list, so that
+   every range in that list is large enough without a search. */
 static uint32_t vd__space_find(const vd__space *s, uint32_t size) {
     uint32_t level, list;
     if (size >= VD__FIT_SPLIT) {
@@ -1835,28 +1871,29 @@ static uint32_t vd__space_find(const vd__space *s, uint32_t size) {
     return s->heads[level][vd__lowest(lists)];
 }
 
-/* Cuts node n after `size` units; returns the rest. */
+/* Splits node n after `size` units and returns the node of the remainder, which is in no free list. */
 static uint32_t vd__space_cut(vd__space *s, uint32_t n, uint32_t size) {
-    uint32_t rest = vd__space_node(s, s->nodes[n].at + size, s->nodes[n].size - size);
-    vd__node *node = &s->nodes[n], *tail = &s->nodes[rest];
+    uint32_t remainder = vd__space_node(s, s->nodes[n].at + size, s->nodes[n].size - size);
+    vd__node *node = &s->nodes[n], *tail = &s->nodes[remainder];
     node->size = size;
     tail->before = n;
     tail->after = node->after;
-    if (tail->after) s->nodes[tail->after].before = rest;
-    node->after = rest;
-    return rest;
+    if (tail->after) s->nodes[tail->after].before = remainder;
+    node->after = remainder;
+    return remainder;
 }
 
-/* `size` and `align` in units, size > 0. Returns the node, 0 when there is no such range. */
+/* Allocates `size` > 0 units aligned to `align` units. Returns the node, or 0 if no free range fits or memory for
+   nodes runs out. */
 static uint32_t vd__space_take(vd__space *s, uint32_t size, uint32_t align) {
     uint32_t n = size <= UINT32_MAX - align ? vd__space_find(s, size + align - 1) : 0;
     if (!n || !vd__space_reserve(s, 2)) return 0;
     vd__space_unlink(s, n);
-    uint32_t skip = (align - s->nodes[n].at % align) % align;
-    if (skip) {
-        uint32_t rest = vd__space_cut(s, n, skip);
+    uint32_t padding = (align - s->nodes[n].at % align) % align;
+    if (padding) {
+        uint32_t aligned = vd__space_cut(s, n, padding);
         vd__space_link(s, n);
-        n = rest;
+        n = aligned;
         s->nodes[n].used = true;
     }
     if (s->nodes[n].size > size) vd__space_link(s, vd__space_cut(s, n, size));
@@ -1864,15 +1901,16 @@ static uint32_t vd__space_take(vd__space *s, uint32_t size, uint32_t align) {
     return n;
 }
 
-/* Joins node b, which lies behind a, to a. */
+/* Merges node b, which directly follows a in memory, into a. */
 static void vd__space_join(vd__space *s, uint32_t a, uint32_t b) {
     s->nodes[a].size += s->nodes[b].size;
     s->nodes[a].after = s->nodes[b].after;
     if (s->nodes[a].after) s->nodes[s->nodes[a].after].before = a;
-    s->nodes[b].next = s->spare;
-    s->spare = b;
+    s->nodes[b].next = s->recycled;
+    s->recycled = b;
 }
 
+/* Frees an allocated range and merges it with adjacent free ranges. */
 static void vd__space_give(vd__space *s, uint32_t n) {
     uint32_t before = s->nodes[n].before, after = s->nodes[n].after;
     s->taken -= s->nodes[n].size;
