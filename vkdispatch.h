@@ -1929,33 +1929,44 @@ static void vd__space_give(vd__space *s, uint32_t n) {
 VD__SMALL_END
 
 // >>pool
-/* Handles and the objects they name. A handle is 64 bits: slot (24), generation (20), kind (4), context number (16).
-   Objects are stored in chunks that never move, so a look-up takes no lock. A slot whose generations are used up is
-   retired, and living contexts have different numbers: a stale or foreign handle is never taken for another object. */
+/* Handles and the objects they refer to. A handle has 64 bits: slot (24), generation (20), kind (4), context number
+   (16).
+   Objects are stored in chunks that never move, so a look-up takes no lock. A slot is retired when its generations
+   are exhausted, and living contexts have different numbers: a stale or foreign handle never refers to another
+   object. */
 
-typedef enum vd__handle_kind { VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS } vd__handle_kind;
+typedef enum vd__handle_kind {
+    VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS
+} vd__handle_kind;
 
-/* The head of every pooled object. An object is used under a pin, or while a list that looked it up is recorded: destroying takes the lock of an open
-   batch, and garbage waits for the lists of the caller's that were begun before it. */
+/* First member of every pooled object. A call may use an object while it holds a pin, and a list may use it while
+   recording: destroying takes the lock of an open batch, and garbage is kept until all lists begun before it are
+   submitted or discarded. */
 typedef struct vd__slot {
-    uint64_t id;             /* the handle while it is live; otherwise the last one without its context, which no handle is. Written last, read first */
-    struct vd__slot *next;   /* among the unused, or among the garbage */
-    uint64_t stamp;          /* garbage: lists begun before this one may still hold it; 0: none can */
-    uint32_t pins;           /* calls, views and tensors that use the object; may be set for a moment on a slot without an object, see vd__slot_pin */
-    bool orphan;             /* destroyed while it was pinned: becomes garbage with its last pin. Under the context's lock */
+    /* The handle while the object is live. Otherwise the last handle without its context number, which is never a
+       valid handle. Written last, read first. */
+    uint64_t id;
+    struct vd__slot *next;   /* in the list of unused slots or of garbage */
+    uint64_t stamp;          /* of garbage: lists begun before this stamp may still use it; 0: no list can */
+    /* Number of calls, views and tensors that use the object. May be above 0 for a moment on a slot without an
+       object, see vd__slot_pin. */
+    uint32_t pins;
+    bool orphan;             /* destroyed while pinned; becomes garbage with the last unpin. Under the context's lock */
 } vd__slot;
 
-enum { VD__LINE = 64, VD__CHUNK_FIRST = 64, VD__CHUNKS = 25 }; /* chunk k has 2^k slots, the first is 6; they hold the 2^24 that an id can name */
+/* Bytes of a cache line; slots of the first chunk; entries of the chunk tables. Chunk k has 2^k slots and the first is
+   chunk 6. Together they hold the 2^24 slots that a handle can address. */
+enum { VD__CACHE_LINE = 64, VD__FIRST_CHUNK_SLOTS = 64, VD__CHUNKS = 25 };
 
 typedef struct vd__pool {
-    void *bases[VD__CHUNKS];  /* of each chunk: its first item's address less 2^k items; NULL: no chunk yet */
+    void *bases[VD__CHUNKS]; /* address of each chunk's first item minus 2^k items; NULL: chunk not allocated */
     const vd_allocator *allocator;
-    void *blocks[VD__CHUNKS]; /* what was allocated for it */
-    size_t item_size;
-    uint64_t tag;            /* kind and context as they stand in an id */
-    vd__slot *unused;
-    uint32_t made, alive;
-    uint32_t kind;
+    void *blocks[VD__CHUNKS]; /* the allocation of each chunk, to be freed */
+    size_t item_size;        /* bytes, a multiple of a cache line */
+    uint64_t tag;            /* kind and context number, at their position in a handle */
+    vd__slot *unused;        /* list of slots to reuse */
+    uint32_t made, alive;    /* slots ever used; live handles */
+    uint32_t kind;           /* vd__handle_kind */
 } vd__pool;
 
 /* Bits of a handle: slot 0–23, generation 24–43, kind 44–47, context number 48–63. */
@@ -1966,28 +1977,34 @@ typedef struct vd__pool {
 #define VD__GENERATION_ONE ((uint64_t)1 << 24)
 #define VD__GENERATION_MASK ((uint64_t)0xFFFFF << 24)
 
+/* Returns the slot with this index, or NULL if its chunk does not exist. `index` is below 2^24, so the logarithm is
+   at most 24. */
 static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
-    uint32_t at = index + VD__CHUNK_FIRST; /* index is below 2^24, so its logarithm is at most 24 */
-    uintptr_t base = (uintptr_t)vd__load_pointer(&pool->bases[vd__log2(at)]);
-    return base ? (vd__slot *)(base + at * pool->item_size) : NULL;
+    uint32_t item = index + VD__FIRST_CHUNK_SLOTS;
+    uintptr_t base = (uintptr_t)vd__load_pointer(&pool->bases[vd__log2(item)]);
+    return base ? (vd__slot *)(base + item * pool->item_size) : NULL;
 }
 
-/* The object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
+/* Returns the object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
     return VD__LIKELY(slot && vd__load64(&slot->id) == id && VD__ID_CONTEXT(id)) ? slot : NULL;
 }
 
-static inline bool vd__slot_is_live(const vd__slot *slot) { return VD__ID_CONTEXT(__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST)) != 0; }
+static inline bool vd__slot_is_live(const vd__slot *slot) {
+    return VD__ID_CONTEXT(__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST)) != 0;
+}
 
-/* Pins a slot that had this id a moment ago; false: the object was destroyed meanwhile, and the pin does not count. The id is read again after the pin is set,
-   and vd__discard reads the pins after it has changed the id, so one of the two sees the other. Either way the pin ends with vd__unpin. */
+/* Pins a slot that has just been found by this id. Returns false if the object was destroyed meanwhile; the pin then
+   does not protect it. In both cases the caller ends the pin with vd__unpin.
+   No destruction is missed: this function reads the id after it has set the pin, and vd__discard reads the pins
+   after it has changed the id, so at least one of the two sees the other. */
 static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
     __atomic_fetch_add(&slot->pins, 1, __ATOMIC_SEQ_CST);
     return __atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) == id;
 }
 
-/* Why an id that vd__pool_find refused is no object of this pool. */
+/* Returns why vd__pool_find found no object, for error messages. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
     static const char *const kinds[VD__HANDLE_KINDS] = { "is a buffer", "is a kernel", "is a ticket" };
     if (!id) return "is none (id 0)";
@@ -1997,26 +2014,28 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
     return vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
 }
 
-static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context, size_t item_size) {
+static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context,
+                          size_t item_size) {
     memset(pool, 0, sizeof *pool);
     pool->allocator = allocator;
-    pool->item_size = (item_size + VD__LINE - 1) / VD__LINE * VD__LINE;
+    pool->item_size = (item_size + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
     pool->kind = (uint32_t)kind;
     pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 48);
 }
 
-/* An object without a handle, its body zeroed; NULL: no memory or 2^24 objects. The caller holds the context's lock. */
+/* Returns an object without a handle, zeroed after its vd__slot. Returns NULL if memory runs out or 2^24 objects
+   exist. The caller holds the context's lock. */
 static vd__slot *vd__pool_take(vd__pool *pool) {
     vd__slot *slot = pool->unused;
     if (slot) pool->unused = slot->next;
     else {
         if (pool->made > VD__ID_SLOT_MASK) return NULL;
-        uint32_t k = vd__log2(pool->made + VD__CHUNK_FIRST);
+        uint32_t k = vd__log2(pool->made + VD__FIRST_CHUNK_SLOTS);
         if (!pool->bases[k]) {
             size_t bytes = ((size_t)1 << k) * pool->item_size;
-            pool->blocks[k] = vd__alloc_zeroed(pool->allocator, bytes + VD__LINE);
+            pool->blocks[k] = vd__alloc_zeroed(pool->allocator, bytes + VD__CACHE_LINE);
             if (!pool->blocks[k]) return NULL;
-            uintptr_t first = ((uintptr_t)pool->blocks[k] + VD__LINE - 1) / VD__LINE * VD__LINE; /* at the start of a cache line */
+            uintptr_t first = ((uintptr_t)pool->blocks[k] + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
             vd__store_pointer(&pool->bases[k], (void *)(first - bytes));
         }
         slot = vd__pool_at(pool, pool->made);
@@ -2027,21 +2046,22 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
     return slot;
 }
 
-/* Gives the finished object its handle. */
+/* Assigns a handle to a complete object and returns it. From now on vd__pool_find finds the object. */
 static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
-    uint64_t generation = (slot->id + VD__GENERATION_ONE) & VD__GENERATION_MASK, id = pool->tag | generation | (slot->id & VD__ID_SLOT_MASK);
+    uint64_t generation = (slot->id + VD__GENERATION_ONE) & VD__GENERATION_MASK;
+    uint64_t id = pool->tag | generation | (slot->id & VD__ID_SLOT_MASK);
     pool->alive++;
     vd__store64(&slot->id, id);
     return id;
 }
 
-/* The handle dies; the object stays until vd__pool_give. */
+/* Invalidates the handle. The object exists until vd__pool_give. */
 static void vd__pool_close(vd__pool *pool, vd__slot *slot) {
     __atomic_store_n(&slot->id, slot->id & VD__ID_DEAD_MASK, __ATOMIC_SEQ_CST);
     pool->alive--;
 }
 
-/* Makes the slot available again, or retires it if no generation is left. */
+/* Makes the slot available for reuse, or retires it if its generations are exhausted. */
 static void vd__pool_give(vd__pool *pool, vd__slot *slot) {
     if ((slot->id & VD__GENERATION_MASK) == VD__GENERATION_MASK) return;
     slot->next = pool->unused;
@@ -2054,18 +2074,19 @@ static void vd__pool_free(vd__pool *pool) {
 
 enum { VD__CONTEXT_NUMBERS = 1 << 16 };
 
-/* The numbers of living contexts, a bit each. One of the library's few variables that contexts share; lock-free. */
+/* Numbers of the living contexts, one bit each. One of the library's few process-wide variables; lock-free. */
 static uint32_t vd__context_numbers[VD__CONTEXT_NUMBERS / 32];
 static uint32_t vd__context_serial;
 
-/* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. They are
-   counted from a start that differs between copies of the library in one process, so that those rarely share one. */
+/* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. The
+   start of the count differs between copies of the library in one process, so that they rarely use the same number. */
 static uint32_t vd__context_number_take(void) {
     uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
     for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
         uint32_t number = (start + __atomic_fetch_add(&vd__context_serial, 1u, __ATOMIC_RELAXED)) % VD__CONTEXT_NUMBERS;
         uint32_t bit = 1u << (number % 32);
-        if (number && !(__atomic_fetch_or(&vd__context_numbers[number / 32], bit, __ATOMIC_ACQ_REL) & bit)) return number;
+        if (number && !(__atomic_fetch_or(&vd__context_numbers[number / 32], bit, __ATOMIC_ACQ_REL) & bit))
+            return number;
     }
     return 0;
 }
@@ -2075,33 +2096,36 @@ static void vd__context_number_give(uint32_t number) {
 }
 
 // >>objects
-/* What stands behind the handles. `native` fields belong to the backend. */
+/* The objects that handles refer to. Fields named `native` belong to the backend. */
 
 typedef struct vd__backend vd__backend;
 typedef struct vd__device vd__device;
 
-enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 };
+enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* bits: pipeline stages of barriers */
 
-/* Where memory lies. A backend may give the same memory for several of them. */
+/* Uses of memory. A backend may use the same memory type for several of them. */
 typedef enum vd__memory_kind {
-    VD__MEMORY_DEVICE, /* fastest for kernels; mapped too where that costs nothing */
-    VD__MEMORY_UPLOAD, /* mapped; the host writes in order */
-    VD__MEMORY_READBACK, /* mapped; the host reads: cached where the device has such memory */
-    VD__MEMORY_SHARED, /* mapped; host and device both read and write: cached, coherent, near the device, in this order of weight */
+    VD__MEMORY_DEVICE, /* fastest for kernels; also mapped if that costs nothing */
+    VD__MEMORY_UPLOAD, /* mapped; the host writes sequentially */
+    VD__MEMORY_READBACK, /* mapped; the host reads: host-cached if the device has such memory */
+    /* Mapped; host and device read and write. Preferred properties, in this order: host-cached, coherent,
+       device-local. */
+    VD__MEMORY_SHARED,
     VD__MEMORY_KINDS
 } vd__memory_kind;
 
-/* Memory that has to do with others: how it came in, or that it may go out. */
+/* How memory was imported, or that it can be exported. */
 typedef enum vd__sharing {
     VD__SHARE_NONE,
-    VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, VD__SHARE_FD, /* of the caller's; the first three in the order of vd_import */
-    VD__SHARE_OUT      /* desc.exportable */
+    VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
+    VD__SHARE_FD,      /* imported; desc.external */
+    VD__SHARE_OUT      /* exportable (desc.exportable) */
 } vd__sharing;
 
-/* Memory of the caller's, on its way in. */
+/* Source of an import. */
 typedef struct vd__import {
-    uint64_t handle;   /* address, pointer or object; 0 with `external` */
-    const vd_external *external;
+    uint64_t handle;   /* device address, host pointer or object, by vd__sharing; 0 for VD__SHARE_FD */
+    const vd_external *external; /* for VD__SHARE_FD, otherwise NULL */
 } vd__import;
 
 /* One driver allocation. */
@@ -2109,37 +2133,38 @@ typedef struct vd__block {
     uint64_t native[2];
     uint8_t *mapped;   /* host address, or NULL */
     uint64_t size;
-    uint32_t type;     /* the backend's memory type */
-    bool host_cached;  /* the host may read `mapped` at memory speed */
-    bool coherent;     /* else the backend's sync operations are called around host access */
+    uint32_t type;     /* memory type of the backend */
+    bool host_cached;  /* host reads of `mapped` are cached */
+    bool coherent;     /* if false, block_sync is called before host reads and after host writes */
     uint8_t sharing;   /* vd__sharing */
 } vd__block;
 
-/* What a driver buffer asks of its memory. */
+/* Memory requirements of a driver buffer. `kernels` and `sharing` are inputs of memory_create, the others are its
+   outputs. */
 typedef struct vd__need {
-    uint64_t size, align;
+    uint64_t size, align; /* bytes */
     uint32_t types;    /* bit mask of memory types */
-    bool kernels;      /* told to the backend: kernels use it; else only copies do */
-    uint8_t sharing;   /* told to the backend: vd__sharing, one of the device's */
+    bool kernels;      /* kernels access the memory; if false, only copies do */
+    uint8_t sharing;   /* vd__sharing, supported by the device */
 } vd__need;
 
-/* One driver buffer: a vd_buffer's storage on one device, or a piece of staging. */
+/* A driver buffer: the storage of a vd_buffer on one device, or staging memory. */
 typedef struct vd__memory {
     uint64_t native[2];
-    uint64_t address;  /* device address, 0 where there is none */
-    uint64_t size;     /* bytes asked for */
+    uint64_t address;  /* device address, or 0 if the backend has none */
+    uint64_t size;     /* bytes requested */
     uint8_t *mapped;   /* host address of its first byte, or NULL */
     vd__block *block;
-    uint64_t offset;   /* in the block */
-    uint32_t serial;   /* unique in the context: the key of hazards */
-    uint32_t use;      /* a guess where the list that records last has it among its uses; not the backend's */
+    uint64_t offset;   /* in the block, bytes */
+    uint32_t serial;   /* unique in the context; key of hazard tracking. 0: there is no memory */
+    uint32_t use;      /* probable index in vd_list.uses of the last recording list (vd__list_use) */
 } vd__memory;
 
 typedef struct vd__kernel_code {
     uint64_t native[4];
 } vd__kernel_code;
 
-/* One bound buffer of a dispatch, in order of binding number. */
+/* A buffer binding of a dispatch. Bindings are sorted by number. */
 typedef struct vd__binding {
     const vd__memory *memory;
     uint64_t offset, size;
@@ -2149,60 +2174,60 @@ typedef struct vd__binding {
 typedef struct vd__launch {
     const vd__kernel_code *code;
     uint32_t groups[3];
-    const uint64_t *values;    /* block of values, hidden ones and addresses filled in */
+    const uint64_t *values;    /* the complete argument block, with implicit arguments and buffer addresses */
     uint32_t value_bytes;      /* multiple of 4 */
-    uint64_t changed;          /* 0: kernel and values are those of the list's last launch */
+    uint64_t changed;          /* 0: same kernel and argument block as in the list's previous launch */
     const vd__binding *bindings;
     uint32_t binding_count;
 } vd__launch;
 
-/* One recording on its way to a queue; reused when its work is done. */
+/* A recording of the backend. It is reused when its submission has completed. */
 typedef struct vd__commands {
     uint64_t native[4];
     uint64_t value;            /* timeline value of its submission */
-    bool barrier_first;        /* it begins with a barrier for everything that was sent to its queue before */
+    bool barrier_first;        /* begins with a barrier after all earlier submissions to its queue */
 } vd__commands;
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 
-/* A value that another queue of the same device has to reach first. */
+/* A timeline value of another queue of the device that a submission waits for. */
 typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
 
-/* A call of vd_context_desc.log, or of print, that waits for the end of a call of ours. */
+/* A pending call of vd_context_desc.log or vd_context_desc.print. */
 typedef struct vd__message {
     struct vd__message *next;
     size_t size;               /* bytes of the allocation */
     vd_log_level level;
-    const char *kernel;        /* of print; it lives as long as the context. NULL: log */
-    uint32_t id[3];
-    char text[1];              /* as long as it is */
+    const char *kernel;        /* argument of print, valid as long as the context; NULL: call log */
+    uint32_t id[3];            /* argument of print: the invocation */
+    char text[1];              /* variable length */
 } vd__message;
 
-/* Calls of the caller's functions that are due. They are made by vd__deliver alone, when a call of ours has nothing left to do: then no lock is held, and what
-   they destroy is used by nobody on this thread. */
+/* Pending calls of the user's callbacks. Only vd__deliver makes them, when a public call has finished its work: it
+   then holds no lock, and this thread uses no object that a callback might destroy. */
 typedef struct vd__outbox {
-    vd__mutex lock;            /* of the messages; no other is taken after it */
+    vd__mutex lock;            /* of the messages; innermost lock */
     vd__message *first, *last;
-    uint64_t bytes, limit;     /* of the messages; what exceeds the limit is dropped */
-    uint32_t dropped;          /* messages that the log was not told of yet */
-    uint32_t due;              /* 1: there are messages, or released memory; read without the lock */
+    uint64_t bytes, limit;     /* total size of the messages; a message that would exceed the limit is dropped */
+    uint32_t dropped;          /* dropped messages that have not been logged yet */
+    uint32_t due;              /* 1: messages or released memory are pending; read without the lock */
 } vd__outbox;
 
-/* What a backend may use of the world above. */
+/* The parts of a context that a backend may use. */
 struct vd__host {
-    vd_allocator allocator;    /* counts what passes through it */
+    vd_allocator allocator;    /* counts allocations (vd__counter) */
     void (*log)(void *user, vd_log_level level, const char *message);
     void *log_user;
     vd__outbox *outbox;        /* of the context; NULL in vd_devices, which calls no callback */
     bool debug;
-    const vd_device_info *dummy; /* while a context is created */
-    char *cache_directory;     /* a copy; NULL: compiled code is not kept */
-    void *cuda_stream;         /* the caller's, or NULL */
-    void *cl_context, *cl_device, *cl_queue;
-    void (*get_instance_proc_addr)(void); /* the caller's, or NULL */
-    int copies;                /* what VKDISPATCH_COPIES asks for, VD__COPIES_ */
+    const vd_device_info *dummy; /* desc.dummy, only valid while the context is created */
+    char *cache_directory;     /* a copy; NULL: the compile cache is disabled */
+    void *cuda_stream;         /* the user's, or NULL */
+    void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
+    void (*get_instance_proc_addr)(void); /* the user's, or NULL */
+    int copies;                /* VD__COPIES_X from VKDISPATCH_COPIES, or 0 */
 };
 
 typedef struct vd__driver {
@@ -2216,23 +2241,24 @@ struct vd__device {
     vd__driver *driver;
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
-    uint32_t shares;      /* set by device_open: bit i: vd__sharing i is possible */
-    bool capturable;      /* set by device_open: a queue is the caller's stream, see queue_capturing */
-    bool copies_to_host;  /* set by device_open: record_copy takes any memory of the host's as target: native[0] is 0, native[1] its address */
-    bool by_address;      /* set by device_open: kernels take buffers by address in any case, also where VD_FEATURE_ADDRESS was done without */
+    /* The following are set by device_open. */
+    uint32_t shares;      /* bit i: vd__sharing i is supported */
+    bool capturable;      /* a queue is the user's stream, see queue_capturing */
+    bool copies_to_host;  /* record_copy accepts any host memory as target: native[0] is 0, native[1] is its address */
+    bool by_address;      /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
 
-/* ---- what only the generic part sees ---- */
+/* ---- not used by backends ---- */
 
-/* A block with its sub-allocator; `own`: for one resource. */
+/* A block and its sub-allocator, or a block of one resource. */
 typedef struct vd__heap_block {
-    vd__block block;           /* first, so that a vd__memory's block leads here */
-    vd__space space;
-    bool own;
-    bool imported;             /* `own`, and in no list: memory of the caller's */
-    uint64_t address;          /* told to release */
-    void (*release)(void *user, uint64_t address);
+    vd__block block;           /* first member: vd__memory.block is cast to vd__heap_block */
+    vd__space space;           /* not initialised if `own` */
+    bool own;                  /* dedicated to one resource */
+    bool imported;             /* the user's memory: `own` is true and the block is not in vd__heap.blocks */
+    uint64_t address;          /* argument of release */
+    void (*release)(void *user, uint64_t address); /* the user's callback, or NULL */
     void *release_user;
     struct vd__heap_block *next;
 } vd__heap_block;
@@ -2240,139 +2266,148 @@ typedef struct vd__heap_block {
 /* The device memory of one device. */
 typedef struct vd__heap {
     vd__heap_block *blocks[32]; /* by memory type */
-    uint64_t block_bytes;       /* usual size of a block */
-    uint64_t block_count, bytes; /* driver allocations now held */
+    uint64_t block_bytes;       /* default size of a block */
+    uint64_t block_count, bytes; /* number and size of the driver allocations in `blocks` */
 } vd__heap;
 
-/* A device of a context, its memory, and the lock of its queues: which command waits for which is decided for all of them together. */
+/* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
+   ordering a command can involve all of them. */
 typedef struct vd__machine {
-    vd__device device;         /* first, so that a vd__device leads here */
+    vd__device device;
     struct vd_context *ctx;
-    uint32_t index;
+    uint32_t index;            /* in the context */
     vd__mutex lock;
     vd__heap heap;             /* under the context's lock */
-    uint64_t disable;          /* VD_FEATURE_ bits; those of memory are seen to in what is made of a block */
-    struct vd__queue *queues;  /* device.queue_count of the context's */
+    uint64_t disable;          /* disabled features, VD_FEATURE_ bits; vd__storage_map applies those of memory */
+    struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
 } vd__machine;
 
-/* A driver buffer with its place in a block and its last uses on the queues of its device. */
+/* A driver buffer with its range in a block and its last uses on the queues of its device. */
 typedef struct vd__storage {
     vd__memory memory;         /* a cache line */
     vd__machine *machine;
-    uint64_t used[VD_MAX_QUEUES]; /* timeline values */
-    uint64_t written;          /* timeline value of the queue that wrote it last */
-    uint32_t writer;           /* that queue */
-    uint32_t node;             /* in the block's space; 0: the block is its own */
-    uint32_t maps;             /* vd_buffer_map without vd_buffer_unmap */
+    uint64_t used[VD_MAX_QUEUES]; /* timeline value of the last use by each queue */
+    uint64_t written;          /* timeline value of the last write, on queue `writer` */
+    uint32_t writer;
+    uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
+    uint32_t maps;             /* calls of vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
-/* What a dispatch looks at lies in two cache lines: the first of the buffer and that of its memory, which is the next one in a context with one device. A view
-   has the storage of its root: it pins the root, and is destroyed with it. */
+/* A buffer, or a view of one. A dispatch reads two cache lines: the first of the buffer and that of its memory, which
+   follows directly in a context with one device.
+   A view uses the storage of its root. It pins the root and is destroyed with it. */
 typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
     bool view;
-    bool special;              /* a view, or not on every device */
+    bool special;              /* needs checks at dispatch: a view, not on every device, or with an address_offset */
     uint8_t kind;              /* vd_memory */
-    uint64_t size;
-    vd__storage *storage;      /* by device; serial 0: not there */
-    uint64_t offset;           /* in the storage */
-    vd__storage own;           /* the only one, of a buffer that is no view in a context with one device */
+    uint64_t size;             /* bytes */
+    vd__storage *storage;      /* array by device; serial 0: not on that device */
+    uint64_t offset;           /* in the storage, bytes */
+    vd__storage own;           /* the array `storage` if the context has one device; not used by views */
     char *name;
     uint64_t shape[4];
     struct vd__buffer *root;   /* of a view */
-    struct vd__buffer *views;  /* of a root: its live views; under the context's lock, like their links */
-    struct vd__buffer *next_view, *previous_view;
+    struct vd__buffer *views;  /* of a root: list of its live views, under the context's lock */
+    struct vd__buffer *next_view, *previous_view; /* in that list */
     uint32_t devices;          /* bit mask */
 } vd__buffer;
 
-/* Rows of a buffer; `host_pitch` apart in host memory. */
+/* Rows of a buffer, all in bytes. `pitch` is the stride in the buffer and `host_pitch` that in host memory. */
 typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd__region;
 
-/* Bytes of a buffer, in its storage. */
+/* A byte range of a buffer in its storage. */
 typedef struct vd__span {
     vd__storage *storage;
     uint64_t offset, size;
 } vd__span;
 
-/* What a dispatch reads of an argument, small: four in a cache line. */
+/* The data of a kernel argument that a dispatch reads. 16 bytes, so that a cache line holds four. */
 typedef struct vd__param {
-    uint8_t kind;
+    uint8_t kind;              /* vd_arg_kind */
     bool written;
-    uint8_t order;             /* among the bindings, by ascending number */
-    uint8_t align;             /* log2 of a buffer's alignment */
+    uint8_t order;             /* index of the binding when sorted by binding number */
+    uint8_t align;             /* log2 of a buffer's alignment in bytes */
     vd_type type;
-    uint32_t place;
+    uint32_t place;            /* as in vd_arg_info */
     uint16_t size;
-    uint8_t number;            /* among the buffers */
+    uint8_t number;            /* index among the buffer arguments */
 } vd__param;
 
 typedef struct vd__kernel {
     vd__slot slot;
-    vd__kernel_code *codes;    /* by device */
-    uint64_t *ends;            /* garbage: by queue of the context, the timeline value that ends its last use */
-    void *arena;               /* holds what the next pointers point to */
+    vd__kernel_code *codes;    /* array by device */
+    uint64_t *ends;            /* of garbage: timeline value of the last use, by queue of the context */
+    void *arena;               /* the allocation that contains the targets of this struct's pointers */
     const char *name;
     vd_arg_info *args;
     vd_hidden_info *hidden;
     vd__param *params;
     int arg_count, hidden_count;
-    int hidden_of_call;        /* hidden values that do not depend on buffers; they come first */
+    int hidden_of_call;        /* number of implicit arguments that do not depend on buffers; they come first */
     uint32_t buffer_count, binding_count, value_bytes, local_size[3], shared_bytes;
-    uint32_t local_shift[3];   /* log2 of a local size that is a power of two; VD__NONE otherwise */
-    bool base[3];              /* axes that can be split: they have VD_HIDDEN_GROUP_BASE */
+    uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
+    bool base[3];              /* axes with VD_HIDDEN_GROUP_BASE: a dispatch can be split along them */
     bool flat;                 /* the local size is a power of two x 1 x 1 */
-    uint32_t first_format;     /* number of its first format; 0: it prints nothing. Else the buffer it prints into is argument arg_count */
-    bool gaps;                 /* some bytes of the block belong to no value */
+    uint32_t first_format;     /* number of its first format; args[arg_count] is the output buffer. 0: does not print */
+    bool gaps;                 /* the argument block has padding bytes */
     uint64_t features;
 } vd__kernel;
 
-/* A piece of mapped staging memory, dealt out from its start; empty again when all that used it is done. */
+/* A block of mapped staging memory, filled from its start. It is reused when the last submission that uses it has
+   completed. */
 typedef struct vd__stage {
     vd__storage storage;
-    uint64_t filled;
-    uint64_t value;            /* last submission that uses it */
-    vd_list *owner;            /* the list that fills it */
-    uint32_t pins;             /* ranges that a host copy or a ticket holds; set under the queue's lock, released without */
+    uint64_t filled;           /* bytes allocated */
+    uint64_t value;            /* timeline value of the last submission that uses it */
+    vd_list *owner;            /* the list that fills it, or NULL */
+    uint32_t pins;             /* ranges in use by host copies and tickets; raised under the queue's lock */
     struct vd__stage *next;
 } vd__stage;
 
+/* A range of staging memory. */
 typedef struct vd__slice { vd__stage *stage; uint64_t offset; } vd__slice;
 
 typedef struct vd__ticket {
     vd__slot slot;
     vd__slice slice;
-    uint64_t size, value;      /* value 0: not submitted yet */
+    uint64_t size;             /* bytes */
+    uint64_t value;            /* timeline value of the submission; 0: not submitted yet */
     struct vd__queue *queue;
-    vd_list *list;             /* the unsubmitted list it was begun in */
+    vd_list *list;             /* the unsubmitted list that contains the read, or NULL */
     bool discarded;
     struct vd__ticket *next;   /* in that list */
 } vd__ticket;
 
-/* A text that a kernel prints or asserts, read from the desc. */
-enum { VD__FORMATS = 1024, VD__FORMAT_TYPES = 32, VD__OUTPUT_HEAD = 8 };
+/* A format of printf or assert in a kernel, parsed from "types:text" in the desc. */
+enum {
+    VD__FORMATS = 1024,        /* maximum of formats of a kernel */
+    VD__FORMAT_TYPES = 32,     /* maximum of operands of a format */
+    VD__OUTPUT_HEAD = 8        /* words of the header of an output buffer */
+};
 typedef struct vd__format {
-    const char *text;          /* behind the types */
+    const char *text;          /* after "types:" */
     bool assertion;
-    uint16_t type_count, words; /* of its operands */
+    uint16_t type_count, words; /* number of operands, and their size in 32-bit words */
     uint16_t types[VD__FORMAT_TYPES];
 } vd__format;
 
-/* Those of a kernel; they live as long as the context, since records may be read when the kernel is gone. Kernels that are alike in name and formats share
-   them. */
+/* The formats of a kernel. They exist as long as the context, because output may be read after the kernel was
+   destroyed. Kernels with equal name and formats share them. */
 typedef struct vd__formats {
     struct vd__formats *next;
     const char *kernel;
-    const char *const *source; /* as in the desc */
+    const char *const *source; /* copies of desc.formats */
     vd__format *formats;
-    uint32_t first, count;     /* their numbers */
+    uint32_t first, count;     /* number of the first format in the context; the others follow */
 } vd__formats;
 
-/* What the kernels of a submission printed, on its way to the host. */
+/* Readback memory for the output of the kernels of one submission. */
 typedef struct vd__output {
     vd__storage storage;
     struct vd__queue *queue;
-    uint64_t value;            /* of the submission */
+    uint64_t value;            /* timeline value of the submission */
     struct vd__output *next;
 } vd__output;
 
@@ -2382,43 +2417,45 @@ typedef struct vd__recording {
 } vd__recording;
 
 typedef struct vd__ring {
-    vd__recording *oldest, *newest; /* sent, in order */
-    vd__recording *spare;      /* done; the last one done is the next one used */
+    vd__recording *oldest, *newest; /* submitted, in order */
+    vd__recording *spare;      /* completed, to be reused; last in, first out */
 } vd__ring;
 
-enum { VD__RANGES = 3 };
+enum { VD__RANGES = 3 }; /* maximum of ranges tracked per memory */
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
-/* What commands since the last barrier did to one memory. As long as a cache line. */
+/* The accesses to one memory since the last barrier. Has the size of a cache line. */
 typedef struct vd__touched {
-    vd__storage *storage;      /* of a list; a queue's may be gone */
-    uint32_t serial;
-    uint16_t count, written;   /* of ranges; bit i: range i was written */
+    vd__storage *storage;      /* may be dangling in the table of an open batch, where it is not read */
+    uint32_t serial;           /* of the memory */
+    uint16_t count, written;   /* number of ranges; bit i: range i was written */
     vd__range ranges[VD__RANGES];
 } vd__touched;
 
-/* Open addressing by serial. The keys are apart from what they lead to, so that those of a thousand memories stay in the first cache, and what they lead to is
-   written in order. A barrier starts a new epoch, which frees every place: no memory is touched. */
+/* Hash table of the memories accessed since the last barrier: open addressing by serial. The keys are separate from
+   `touched`, so that those of a thousand memories fit in the L1 cache and `touched` is written sequentially. A
+   barrier starts a new epoch, which empties every slot without writing to it. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    uint64_t *keys;            /* epoch and serial; a place with an older epoch is free */
-    uint32_t *indices;         /* by place: in touched */
+    uint64_t *keys;            /* epoch | serial; a slot with an older epoch is empty */
+    uint32_t *indices;         /* index in `touched`, by slot */
     vd__touched *touched;
-    uint64_t epoch;            /* in the upper half, where it stands in a key */
-    uint32_t mask, count;
-    uint32_t limit;            /* of count; 0: nothing is known, everything conflicts until the next barrier */
-    uint32_t stages;           /* in which they were touched */
+    uint64_t epoch;            /* in the upper 32 bits, as in a key */
+    uint32_t mask;             /* number of slots - 1 */
+    uint32_t count;            /* elements of `touched` */
+    uint32_t limit;            /* maximum of count; 0: accesses unknown, everything conflicts until the next barrier */
+    uint32_t stages;           /* VD__STAGE_ bits of the accesses */
 } vd__hazards;
 
 /* One access of a command. */
 typedef struct vd__access {
     vd__storage *storage;
-    uint64_t begin, end;       /* bytes of it */
+    uint64_t begin, end;       /* byte range in the storage */
     bool written;
 } vd__access;
 
-/* Memory that an unsubmitted list used before its last barrier. */
+/* A memory that an unsubmitted list accessed before its last barrier. */
 typedef struct vd__use { vd__storage *storage; bool written; } vd__use;
 
 typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
@@ -2427,68 +2464,71 @@ struct vd_list {
     struct vd_context *ctx;
     struct vd__queue *queue;
     vd__device *device;
-    bool immediate;
+    bool immediate;            /* the open batch of a queue */
     uint32_t state;            /* vd__list_state */
     uint64_t stamp;            /* order of vd_list_begin */
-    vd_result error;           /* the first one */
-    vd__error *failure;        /* its parts; NULL: there was no memory for a copy */
+    vd_result error;           /* the first error */
+    vd__error *failure;        /* its parts; NULL if memory for the copy ran out */
     vd__recording *recording;  /* NULL until the first command */
     uint32_t commands;
-    uint64_t staged;           /* bytes */
-    uint32_t host_stages;      /* those whose writes the host may read: a barrier to the host ends the recording */
+    uint64_t staged;           /* bytes of staging memory used by its commands */
+    uint32_t host_stages;      /* stages that write memory which the host may read: the recording ends with a barrier */
     bool barrier_first;        /* see vd__commands */
-    bool barred;               /* has a barrier: `entry` is what lies before it, `hazards` what lies behind the last */
-    vd__hazards hazards, entry;
-    struct vd__call *call;     /* the last dispatch: what the next one shares with it is not worked out again */
+    bool barred;               /* contains a barrier */
+    vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
+    vd__hazards entry;         /* accesses before the first barrier */
+    struct vd__call *call;     /* state of the last dispatch, reused by the next one */
     vd__use *uses;
     uint32_t use_count, use_capacity;
     vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
-    vd__ticket *tickets;       /* added under the context's lock, removed under the queue's, by vd_read_end under both */
-    vd__output *output;        /* where what its kernels print goes; NULL: none of them prints */
+    vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
+    vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
     vd_stats stats;
-    struct vd_list *next;      /* all lists of the context */
+    struct vd_list *next;      /* in the context's lists */
 };
 
 /* A submission that failed. */
 typedef struct vd__failure {
-    uint64_t value;
+    uint64_t value;            /* its timeline value; UINT64_MAX: an assertion failed */
     vd_result result;
-    bool reported;
+    bool reported;             /* to the user, by a call that returned the result */
     char text[256];
 } vd__failure;
 
-enum { VD__FAILURES = 16 };
+enum { VD__FAILURES = 16 };    /* failures kept per queue */
 
 typedef struct vd__queue {
     struct vd_context *ctx;
     vd__machine *machine;
     vd__device *device;
-    vd__mutex *lock;           /* the machine's: of everything but `completed` */
+    vd__mutex *lock;           /* the machine's lock; guards all members unless stated otherwise */
     uint32_t index;            /* on its device */
-    uint64_t submitted;        /* last value handed to the device */
-    uint64_t completed;        /* last value seen reached; read without the lock */
-    uint64_t waits[VD_MAX_QUEUES];  /* what the open batch has to wait for on other queues of the device */
-    uint64_t waited[VD_MAX_QUEUES]; /* what was waited for already */
-    vd_list open;              /* the open batch; its event will be submitted + 1 */
-    vd__ring rings[2];         /* recordings of the open batch, and of other lists: each kind finds its own warm */
+    uint64_t submitted;        /* timeline value of the last submission */
+    uint64_t completed;        /* largest timeline value known to be reached; not guarded by the lock */
+    uint64_t waits[VD_MAX_QUEUES];  /* values of the device's other queues that the next submission waits for */
+    uint64_t waited[VD_MAX_QUEUES]; /* largest values that earlier submissions waited for */
+    vd_list open;              /* the open batch; its timeline value will be submitted + 1 */
+    vd__ring rings[2];         /* of the open batch and of other lists, so that each reuses recordings of its size */
     vd__stage *stages[VD__MEMORY_KINDS];
     uint64_t stage_bytes[VD__MEMORY_KINDS];
-    vd__failure failures[VD__FAILURES]; /* a ring */
-    uint32_t failure_count;    /* ever; read without the lock */
-    vd_buffer output;          /* what kernels print into; made with the first kernel that prints */
-    bool output_stale;         /* it was not emptied behind the last kernels that printed: to be done before the next ones */
-    vd__output *spare_outputs; /* under the context's lock */
+    vd__failure failures[VD__FAILURES]; /* ring buffer */
+    uint32_t failure_count;    /* total; read without the lock */
+    vd_buffer output;          /* output buffer of kernels; id 0: none yet. Set under the context's lock */
+    bool output_stale;         /* `output` may contain old records; cleared before the next kernel prints */
+    vd__output *spare_outputs; /* to be reused; under the context's lock */
 } vd__queue;
 
-/* What a library on top keeps. */
+/* Data that a library built on top attaches to the context (vd_context_attach). */
 typedef struct vd__attachment {
     const void *key;
     void *data;
     void (*release)(vd_context *ctx, void *data);
-    vd__mutex lock;            /* of data; no other is taken before it */
+    vd__mutex lock;            /* of data; outermost lock */
     struct vd__attachment *next;
 } vd__attachment;
 
+/* State of a context. VD__LOST: device lost; VD__CLOSING: in vd_context_destroy; both are permanent. VD__LENT is
+   added once for each callback of vd_native_use and vd_record that is running. */
 enum { VD__LOST = 1, VD__CLOSING = 2, VD__LENT = 4 };
 
 struct vd_context {
@@ -2496,35 +2536,35 @@ struct vd_context {
     vd__counter counter;
     vd__driver driver;
     vd__machine *machines;
-    vd__queue *queues;         /* of all machines: machine 0's first */
+    vd__queue *queues;         /* of all machines, those of machine 0 first */
     uint32_t machine_count, queue_count;
-    uint32_t number;           /* the context's number in handles and events, not 0 */
-    uint32_t state;            /* VD__LOST and VD__CLOSING (vd_context_destroy), sticky, and VD__LENT for each call of vd_native_use and vd_record under way */
+    uint32_t number;           /* of the context in handles and events, not 0 */
+    uint32_t state;            /* see VD__LOST */
     vd__outbox outbox;
-    vd__mutex lock;            /* of what follows; taken after a queue's */
+    vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
     uint64_t list_stamp;
     vd_list *lists;
-    vd__attachment *attachments; /* the newest first; they stay until the end */
-    bool leaving;              /* they are being released */
-    vd__formats *formats;      /* the newest first; they stay until the end */
+    vd__attachment *attachments; /* newest first, kept until the context is destroyed */
+    bool leaving;              /* the attachments are being released */
+    vd__formats *formats;      /* newest first, kept until the context is destroyed */
     uint32_t format_count, output_buffers;
-    vd__output *outputs;       /* sent, in order; whether there are any is read without the lock */
+    vd__output *outputs;       /* submitted, in order; compared with NULL without the lock */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
-    uint64_t print_bytes;
-    vd__slot *garbage, *garbage_end; /* dead handles whose work may not be done, oldest first */
-    vd__heap_block *released;  /* memory of the caller's that is not used any more and that the caller was not told of yet */
-    uint32_t holders;          /* the caller, and tensors made of buffers: the last one frees the context */
+    uint64_t print_bytes;      /* size of an output buffer */
+    vd__slot *garbage, *garbage_end; /* destroyed objects that may still be in use, oldest first */
+    vd__heap_block *released;  /* imported memory that is no longer in use; its release callbacks are pending */
+    uint32_t holders;          /* reference count: the user, and DLPack tensors made from buffers */
 };
 
-/* A function of the caller's that this thread is in, called by a call of ours. `alone`: a lock is held, or a recording
-   is half made, so it may call nothing that takes the context. */
+/* A user callback that this thread is in. `alone`: the library holds a lock or a recording is incomplete, so the
+   callback must not make calls that use the context. */
 typedef vd_scope vd__visit;
 
-static VD__THREAD_LOCAL vd__visit *vd__visits; /* the innermost first */
-static const char vd__visit_log[] = "log";     /* `what` of a visit of vd_context_desc.log, compared by address */
+static VD__THREAD_LOCAL vd__visit *vd__visits; /* innermost first */
+static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_desc.log, compared by address */
 
 // >>backend
 /* The contract with a backend.
