@@ -2567,57 +2567,76 @@ static VD__THREAD_LOCAL vd__visit *vd__visits; /* innermost first */
 static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_desc.log, compared by address */
 
 // >>backend
-/* The contract with a backend.
+/* Interface of a backend.
 
-   A backend allocates, compiles, records, submits and waits. Handles, argument checks, hazards, staging, lists and error texts are made once above it; a
-   backend is only called with arguments that were checked, and sets the error text only for failures of its driver (vd__fail with the driver's words).
-   `driver` is the opened library with its instance, `device` one opened device; both carry `native` pointers that belong to the backend and are freed by the
-   close operation. Every create that fails leaves nothing behind. Every destroy takes what its create made and is called once, with no work using it left.
-   Calls with the same `commands` never overlap, nor do submissions to the queues of one device, but queue_value and queue_wait come at any time; nor do the
-   block and memory operations of one device, but for block_sync. All others may.
-   A context may open the same device index twice; the two share nothing but the driver.
+   A backend allocates, compiles, records, submits and waits. The generic code does everything else: handles, argument
+   checks, hazards, staging, lists, error messages. It passes only checked arguments. A backend sets an error only if
+   its driver fails (vd__fail with the driver's message).
+   `driver` is the opened library with its instance, `device` an opened device. Their `native` pointers belong to the
+   backend, which frees them in the close operation. A create operation that fails releases everything it has created. A
+   destroy operation is called once per created object, after the last work that uses the object has completed.
 
-   driver_open       loads the library and makes an instance. VD_ERROR_NO_DEVICE: nothing here, try the next backend.
-   driver_devices    fills in what there is, usable or not, best information first; returns the count.
+   Operations                               externally synchronised by
+   commands_*, record_*                     the commands
+   queue_submit                             the device (all its queues)
+   block_* except block_sync, memory_*      the device
+   device_idle                              the device: no other operation of it runs meanwhile
+   all others, also queue_value, queue_wait nothing: may be called concurrently
+
+   A context can open the same device index twice. The two devices share only the driver.
+
+   driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: not available, try the next backend.
+   driver_devices    Describes up to `capacity` devices, usable or not. Returns the number of all devices.
    driver_close
-   device_open       opens device `index`, fills dev->info (features by vd__features_left of `disable`), makes dev->queue_count queues, each with a timeline
-                     that starts at 0. Where the driver has fewer, or without VD_FEATURE_QUEUES, several of ours share one of its. A disabled
-                     VD_FEATURE_MAPPED, _CACHED, _COHERENT or _SHARING is seen to above, in what is made of blocks and of dev->shares.
-   device_idle       waits until the driver has finished with all that was sent, whatever the timelines say: after a failure nothing else tells when objects
-                     may be destroyed. Nothing else is called meanwhile.
+   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_left) and creates
+                     dev->queue_count queues, each with a timeline that starts at 0. If the driver has fewer queues, or
+                     VD_FEATURE_QUEUES is disabled, several of our queues share one of the driver. The generic code
+                     implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and _SHARING.
+   device_idle       Waits until the driver has completed all submitted work. Called after a failed wait, when the
+                     timelines do not tell whether objects can be destroyed.
    device_close
-   block_create      one driver allocation of block->size bytes of memory type block->type; maps it where it can be.
-   block_import      memory of the caller's of block->size bytes as a block: sharing is one of dev->shares, what stands in `from`. The memory begins at *offset
-                     of it (0 unless set). References that have to be held are.
-   block_export      a block whose sharing is VD__SHARE_OUT as a new file descriptor, or what to take in its place; sets fd and memory_type.
-   block_destroy     also what block_import made; the caller's memory stays.
-   block_sync        before the host reads (to_host) or after it wrote bytes of a block that is not coherent.
-   memory_types      the types of `mask` that suit `kind`, best first, as a bit mask with one bit (0: none); called with what is left of the mask after a
-                     failure.
-   memory_create     a driver buffer of m->size bytes without memory; tells what it needs, where need->kernels only types that kernels reach.
-   memory_bind       binds it to m->block at m->offset; sets m->address.
+   block_create      Makes a driver allocation of block->size bytes of memory type block->type and maps it if possible.
+   block_import      Makes a block of block->size bytes from the user's memory: need->sharing is the kind, `from` the
+                     source. Sets *offset, initially 0, to the position of the memory in the block. May enlarge
+                     block->size to the driver's granularity. Retains the source if necessary.
+   block_export      Exports a block of kind VD__SHARE_OUT as a new file descriptor; sets out->fd and out->memory_type.
+                     VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
+   block_destroy     Also for imported blocks; does not free the user's memory.
+   block_sync        Called before the host reads (to_host) or after it has written bytes of a block that is not
+                     coherent.
+   memory_types      Returns the best memory type of `mask` for `kind` as a mask with one bit, or 0 if none is suitable.
+                     After a failed allocation it is called again without that bit.
+   memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements. If
+                     need->kernels is set, it returns only types that kernels can access.
+   memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
    memory_destroy
-   kernel_create     compiles; desc is complete: code_kind (one of the backend's `codes`), code_size, args, local_size, value_bytes are set; texts end with a
-                     zero. VD_ERROR_COMPILE with the driver's log.
+   kernel_create     Compiles a kernel. code_kind is one of the backend's `codes`; code_size, args, local_size and
+                     value_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
+                     failure.
    kernel_destroy
-   commands_create   an empty recording; commands_destroy.
-   commands_begin    ready to record; keeps the driver's memory of the last time.
-   commands_end
-   record_barrier    what was written in stages `from` is seen by accesses in stages `to` (VD__STAGE_ bits).
-   record_launch     binds, passes values, dispatches. No allocation once warm. VD_ERROR_… where the driver runs out of something.
-   record_copy       copies `count` ranges; the target is a memory, or with dev->copies_to_host the host's.
-   record_fill       fills [offset, offset + size) with a 32-bit word; both multiples of 4.
-   record_foreign    calls `record` with the driver's object that commands are recorded into, which may be in any state afterwards. VD_ERROR_UNSUPPORTED: the
-                     driver has none.
-   queue_native      fills in what the driver calls a queue and what it belongs to.
-   queue_submit      sends a recording, which raises the timeline to commands->value when done. It starts when all that was sent to its queue before is done
-                     and the queues of `waits` have reached their values; what raises those was submitted earlier. With commands->barrier_first, what was
-                     written before is visible to it. With commands == NULL only raises the timeline to `value`, so that every value handed out is
-                     reached even when a submission failed.
-   queue_value       the timeline now; UINT64_MAX: device lost.
-   queue_capturing   whether what is submitted now goes into a graph of the caller's and does not run. Asked where dev->capturable only. Such a submission
-                     counts as done; it uses no staging memory, and fails where it would have to wait for another queue.
-   queue_wait        until the timeline reaches value: VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May block at once: the caller has spun already. */
+   commands_create   Creates an empty recording.
+   commands_destroy
+   commands_begin    Resets the recording for new commands; keeps its driver memory for reuse.
+   commands_end      Completes the recording.
+   record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits).
+   record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
+                     used. Returns an error if the driver runs out of a resource.
+   record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
+   record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
+   record_foreign    Calls `record` with the driver's command buffer, whose state is undefined afterwards.
+                     VD_ERROR_UNSUPPORTED: the driver has no such object.
+   queue_native      Fills in the driver's handles of a queue and of its owners.
+   queue_submit      Submits a recording. It starts when the queues of `waits` have reached their values, whose work was
+                     submitted earlier. It may overlap earlier submissions to its queue unless commands->barrier_first
+                     is set: then it waits for them and sees their writes. When it and they have completed, the
+                     timeline reaches commands->value. With commands == NULL it only advances the timeline to `value`,
+                     so that the value of a failed submission is reached too.
+   queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
+   queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
+                     with dev->capturable. A captured submission counts as completed. It must not use staging memory,
+                     and it fails if it would wait for another queue.
+   queue_wait        Waits until the timeline reaches value. Returns VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May
+                     block immediately: the caller has already spun. */
 #define VD__BACKEND_OPERATIONS(X) \
     X(vd_result, driver_open, (vd__driver *driver)) \
     X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity)) \
@@ -2626,7 +2645,8 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
     X(void, device_idle, (vd__device *dev)) \
     X(void, device_close, (vd__device *dev)) \
     X(vd_result, block_create, (vd__device *dev, vd__block *block)) \
-    X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset)) \
+    X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, \
+                                uint64_t *offset)) \
     X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out)) \
     X(void, block_destroy, (vd__device *dev, vd__block *block)) \
     X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host)) \
@@ -2642,26 +2662,31 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
     X(vd_result, commands_end, (vd__device *dev, vd__commands *c)) \
     X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to)) \
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch)) \
-    X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count)) \
-    X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word)) \
-    X(vd_result, record_foreign, (vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user)) \
+    X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, \
+                          const vd__copy_range *ranges, uint32_t count)) \
+    X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
+                          uint32_t word)) \
+    X(vd_result, record_foreign, (vd__device *dev, vd__commands *c, \
+                                  vd_result (*record)(void *user, void *commands), void *user)) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out)) \
-    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count)) \
+    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, \
+                                const vd__wait *waits, uint32_t wait_count)) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue)) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
-/* `print_bytes` as in vd_context_desc. */
+/* `print_bytes` as in vd_context_desc. The messages are limited to 16 times that size, at least 1 MiB. */
 static void vd__outbox_init(vd__outbox *outbox, uint64_t print_bytes) {
-    const uint64_t least = (uint64_t)1 << 20;
+    const uint64_t minimum = (uint64_t)1 << 20;
     memset(outbox, 0, sizeof *outbox);
     vd__mutex_init(&outbox->lock);
-    outbox->limit = 16 * print_bytes > least ? 16 * print_bytes : least;
+    outbox->limit = 16 * print_bytes > minimum ? 16 * print_bytes : minimum;
 }
 
-/* Adds a call of `log`, or of `print` where a kernel is named. It is dropped and counted if it exceeds the limit or if
-   there is no memory for it. */
-static void vd__message_add(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id, const char *text) {
+/* Queues a call of `print` if `kernel` is not NULL, otherwise of `log`. The message is dropped and counted if it
+   would exceed the limit or if memory runs out. */
+static void vd__message_add(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
+                            const char *text) {
     vd__outbox *outbox = host->outbox;
     size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
     vd__message *m = (vd__message *)vd__alloc(&host->allocator, size);
@@ -2686,7 +2711,8 @@ static void vd__message_add(const vd__host *host, vd_log_level level, const char
     if (!added) vd__free(&host->allocator, m);
 }
 
-/* Drops messages that the host's own log callback causes, also through another context's: each might cause the next. */
+/* Drops the message if this thread is in the log callback of the same context, also indirectly through another
+   context's callback: each message might cause the next one. */
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) {
     char text[1024];
     va_list args;
@@ -2699,23 +2725,26 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
     vd__message_add(host, level, NULL, NULL, text);
 }
 
-/* By bit; NULL: not in use. */
-static const char *const vd__feature_names[] = { "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64",
-                                                "atomic_f32_add", "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence",
-                                                "image_formats", "image_read", "image_write", "dot_4x8", "f64_round", "shuffle_64",
-                                                "unpack_half", "mapped", "cached", "coherent", "queues", "sharing" };
+/* Names of the VD_FEATURE_ bits, by bit number; NULL: unused bit. */
+static const char *const vd__feature_names[] = {
+    "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add",
+    "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence", "image_formats", "image_read",
+    "image_write", "dot_4x8", "f64_round", "shuffle_64", "unpack_half", "mapped", "cached", "coherent", "queues",
+    "sharing"
+};
 
-/* What is left of a device's features without some; what rests on one that is not there goes too. */
+/* Returns `features` without `disable` and without the features that depend on a missing one. */
 static uint64_t vd__features_left(uint64_t features, uint64_t disable) {
-    static const struct { uint64_t of, rests; } table[] = {
+    static const struct { uint64_t feature, dependents; } table[] = {
         { VD_FEATURE_F64, VD_FEATURE_F64_ROUND },
         { VD_FEATURE_I64, VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64 },
-        { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED | VD_FEATURE_RECONVERGENCE | VD_FEATURE_SHUFFLE_64 },
+        { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED |
+                               VD_FEATURE_RECONVERGENCE | VD_FEATURE_SHUFFLE_64 },
         { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE }
     };
     features &= ~disable;
     for (size_t i = 0; i < VD__COUNT(table); i++)
-        if (!(features & table[i].of)) features &= ~table[i].rests;
+        if (!(features & table[i].feature)) features &= ~table[i].dependents;
     return features;
 }
 
@@ -2723,7 +2752,7 @@ static uint64_t vd__features_left(uint64_t features, uint64_t disable) {
 struct vd__backend {
     vd_backend id;
     const char *name;
-    vd_code codes[6];          /* what kernel_create takes, the default first; zeros behind */
+    vd_code codes[6];          /* code kinds that kernel_create accepts, the default first; unused elements are 0 */
     VD__BACKEND_OPERATIONS(VD__BACKEND_MEMBER)
 };
 
@@ -2746,14 +2775,15 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_CUDA)
 VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
 
-/* Held while a driver is opened: drivers and their loaders set up state of the whole process, not all of them under a lock of their own. No callback is called
-   meanwhile. */
+/* Locked while a driver is opened. Drivers and their loaders initialise process-wide state, and not all of them lock
+   it. No callback is called meanwhile. */
 static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 
 // >>cache
-/* Compiled code, and what libraries on top want kept, in files between two runs of a program. A file states its key and a checksum; a file that does not match
-   is ignored. The checksum finds damage, not forgery: a file is read only if nobody but this user and root can have written it (vd__file_open). Nothing here
-   fails: without a cache there is more to compile. */
+/* A cache in files: compiled code, and data of libraries built on top (vd_cache_store). A file contains its key and a
+   checksum; a file that does not match is ignored.
+   The checksum detects damage, not forgery: a file is read only if no user but this one and root can have written it
+   (vd__file_open). Cache errors are not errors of the caller: without a cache more is compiled. */
 
 VD__SMALL
 
@@ -2762,41 +2792,49 @@ typedef struct vd__cache_key { uint64_t words[2]; } vd__cache_key;
 typedef struct vd__cache_head {
     char magic[8];
     vd__cache_key key, sum;
-    uint64_t size;             /* bytes behind the head */
+    uint64_t size;             /* bytes of data after the header */
 } vd__cache_head;
 
-enum { VD__CACHE_PATH = 1024, VD__CACHE_LIMIT = 1 << 28 }; /* characters; bytes */
+enum {
+    VD__CACHE_PATH = 1024,     /* characters of a path, with the terminating zero */
+    VD__CACHE_LIMIT = 1 << 28  /* maximum of bytes of data in a file */
+};
 
 #define VD__CACHE_MAGIC "vdcache1"
 #define VD__CACHE_START { { 0xCBF29CE484222325u, 0x9E3779B97F4A7C15u } }
 
-/* Two sums of the same bytes: FNV-1a (Fowler, Noll, Vo), and a multiplication that turns what it has. */
+/* Adds bytes to a 128-bit hash of two parts: FNV-1a (Fowler, Noll, Vo) and a multiplicative hash with rotation. */
 static void vd__cache_add(vd__cache_key *key, const void *bytes, size_t size) {
-    const uint8_t *at = (const uint8_t *)bytes;
+    const uint8_t *data = (const uint8_t *)bytes;
     uint64_t a = key->words[0], b = key->words[1];
     for (size_t i = 0; i < size; i++) {
-        a = (a ^ at[i]) * 0x100000001B3u;
-        b = ((b << 23 | b >> 41) + at[i]) * 0xD6E8FEB86659FD93u;
+        a = (a ^ data[i]) * 0x100000001B3u;
+        b = ((b << 23 | b >> 41) + data[i]) * 0xD6E8FEB86659FD93u;
     }
     key->words[0] = a;
     key->words[1] = b ^ size;
 }
 
-/* With its end, so that two texts are not one long one. */
-static VD__UNUSED void vd__cache_add_text(vd__cache_key *key, const char *text) { vd__cache_add(key, text ? text : "", strlen(text ? text : "") + 1); }
-
-/* "directory/vkdispatch-kind-key"; false: no cache, or no room for the name. */
-static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key, char out[VD__CACHE_PATH]) {
-    if (!host->cache_directory) return false;
-    int length = snprintf(out, VD__CACHE_PATH, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind, VD__U(key->words[0]), VD__U(key->words[1]));
-    return length > 0 && length < VD__CACHE_PATH - 32; /* room for the end of a temporary name */
+/* Adds a string with its terminating zero, so that two strings differ from their concatenation. NULL counts as "". */
+static VD__UNUSED void vd__cache_add_text(vd__cache_key *key, const char *text) {
+    vd__cache_add(key, text ? text : "", strlen(text ? text : "") + 1);
 }
 
+/* Writes the path "directory/vkdispatch-kind-key". Returns false if the cache is disabled or the path is too long. */
+static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key, char out[VD__CACHE_PATH]) {
+    if (!host->cache_directory) return false;
+    int length = snprintf(out, VD__CACHE_PATH, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind,
+                          VD__U(key->words[0]), VD__U(key->words[1]));
+    return length > 0 && length < VD__CACHE_PATH - 32; /* vd__cache_store appends to it */
+}
+
+/* Returns the data of an open file, to be freed, or NULL if the file does not match or memory runs out. */
 static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, const vd__cache_key *key, size_t *size) {
     vd__cache_head head;
     vd__cache_key sum = VD__CACHE_START;
     if (!vd__file_read(fd, &head, sizeof head) || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
-    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT || file_size != sizeof head + head.size) return NULL;
+    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT ||
+        file_size != sizeof head + head.size) return NULL;
     *size = (size_t)head.size;
     void *data = vd__alloc(&host->allocator, *size);
     if (!data) return NULL;
@@ -2808,14 +2846,15 @@ static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, co
     return NULL;
 }
 
-/* What was stored under this key, to be freed; NULL where there is nothing that can be used. */
+/* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
 static void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
     char path[VD__CACHE_PATH];
     uint64_t file_size = 0;
     bool trusted = true;
     int fd = vd__cache_path(host, kind, key, path) ? vd__file_open(path, &file_size, &trusted) : -1;
     if (!trusted)
-        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or root and not writable by others", path);
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
+                 "root and not writable by others", path);
     if (fd < 0) return NULL;
     void *data = vd__cache_read(host, fd, file_size, key, size);
     vd__file_close(fd);
@@ -2835,11 +2874,14 @@ static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, 
     return vd__file_write(fd, &head, sizeof head) && vd__file_write(fd, data, size);
 }
 
-/* Written under another name first, so that programs that read or write the same key at this moment see a whole file or none. */
-static void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data, size_t size) {
+/* Stores data under this key. Writes a temporary file and renames it, so that other programs never see an incomplete
+   file. */
+static void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data,
+                            size_t size) {
     char path[VD__CACHE_PATH], temporary[VD__CACHE_PATH];
     if (!size || size > VD__CACHE_LIMIT || !vd__cache_path(host, kind, key, path)) return;
-    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path, VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
+    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path,
+             VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
     int fd = vd__file_create(temporary);
     bool ok = fd >= 0 && vd__cache_write(fd, key, data, size);
     if (fd >= 0 && !vd__file_close(fd)) ok = false;
