@@ -1039,13 +1039,12 @@ static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) { if (ctx &&
 static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
     uint32_t size = vd_type_size(type);
     vd_buffer_desc desc;
-    vd_buffer buffer;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     desc.type = type;
     desc.shape[0] = elements;
     desc.data = data;
-    buffer = vd_buffer_create(ctx, &desc);
+    vd_buffer buffer = vd_buffer_create(ctx, &desc);
     if (buffer.id) return buffer;
     vd_error_within(vd_error_result(), NULL, NULL, "there is no buffer '%s' of %llu bytes", name,
                     (unsigned long long)(elements * (size ? size : 1)));
@@ -1142,8 +1141,7 @@ static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *numbers) {
 }
 
 static void vd__fragment_numbers(vd__fragment_trial *t, vc_ref *numbers) {
-    int i;
-    for (i = 0; i < 2; i++) if (t->f->gets[i]) numbers[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
+    for (int i = 0; i < 2; i++) if (t->f->gets[i]) numbers[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
 }
 
 /* The first argument of a kernel behind so many, but for that of vc_printf; NULL: there is none, or the kernel is wrong. */
@@ -1178,7 +1176,6 @@ static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
 /* Alone in a kernel. */
 static vd_result vd__fragment_try_value(vd__fragment_trial *t) {
     vc_ref numbers[2];
-    vc_val out;
     char what[64];
     vd_result result = VD_OK;
     vd__fragment_begin(t);
@@ -1188,7 +1185,7 @@ static vd_result vd__fragment_try_value(vd__fragment_trial *t) {
         vc_free(t->k);
         return VD_OK;
     }
-    out = vd__fragment_call(t, numbers);
+    vc_val out = vd__fragment_call(t, numbers);
     snprintf(what, sizeof what, "%s%s", t->f->name, t->f->gets[1] ? "" : ", which gets in[0] alone");
     result = vc_error(t->k) ? vd__fragment_fails(t, what) : vd__fragment_check(t, out);
     vc_free(t->k);
@@ -1253,9 +1250,8 @@ static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
 /* Whether a buffer has the bytes that a plan needs. */
 static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *which, uint64_t bytes) {
     vd_buffer_info info;
-    vd_result result;
     if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "there is no buffer '%s'", which);
-    result = vd__fft_query(ctx, buffer, which, &info);
+    vd_result result = vd__fft_query(ctx, buffer, which, &info);
     if (result || info.size >= bytes) return result;
     return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, the plan needs %llu", info.name, which,
                         (unsigned long long)info.size, (unsigned long long)bytes);
@@ -1364,17 +1360,17 @@ static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char 
 /* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
 static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
                                      uint64_t *elements) {
-    uint32_t count = 0, i;
+    uint32_t count = 0;
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     while (count < 4 && shape[count]) count++;
     if (!count) return vd_error_set(VD_ERROR_INVALID, "the shape has no elements");
-    for (i = count; i < 4; i++)
+    for (uint32_t i = count; i < 4; i++)
         if (shape[i]) return vd_error_set(VD_ERROR_INVALID, "dimension %u is 0, but dimension %u is not", count, i);
     if (axes >> count) return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but there are %u dimensions", axes, count);
     *dimensions = count;
     *elements = 1;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (shape[i] > most / *elements)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "a shape of %s, which is more than %llu elements",
                                 vd__numbers_of(shape, count, " x ").text, (unsigned long long)most);
@@ -1472,10 +1468,10 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
 
 /* Where the element of an index lies. */
 static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
-    vc_val at = vc_u32(0), digit;
+    vc_val at = vc_u32(0);
     uint32_t i = d->count;
     while (i-- > 0) {
-        digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
+        vc_val digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
         index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
         at = vc_add(at, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
     }
@@ -1496,17 +1492,16 @@ static uint32_t vd__fft_split(uint32_t r) {
 
 /* Whether n has no prime factor above `most`. */
 static bool vd__fft_is_smooth(uint64_t n, uint64_t most) {
-    uint64_t p;
-    for (p = 2; p <= most && n > 1; p++) while (n % p == 0) n /= p;
+    for (uint64_t p = 2; p <= most && n > 1; p++) while (n % p == 0) n /= p;
     return n == 1;
 }
 
 /* The least product of powers of 2, 3, 5 and 7, the latter two up to `most`, of at least n; 0: none has 64 bits. */
 static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t most) {
-    uint64_t best = 0, seven, five, three, x;
-    for (seven = 1;; seven *= 7) {
-        for (five = seven;; five *= 5) {
-            for (three = five;; three *= 3) {
+    uint64_t best = 0, x;
+    for (uint64_t seven = 1;; seven *= 7) {
+        for (uint64_t five = seven;; five *= 5) {
+            for (uint64_t three = five;; three *= 3) {
                 for (x = three; x < n && x <= UINT64_MAX / 2;) x *= 2;
                 if (x >= n && (!best || x < best)) best = x;
                 if (three >= n || three > UINT64_MAX / 3) break;
@@ -1751,9 +1746,9 @@ static bool vd__fft_deal_lanes(const vd__fft_shape *s, uint32_t leg, uint32_t i,
 /* Stage i; of the second leg the stages in reverse order. */
 static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint32_t i) {
     vd__fft_phase g;
-    uint32_t k, at;
+    uint32_t k;
     memset(&g, 0, sizeof g);
-    at = leg ? s->stages - 1 - i : i;
+    uint32_t at = leg ? s->stages - 1 - i : i;
     g.axis = s->axis[at];
     g.radix = s->radix[at];
     for (g.inner = 1, k = 0; k < g.axis; k++) g.inner *= s->size[k];
@@ -1786,11 +1781,10 @@ static bool vd__fft_can_pass(const vd__fft_shape *s, uint32_t i, uint32_t lanes)
 
 /* Whether each thread has from stage i - 1 just what it needs for stage i, or of a turned shape can have, if it takes other butterflies of that stage. */
 static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
-    vd__fft_phase a, b;
     if (!i || s->joined >> (i - 1) & 1) return false;
     if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_pass(s, i, lanes);
-    a = vd__fft_phase_of(s, 0, i - 1);
-    b = vd__fft_phase_of(s, 0, i);
+    vd__fft_phase a = vd__fft_phase_of(s, 0, i - 1);
+    vd__fft_phase b = vd__fft_phase_of(s, 0, i);
     if (s->turned)
         return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n && a.part == s->threads * b.radix && s->threads % b.step == 0;
     if (s->axis[i] != s->axes - 1) return false;
@@ -1799,9 +1793,8 @@ static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes)
 }
 
 static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
-    uint32_t i;
     s->joined = 0;
-    for (i = 1; i < s->stages; i++) {
+    for (uint32_t i = 1; i < s->stages; i++) {
         if (!(joined >> i & 1)) continue;
         if (!vd__fft_can_join(s, i, d->lanes)) return false;
         s->joined |= 1u << i;
@@ -1811,8 +1804,8 @@ static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__ff
 
 /* Elements that a thread holds at most while it does this shape. */
 static uint32_t vd__fft_held(const vd__fft_shape *s) {
-    uint32_t i, held = 0;
-    for (i = 0; i < s->stages; i++) {
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < s->stages; i++) {
         uint32_t each = (s->n / s->radix[i] + s->threads - 1) / s->threads * s->radix[i];
         if (each > held) held = each;
     }
@@ -1833,8 +1826,8 @@ static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
 /* Words of shared memory of all transforms of a workgroup, for one component. */
 static uint32_t vd__fft_words(const vd__fft_shape *s) {
-    uint32_t i, words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
-    for (i = 0; i + 1 < s->stages; i++) if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
+    uint32_t words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
+    for (uint32_t i = 0; i + 1 < s->stages; i++) if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
     return words;
 }
 
@@ -1877,11 +1870,10 @@ static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
 /* Whether what any stage receives is divided evenly: each butterfly's elements or, where those are of one slice, each thread's butterflies. Bluestein's
    second transform has the radices the other way round. */
 static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
-    uint32_t i, part;
-    for (i = 0; i < s->stages; i++) {
+    for (uint32_t i = 0; i < s->stages; i++) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         if (g.radix % slices) return false;
-        part = s->n / g.radix / slices;
+        uint32_t part = s->n / g.radix / slices;
         if (slices > 1 && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
     }
     return true;
@@ -1930,8 +1922,8 @@ static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s
 
 /* What makes a shape less worth trying than its cost says: radices that differ much, and on a GPU many values a thread. */
 static double vd__fft_doubt(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t i, least = VD__FFT_RADIX, most = 1, held = vd__fft_held(s);
-    for (i = 0; i < s->stages; i++) {
+    uint32_t least = VD__FFT_RADIX, most = 1, held = vd__fft_held(s);
+    for (uint32_t i = 0; i < s->stages; i++) {
         if (s->radix[i] < least) least = s->radix[i];
         if (s->radix[i] > most) most = s->radix[i];
     }
@@ -1952,23 +1944,22 @@ static void vd__fft_try_one(vd__fft_search *s) {
 
 /* Tries the radices so far with so many threads, and with stages joined to the one before. */
 static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
-    uint32_t i;
     s->now.joined = 0;
     s->now.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
     vd__fft_try_one(s);
-    for (i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
+    for (uint32_t i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
     if (s->now.joined) vd__fft_try_one(s);
     s->now.joined = 0;
 }
 
 /* With one or several of the largest butterflies a thread; a wide search tries the same for all the others. */
 static void vd__fft_try(vd__fft_search *s) {
-    uint32_t i, largest = 0, share, most = s->now.axes > 1 ? 4 : 2;
-    for (i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
-    for (share = 1; share <= most; share++) vd__fft_try_threads(s, s->now.n / largest / share);
-    for (i = 0; s->wide && i < s->now.stages; i++)
-        for (share = 1; share <= 4; share *= 2)
+    uint32_t largest = 0, most = s->now.axes > 1 ? 4 : 2;
+    for (uint32_t i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
+    for (uint32_t share = 1; share <= most; share++) vd__fft_try_threads(s, s->now.n / largest / share);
+    for (uint32_t i = 0; s->wide && i < s->now.stages; i++)
+        for (uint32_t share = 1; share <= 4; share *= 2)
             if (s->now.n % (s->now.radix[i] * share) == 0) vd__fft_try_threads(s, s->now.n / s->now.radix[i] / share);
 }
 
@@ -1977,7 +1968,6 @@ static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->
 /* All products of radices, axis by axis, none on an axis larger than the one before unless the search is wide; of several axes no more than two each and one,
    since exchanges cost more than a second kernel then. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
-    uint32_t r;
     if (left == 1 && axis + 1 < s->now.axes) {
         vd__fft_enumerate(s, axis + 1, s->now.size[vd__fft_axis_at(&s->now, axis + 1)], VD__FFT_RADIX);
         return;
@@ -1985,7 +1975,7 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     if (left == 1 && s->now.stages) vd__fft_try(s);
     if (left == 1 || s->now.stages == VD__FFT_STAGES || (s->now.axes > 1 && s->now.stages > 2 * s->now.axes)) return;
     if (s->wide && s->now.stages == s->wide->stages) return;
-    for (r = most < left ? most : left; r >= 2; r--) {
+    for (uint32_t r = most < left ? most : left; r >= 2; r--) {
         if (left % r) continue;
         s->now.axis[s->now.stages] = vd__fft_axis_at(&s->now, axis);
         s->now.radix[s->now.stages++] = r;
@@ -2079,8 +2069,7 @@ static const vd__fft_known vd__fft_images[] = {
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
-    uint32_t i;
-    for (i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
+    for (uint32_t i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
     return s->axes <= 3;
 }
 
@@ -2167,10 +2156,10 @@ static bool vd__fft_is_even(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c,
 
 /* Word of shared memory that lane l of a workgroup reaches for element j of its first butterfly; UINT32_MAX: it has none. */
 static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns, uint32_t l, uint32_t j) {
-    uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t, at;
+    uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t;
     if (g->joined) b = vd__fft_first_of(t / g->lanes, g->before_part, g->before_radix) + t % g->lanes * g->before_part;
     if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
-    at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
+    uint32_t at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q) : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
 }
 
@@ -2192,10 +2181,10 @@ static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, u
 
 /* Of the exchange between stages i and i + 1, or back between them on the second leg: with what it takes to compute addresses. */
 static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t leg, uint32_t i, vd__fft_pad pad) {
-    uint32_t at = leg ? s->stages - 2 - i : i, cost;
+    uint32_t at = leg ? s->stages - 2 - i : i;
     vd__fft_phase a = vd__fft_phase_of(s, leg, at), b = vd__fft_phase_of(s, leg, at + 1);
     bool last = at + 2 == s->stages;
-    cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
+    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
     return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8) + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
 }
 
@@ -2207,11 +2196,9 @@ static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad
 static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 }, { 3, 1 }, { 6, 4 }, { 6, 8 }, { 5, 2 }, { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 },
                                            { 8, 16 }, { 9, 16 } };
-    uint32_t i;
-    size_t k;
-    for (i = 0; i + 1 < s->stages; i++) {
+    for (uint32_t i = 0; i + 1 < s->stages; i++) {
         uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
-        for (k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
+        for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
             uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
             if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared) continue;
             least = cost;
@@ -2256,9 +2243,9 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
 
 /* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
 static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
-    uint32_t i, j, d;
-    for (i = 0; i < p->dimensions; i++) {
-        d = i;
+    uint32_t j;
+    for (uint32_t i = 0; i < p->dimensions; i++) {
+        uint32_t d = i;
         for (j = i; j > 0 && l->stride[order[j - 1]] < l->stride[d]; j--) order[j] = order[j - 1];
         order[j] = d;
     }
@@ -2325,9 +2312,8 @@ static void vd__fft_join_blocks(vd__fft_side *s) {
 }
 
 static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_place from, vd__fft_place to) {
-    vd__fft_pass *pass;
     if (r->count == VD__FFT_PASSES) return NULL;
-    pass = &r->pass[r->count++];
+    vd__fft_pass *pass = &r->pass[r->count++];
     memset(pass, 0, sizeof *pass);
     pass->from = from;
     pass->to = to;
@@ -2357,9 +2343,8 @@ static uint64_t vd__fft_count(const vd__fft_pass *pass) { return pass->real.two 
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
                                uint32_t least) {
     vd__fft_shape *s = &pass->shape;
-    uint32_t i;
     memset(s, 0, sizeof *s);
-    for (i = p->dimensions; i-- > 0;) {
+    for (uint32_t i = p->dimensions; i-- > 0;) {
         if (!(leg->with[which] >> order[i] & 1)) continue;
         pass->dimension[s->axes] = order[i];
         s->size[s->axes++] = (uint32_t)p->shape[order[i]];
@@ -2415,7 +2400,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
     uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis], s_dense = p->dense.stride[leg->axis];
     vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(leg->outer, leg->in_step);
-    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP), *b;
+    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP);
     vd__fft_leg rest = *leg;
     uint32_t order[4], count = r->count;
     if (!a) return false;
@@ -2427,7 +2412,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     a->turn_width = vd__fft_nearer(p, order, leg);
     a->filled[0] = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
     a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
-    b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
+    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
     if (b) {
         b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
         b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
@@ -2453,11 +2438,9 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
 
 /* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup; else the first of three. */
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least) {
-    uint64_t first, root;
-    uint32_t kernels;
-    for (kernels = 2; kernels <= (leg->outer == 1 ? 3u : 2u); kernels++) {
-        root = (uint64_t)pow((double)leg->n, 1.0 / kernels) + 1;
-        for (first = root; first >= 2 && first >= root / 32; first--)
+    for (uint32_t kernels = 2; kernels <= (leg->outer == 1 ? 3u : 2u); kernels++) {
+        uint64_t root = (uint64_t)pow((double)leg->n, 1.0 / kernels) + 1;
+        for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
             if (leg->n % first == 0 && vd__fft_plan_split(p, r, leg, (uint32_t)first, kernels == 3, least)) return true;
     }
     return false;
@@ -2465,9 +2448,9 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *le
 
 /* On a GPU in one pass if that has eight columns side by side, since shorter runs cost more than a second pass; as it is possible otherwise. */
 static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
-    uint32_t n = (uint32_t)leg->n, least;
+    uint32_t n = (uint32_t)leg->n;
     if (!vd__fft_is_smooth(n, 31)) return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
-    for (least = p->device.cpu ? 1 : 8;; least /= 8) {
+    for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
         if ((n <= 65536 && vd__fft_plan_one(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least)) return true;
         if (least < 8) return false;
     }
@@ -2537,20 +2520,19 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t mo
    fit, since that one waits for memory more. */
 static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
     vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
-    uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0, least, first, i;
-    uint64_t near, beside;
+    uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
     vd__fft_order(p, &p->layout[leg.from], order);
-    for (i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
-    for (i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
+    for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
+    for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
     leg = vd__fft_leg_of(p, dimension[count - 1], last);
     if (count < 2 || count > 3 || (count == 2 && leg.n < 512)) return false;
-    near = p->shape[dimension[0]];
-    beside = count == 3 ? p->shape[dimension[1]] : 1;
+    uint64_t near = p->shape[dimension[0]];
+    uint64_t beside = count == 3 ? p->shape[dimension[1]] : 1;
     leg.with[0] = 1u << dimension[0];
     leg.with[1] = count == 3 ? 1u << dimension[1] : 0;
-    for (least = 32; least >= 16; least /= 2) /* of the first kernel, were it of columns; the second has half as many */
-        for (first = 2; first <= VD__FFT_POINTS / near && first < leg.n; first++)
+    for (uint32_t least = 32; least >= 16; least /= 2) /* of the first kernel, were it of columns; the second has half as many */
+        for (uint32_t first = 2; first <= VD__FFT_POINTS / near && first < leg.n; first++)
             if (leg.n % first == 0 && near * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS) &&
                 leg.n / first <= VD__FFT_POINTS / (least / 2) / beside && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
                 return true;
@@ -2559,9 +2541,9 @@ static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
 
 /* The nearest two of some axes. */
 static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
-    uint32_t order[4], found = 0, i;
+    uint32_t order[4], found = 0;
     vd__fft_order(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
-    for (i = p->dimensions; i-- > 0 && !(found & (found - 1));) if (axes >> order[i] & 1) found |= 1u << order[i];
+    for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));) if (axes >> order[i] & 1) found |= 1u << order[i];
     return found;
 }
 
@@ -2598,15 +2580,15 @@ static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->parted ? c->parts : 1;
     vd__fft_side s;
-    uint32_t i, axes = 0;
+    uint32_t axes = 0;
     memset(&s, 0, sizeof s);
-    for (i = p->dimensions; i-- > 2;) if (with >> i & 1) s.stride[axes++] = l->stride[i];
+    for (uint32_t i = p->dimensions; i-- > 2;) if (with >> i & 1) s.stride[axes++] = l->stride[i];
     s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
     s.block.product = s.each.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
-    for (i = 2; i < p->dimensions; i++) if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
+    for (uint32_t i = 2; i < p->dimensions; i++) if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
     vd__fft_join_blocks(&s);
     return s;
 }
@@ -2614,9 +2596,8 @@ static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l
 /* Elements that a pass reads, and that it writes, of all that it transforms. */
 static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *written) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t i;
     *read = *written = (double)pass->in.block.product * (double)pass->in.each.product * s->n;
-    for (i = 0; i < s->axes; i++) {
+    for (uint32_t i = 0; i < s->axes; i++) {
         const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
         double size = s->size[s->axes - 1 - i];
         if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
@@ -2633,11 +2614,11 @@ static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *writte
    caches: none where that and a spectrum have 12 MiB, all where they have 48. */
 static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch, spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
-    double read, written, between;
+    double read, written;
     if (!pass->product.channels && !pass->product.plain) return 0;
     vd__fft_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
-    between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
+    double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
     return between <= 12582912.0 ? 0 : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
@@ -2647,7 +2628,6 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
     uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->parted ? c->parts : 1);
-    uint32_t least, i;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__fft_leg leg;
     double read, written;
@@ -2672,8 +2652,8 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     pass->product.in_step = in->stride[0];
     pass->product.out_step = out->stride[0];
     pass->product.channel_step = pass->product.kernel_step = step;
-    for (i = 0; i < 2; i++) {
-        least = i || p->device.cpu ? 1 : 8;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t least = i || p->device.cpu ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) continue;
         vd__fft_moved(pass, &read, &written);
         pass->product.missed = !p->device.cpu && c->batch > 1 && vd__fft_missed(p, pass) > (read + written) * 2 * vc_type_size(p->real);
@@ -2686,9 +2666,8 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
 /* Small images as a whole, all axes in one kernel. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
-    uint32_t i;
     if (p->device.cpu || p->dimensions == 2 || !vd__fft_is_whole(p)) return false;
-    for (i = 1; i < p->dimensions; i++) {
+    for (uint32_t i = 1; i < p->dimensions; i++) {
         if (p->shape[i] > VD__FFT_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
@@ -2701,7 +2680,7 @@ static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *le
 static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
-    uint32_t i, before = r->count;
+    uint32_t before = r->count;
     bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
@@ -2716,7 +2695,7 @@ static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__f
     leg.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : leg.n;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
     if (real ? !vd__real_plan_way(p, r, &leg, c->back) : !vd__fft_plan_leg(p, r, &leg)) return false;
-    for (i = before; i < r->count; i++) r->pass[i].inverse = c->back;
+    for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->back;
     return true;
 }
 
@@ -2732,14 +2711,13 @@ static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_pl
 
 /* All axes but the first there, the first with the product in the middle, all others back in the opposite order. */
 static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place after) {
-    vd__fft_place from, to = p->dimensions == 2 ? VD__FFT_OUT : after;
+    vd__fft_place to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
-    uint32_t i;
-    for (i = p->dimensions; i-- > 2 && ok;) ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
-    from = p->route[0].count ? between : VD__FFT_IN;
+    for (uint32_t i = p->dimensions; i-- > 2 && ok;) ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
+    vd__fft_place from = p->route[0].count ? between : VD__FFT_IN;
     ok = ok && vd__fft_plan_turning_point(p, from, between, to);
     p->convolution.back = true;
-    for (i = 2; i < p->dimensions && ok; i++) ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+    for (uint32_t i = 2; i < p->dimensions && ok; i++) ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
     return ok;
 }
 
@@ -2753,7 +2731,6 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *before = &p->route[0].pass[0];
-    vd__fft_cut *cut;
     vd__fft_leg leg;
     if (!pass) return false;
     memset(&leg, 0, sizeof leg);
@@ -2769,7 +2746,7 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     pass->turn_rows = second;
     pass->turn_width = vd__fft_nearer(p, order, &leg);
     pass->copies = array->count[1] <= second ? c->parts : 0;
-    cut = c->back ? pass->kept : pass->filled;
+    vd__fft_cut *cut = c->back ? pass->kept : pass->filled;
     cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
     cut[!pass->copies] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
     if (c->back && before->copies == pass->copies && vd__fft_count(before) == vd__fft_count(pass)) { /* it looks like the way there */
@@ -2815,14 +2792,14 @@ static double vd__fft_narrow(const vd__fft_pass *pass, uint32_t bytes) {
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_held(s) * (p->device.wide ? 2 : 1);
-    double read, written, times = 1, memory, work, alone;
+    double read, written, times = 1;
     vd__fft_moved(pass, &read, &written);
-    memory = (read + written) * bytes;
+    double memory = (read + written) * bytes;
     memory = (memory + vd__fft_missed(p, pass)) * vd__fft_narrow(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
     if (pass->chirp) times = 2;
-    work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0383;
-    alone = (s->columns_in || s->columns_out ? 0.466 : held <= 16 ? 0.03 : 0.195) * pow(s->threads * s->side / 1024.0, 0.41);
+    double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0383;
+    double alone = (s->columns_in || s->columns_out ? 0.466 : held <= 16 ? 0.03 : 0.195) * pow(s->threads * s->side / 1024.0, 0.41);
     return (memory > work ? memory : work) + alone * (memory > work ? work : memory);
 }
 
@@ -2911,10 +2888,9 @@ static vd__fft_c vd__fft_sub(vd__fft_c a, vd__fft_c b) {
     return vd__fft_pair(re, im);
 }
 static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
-    vc_val re, im;
     if (vd__fft_is_zero(a.re) && vd__fft_is_zero(a.im)) return a;
-    re = vd__fft_fma(a.re, b.re, vd__fft_negative(vd__fft_times(a.im, b.im)));
-    im = vd__fft_fma(a.re, b.im, vd__fft_times(a.im, b.re));
+    vc_val re = vd__fft_fma(a.re, b.re, vd__fft_negative(vd__fft_times(a.im, b.im)));
+    vc_val im = vd__fft_fma(a.re, b.im, vd__fft_times(a.im, b.re));
     return vd__fft_pair(re, im);
 }
 
@@ -2932,7 +2908,6 @@ static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
 /* Times exp(-2 pi i m / n). */
 static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
     double c, s;
-    vc_val re, im, cosine, sine;
     vd__fft_root(m, n, &c, &s);
     if (m * 4 % n == 0) {
         switch (m * 4 / n % 4) {
@@ -2942,31 +2917,30 @@ static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
         default: return vd__fft_pair(vd__fft_negative(a.im), a.re);
         }
     }
-    cosine = vd__fft_number(a.re, c);
-    sine = vd__fft_number(a.re, s);
-    re = vd__fft_fma(a.re, cosine, vd__fft_times(a.im, sine));
-    im = vd__fft_fma(a.im, cosine, vd__fft_times(a.re, vd__fft_negative(sine)));
+    vc_val cosine = vd__fft_number(a.re, c);
+    vc_val sine = vd__fft_number(a.re, s);
+    vc_val re = vd__fft_fma(a.re, cosine, vd__fft_times(a.im, sine));
+    vc_val im = vd__fft_fma(a.im, cosine, vd__fft_times(a.re, vd__fft_negative(sine)));
     return vd__fft_pair(re, im);
 }
 
 /* Odd primes: sums and differences of opposite values, (r - 1)^2 / 2 products each for cosines and sines. */
 static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
-    vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0], even, odd;
-    uint32_t half = (r - 1) / 2, j, k;
-    vc_val cosine, sine;
+    vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0];
+    uint32_t half = (r - 1) / 2;
     double c, s;
-    for (j = 1; j <= half; j++) {
+    for (uint32_t j = 1; j <= half; j++) {
         sum[j - 1] = vd__fft_add(x[j], x[r - j]);
         difference[j - 1] = vd__fft_sub(x[j], x[r - j]);
         x[0] = vd__fft_add(x[0], sum[j - 1]);
     }
-    for (k = 1; k <= half; k++) {
-        even = first;
-        odd = first; /* set by the first round */
-        for (j = 1; j <= half; j++) {
+    for (uint32_t k = 1; k <= half; k++) {
+        vd__fft_c even = first;
+        vd__fft_c odd = first; /* set by the first round */
+        for (uint32_t j = 1; j <= half; j++) {
             vd__fft_root((uint64_t)j * k, r, &c, &s);
-            cosine = vd__fft_number(first.re, c);
-            sine = vd__fft_number(first.re, s);
+            vc_val cosine = vd__fft_number(first.re, c);
+            vc_val sine = vd__fft_number(first.re, s);
             even.re = vd__fft_fma(sum[j - 1].re, cosine, even.re);
             even.im = vd__fft_fma(sum[j - 1].im, cosine, even.im);
             odd.re = j == 1 ? vd__fft_times(difference[0].re, sine) : vd__fft_fma(difference[j - 1].re, sine, odd.re);
@@ -3070,11 +3044,11 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
    more a GiB). */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t leg, const vd__fft_phase *g, uint32_t *offset) {
     uint64_t what[5] = { 's', g->length, g->radix, leg, g->axis };
-    uint32_t powers = vd__fft_powers(g->radix), m, i;
+    uint32_t powers = vd__fft_powers(g->radix);
     double *at;
     if (!vd__fft_table_of(p, (uint64_t)g->length * powers, what, offset, &at)) return false;
-    for (i = 0; at && i < powers; i++)
-        for (m = 0; m < g->length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
+    for (uint32_t i = 0; at && i < powers; i++)
+        for (uint32_t m = 0; m < g->length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
     return true;
 }
 
@@ -3083,45 +3057,45 @@ static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return (pass->shape.ax
 
 /* Roots by row and index along the part: one of which is what a whole workgroup has. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, columns = n / pass->turn_rows, row, k, what[5] = { 'p', n, pass->turn_rows, 0, 0 };
+    uint64_t n = pass->turn, columns = n / pass->turn_rows, what[5] = { 'p', n, pass->turn_rows, 0, 0 };
     double *at;
     if (!vd__fft_table_of(p, n, what, &pass->tables.fine, &at)) return false;
-    for (row = 0; at && row < pass->turn_rows; row++)
-        for (k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
+    for (uint64_t row = 0; at && row < pass->turn_rows; row++)
+        for (uint64_t k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
     return true;
 }
 
 /* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, count, i, what[5] = { 'a', n, 0, 0, 0 };
+    uint64_t n = pass->turn, what[5] = { 'a', n, 0, 0, 0 };
     double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
-    count = (n >> pass->fine_bits) + 1;
+    uint64_t count = (n >> pass->fine_bits) + 1;
     if (!vd__fft_table_of(p, ((uint64_t)1 << pass->fine_bits) + count, what, &pass->tables.fine, &at)) return false;
     pass->tables.coarse = pass->tables.fine + (1u << pass->fine_bits);
-    for (i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
-    for (i = 0; at && i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
+    for (uint64_t i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
+    for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
     return true;
 }
 
 /* A transform on the host, in double: out of place, by the least factor. `step` apart in x, dense in y; scratch for one value a factor. */
 static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) {
-    uint32_t r = 2, m, k, j, q;
+    uint32_t r = 2;
     double line[2 * 8], c, s;
     if (n == 1) { y[0] = x[0]; y[1] = x[1]; return; }
     while (n % r) r++;
-    m = n / r;
-    for (j = 0; j < r; j++) vd__fft_host(y + 2 * (size_t)j * m, x + 2 * (size_t)j * step, m, step * r);
-    for (k = 0; k < m; k++) {
-        for (j = 0; j < r; j++) {
+    uint32_t m = n / r;
+    for (uint32_t j = 0; j < r; j++) vd__fft_host(y + 2 * (size_t)j * m, x + 2 * (size_t)j * step, m, step * r);
+    for (uint32_t k = 0; k < m; k++) {
+        for (uint32_t j = 0; j < r; j++) {
             double re = y[2 * ((size_t)j * m + k)], im = y[2 * ((size_t)j * m + k) + 1];
             vd__fft_root((uint64_t)j * k, n, &c, &s);
             line[2 * j] = re * c + im * s;
             line[2 * j + 1] = im * c - re * s;
         }
-        for (q = 0; q < r; q++) {
+        for (uint32_t q = 0; q < r; q++) {
             double re = 0, im = 0;
-            for (j = 0; j < r; j++) {
+            for (uint32_t j = 0; j < r; j++) {
                 vd__fft_root((uint64_t)j * q, r, &c, &s);
                 re += line[2 * j] * c + line[2 * j + 1] * s;
                 im += line[2 * j + 1] * c - line[2 * j] * s;
@@ -3134,23 +3108,23 @@ static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) 
 
 /* The chirp exp(-pi i k^2 / n), and the spectrum of its conjugate on the longer length m, divided by m (Bluestein, 1970). */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
-    uint32_t n = pass->chirp, m = pass->shape.n, room = (n + 15) / 16 * 16, k;
+    uint32_t n = pass->chirp, m = pass->shape.n, room = (n + 15) / 16 * 16;
     uint64_t what[5] = { 'c', n, m, 0, 0 };
-    double *x, *y, *at;
+    double *at;
     if (!vd__fft_table_of(p, (uint64_t)room + m, what, &pass->tables.chirp, &at)) return false;
     pass->tables.spectrum = pass->tables.chirp + room;
     if (!at) return true;
-    x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
+    double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
     if (!x) return false;
-    y = x + 2 * (size_t)m;
-    for (k = 0; k < n; k++) {
+    double *y = x + 2 * (size_t)m;
+    for (uint32_t k = 0; k < n; k++) {
         uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
         vd__fft_put_root(at + 2 * (size_t)k, square, 2 * (uint64_t)n);
         vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
     vd__fft_host(y, x, m, 1);
-    for (k = 0; k < 2 * m; k++) at[2 * (size_t)room + k] = y[k] / m;
+    for (uint32_t k = 0; k < 2 * m; k++) at[2 * (size_t)room + k] = y[k] / m;
     vd__fft_free(&p->allocator, x);
     return true;
 }
@@ -3239,10 +3213,9 @@ typedef struct vd__fft_writer {
 
 /* b / c * c * radix + b % c, as vd__fft_phase has it. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
-    vc_val rest;
     if (c * radix == s->n) return b;
     if (c == 1) return vc_mul(b, vc_u32(radix));
-    rest = vc_rem(b, vc_u32(c));
+    vc_val rest = vc_rem(b, vc_u32(c));
     return vc_add(vc_mul(vc_div(b, vc_u32(c)), vc_u32(c * radix)), rest);
 }
 
@@ -3280,8 +3253,8 @@ static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, ui
 /* Results j = 0 … count - 1 of butterfly b; component 0 or 1. */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count, uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
-    uint32_t j, constant;
-    for (j = 0; j < count; j++) {
+    uint32_t constant;
+    for (uint32_t j = 0; j < count; j++) {
         vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
         vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), spot,
                  component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words) : component ? x[j].im : x[j].re);
@@ -3291,15 +3264,15 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
 /* Results that belong into a slice: a part of each butterfly's or, where they are not that far apart, those of the butterflies that lie in the same part of
    all, which b counts from that part's first. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
-    uint32_t u, all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
+    uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
     bool spread = g->part == all, partly;
     uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part, count = spread ? g->radix / slices : g->radix;
-    for (u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->each; u++) {
         uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads; /* where that butterfly of any thread lies */
-        vc_val b = vd__fft_own(w, g, u, &partly), own;
+        vc_val b = vd__fft_own(w, g, u, &partly);
         const vd__fft_c *x = &w->x[u * g->radix + (spread ? slice * count : 0)];
         if (end <= first || least >= first + part) continue;
-        own = vc_lt(b, vc_u32(first + part));
+        vc_val own = vc_lt(b, vc_u32(first + part));
         if (least < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
         if (first) b = vc_sub(b, vc_u32(first));
         if (least >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
@@ -3309,17 +3282,17 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t com
 
 /* What a slice has for butterfly u: a part of its elements, or all of them if its number lies in that part of all. */
 static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component, uint32_t slice) {
-    uint32_t u, j, constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices), threads = w->shape->threads;
+    uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices), threads = w->shape->threads;
     bool outermost = g->step == all;
     uint32_t count = outermost ? g->radix / slices : g->radix;
-    for (u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_near(w, g, u), index, spot, v;
+    for (uint32_t u = 0; u < g->each; u++) {
+        vc_val b = vd__fft_near(w, g, u);
         if (!outermost && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
-        index = vd__fft_first(w->shape, !outermost && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
-        for (j = 0; j < count; j++) {
+        vc_val index = vd__fft_first(w->shape, !outermost && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
+        for (uint32_t j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
-            spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
-            v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot));
+            vc_val spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
+            vc_val v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot));
             if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
             else if (component) x->im = v;
             else x->re = v;
@@ -3330,9 +3303,9 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
 /* Hands the results of stage g to the next, which may deal out its threads in another way. */
 static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next, bool columns) {
     vd__fft_c to[VD__FFT_HELD];
-    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1, turn, i;
+    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1;
     bool before = w->columns;
-    for (turn = 0; turn < parts * slices; turn++) {
+    for (uint32_t turn = 0; turn < parts * slices; turn++) {
         uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : turn / slices, slice = turn % slices;
         bool other = parts == 1 && !w->shape->paired;
         w->columns = before;
@@ -3347,16 +3320,15 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd
         w->used[w->half ^ 1] = false; /* every thread is here */
         w->used[w->half] = true;
     }
-    for (i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
+    for (uint32_t i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
 }
 
 /* The same between two stages that are joined, whose butterflies take one result of each of this thread's. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
     vd__fft_c to[VD__FFT_HELD];
-    uint32_t u, j;
-    for (u = 0; u < g->each; u++)
-        for (j = 0; j < g->radix; j++) to[j * g->each + u] = w->x[u * g->radix + j];
-    for (j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
+    for (uint32_t u = 0; u < g->each; u++)
+        for (uint32_t j = 0; j < g->radix; j++) to[j * g->each + u] = w->x[u * g->radix + j];
+    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
 }
 
 /* Neighbours i and i ^ h of a subgroup exchange one of two values each: the lower one gives b for the other's a. */
@@ -3369,10 +3341,9 @@ static void vd__fft_trade(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
 /* What c neighbours of a subgroup hold, c values each: thread i gets as value j what thread j had as value i. Halves change places, then quarters, and so on
    (Eklundh, A fast computer method for matrix transposing, 1972). llvmpipe makes a shuffle by constants one instruction, an access to memory a loop. */
 static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
-    uint32_t h, i;
-    for (h = c / 2; h; h /= 2) {
+    for (uint32_t h = c / 2; h; h /= 2) {
         vc_val upper = vc_ne(vc_and(vc_subgroup_local_id(w->k), vc_u32(h)), vc_u32(0));
-        for (i = 0; i < c; i++) {
+        for (uint32_t i = 0; i < c; i++) {
             if (i & h) continue;
             vd__fft_trade(upper, h, &x[i].re, &x[i + h].re);
             vd__fft_trade(upper, h, &x[i].im, &x[i + h].im);
@@ -3383,15 +3354,15 @@ static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
 /* The results of a stage to the next one of the same axis, among neighbours. */
 static void vd__fft_pass_on(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
     vd__fft_c to[VD__FFT_HELD], tile[VD__FFT_RADIX];
-    uint32_t c = g->lanes, u, v, j;
-    for (u = 0; u < g->each; u++) {
-        for (v = 0; v < next->each; v++) {
-            for (j = 0; j < c; j++) tile[j] = w->x[u * g->radix + v * c + j];
+    uint32_t c = g->lanes;
+    for (uint32_t u = 0; u < g->each; u++) {
+        for (uint32_t v = 0; v < next->each; v++) {
+            for (uint32_t j = 0; j < c; j++) tile[j] = w->x[u * g->radix + v * c + j];
             vd__fft_transpose(w, tile, c);
-            for (j = 0; j < c; j++) to[v * next->radix + u * c + j] = tile[j];
+            for (uint32_t j = 0; j < c; j++) to[v * next->radix + u * c + j] = tile[j];
         }
     }
-    for (j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
+    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
 }
 
 // >>stage
@@ -3449,18 +3420,18 @@ static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
 }
 
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
-    uint32_t u, j, powers = vd__fft_powers(g->radix);
+    uint32_t powers = vd__fft_powers(g->radix);
     bool same = g->joined ? g->lanes > 1 && g->before_part % g->part == 0 : w->shape->threads % g->part == 0;
     bool turn = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
-    for (u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->each; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
         if (g->length > 1 && (u == 0 || !same)) {
             vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length));
-            for (j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, m, table + j * g->length);
+            for (uint32_t j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, m, table + j * g->length);
             vd__fft_fill_powers(power, g->radix, NULL);
         }
-        for (j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+        for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
         if (turn) vd__fft_turn_all(w, g, w->row, vd__fft_near(w, g, u), x);
         vd__fft_butterfly(x, g->radix);
     }
@@ -3469,12 +3440,11 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t ta
 static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
     const vd__fft_shape *s = w->shape;
     vd__fft_phase g = vd__fft_phase_of(s, leg, 0), next;
-    uint32_t i, behind;
-    for (i = 0; i < s->stages; i++, g = next) {
+    for (uint32_t i = 0; i < s->stages; i++, g = next) {
         vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, leg, i + 1);
-        behind = leg ? s->stages - 1 - i : i + 1; /* the exchange, by the later stage of the first leg */
+        uint32_t behind = leg ? s->stages - 1 - i : i + 1; /* the exchange, by the later stage of the first leg */
         w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
         if (vd__fft_by_lanes(s, behind)) vd__fft_pass_on(w, &g, &next);
         else if (s->turned ? s->joined >> behind & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
@@ -3506,10 +3476,9 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
-    uint32_t i;
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
     point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)), vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
-    for (i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
             uint64_t step = p->dense.stride[i];
@@ -3518,7 +3487,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
         }
         point.coordinate[i] = x;
     }
-    for (i = 0; i < s->axes; i++) { /* and along each axis */
+    for (uint32_t i = 0; i < s->axes; i++) { /* and along each axis */
         uint32_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], d = w->pass->dimension[i];
         vc_val along = i + 1 < s->axes ? vd__fft_modulo(b, n) : b;
         if (i + 1 < s->axes) b = vd__fft_divided(b, n);
@@ -3546,8 +3515,6 @@ static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const
 
 static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     vd__fft_hooks *h = &p->hooks;
-    vd_arg_info *a;
-    int i;
     if (h->count == VD__FFT_ARGS)
         return vd_error_set(VD_ERROR_INVALID, "its hooks have more than %d arguments, of which '%.40s' is the next",
                             (int)VD__FFT_ARGS, arg->name ? arg->name : "");
@@ -3557,10 +3524,10 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     if (strlen(arg->name) >= sizeof h->name[0])
         return vd_error_set(VD_ERROR_INVALID, "argument '%.20s...' of its hooks has a name of %llu bytes, the limit is "
                             "%d", arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
-    for (i = 0; i < h->count; i++)
+    for (int i = 0; i < h->count; i++)
         if (strcmp(h->name[i], arg->name) == 0)
             return vd_error_set(VD_ERROR_INVALID, "two arguments of its hooks are named '%s'", arg->name);
-    a = &h->arg[h->count];
+    vd_arg_info *a = &h->arg[h->count];
     snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
     a->name = h->name[h->count++];
     a->kind = (vd_arg_kind)arg->kind;
@@ -3573,16 +3540,14 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
 
 /* Whether vd_dispatch passes an argument unasked: what vc_printf and vc_assert write into. */
 static bool vd__fft_is_unasked(const vc_info *info, int arg) {
-    int i;
-    for (i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
+    for (int i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
     return false;
 }
 
 /* A kernel that is not run, with what the hooks declare. */
 static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
-    int i;
-    for (i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
+    for (int i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
     return k;
 }
@@ -3590,10 +3555,9 @@ static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
 /* What a kernel in which hooks were tried says, after `what` where it is they that are wrong: it may also be that memory ran out, or that the device lacks
    something, which vd_kernel_build tells apart. */
 static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
-    vd_result result;
     if (!k) return vd__fft_no_memory();
     vd_kernel_build(p->ctx, k);
-    result = vd_error_result();
+    vd_result result = vd_error_result();
     if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "%s%s", what, why);
     return vd_error_set(result, "its hooks: %s", vc_error(k));
 }
@@ -3603,11 +3567,10 @@ static vd_result vd__fft_check_left(const vd_fft *p, const vd_fft_value *v, bool
     const vc_val *left[2];
     const char *is[2];
     bool right = true;
-    int i;
     left[0] = &v->re;
     left[1] = number ? &v->re : &v->im;
     if (stores && !left[0]->of && !left[1]->of) return VD_OK;
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         right &= left[i]->of && vc_typeof(*left[i]) == p->real;
         is[i] = left[i]->of ? vc_type_name(vc_typeof(*left[i])) : "nothing";
     }
@@ -3626,13 +3589,11 @@ static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *b
     vd_fft_point at;
     vd_fft_value value;
     vd_result result = VD_OK;
-    vc_val v, zero;
-    uint32_t i;
-    for (i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
+    for (uint32_t i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
     at.index = vc_local_index(k);
     at.direction = direction;
-    v = vc_load(buffer[0], at.index);
-    zero = vc_const(k, vc_imm(p->real, 0));
+    vc_val v = vc_load(buffer[0], at.index);
+    vc_val zero = vc_const(k, vc_imm(p->real, 0));
     value.re = vc_component(v, 0);
     value.im = number ? zero : vc_component(v, 1);
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
@@ -3711,17 +3672,16 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
 
 /* The argument of that name; NULL: there is none. */
 static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *name) {
-    int i;
-    for (i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
+    for (int i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
     return NULL;
 }
 
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
-    int i, j;
+    int j;
     if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d", io->arg_count);
     if (io->arg_count && !io->args)
         return vd_error_set(VD_ERROR_INVALID, "%d arguments, but args is NULL", io->arg_count);
-    for (i = 0; i < io->arg_count; i++) {
+    for (int i = 0; i < io->arg_count; i++) {
         for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
         if (!io->args[i].name || j == p->hooks.count)
             return vd_error_set(VD_ERROR_INVALID, "its hooks have no argument '%s'",
@@ -3729,7 +3689,7 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
         if (vd__fft_argument(io, io->args[i].name) != &io->args[i])
             return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is given twice", io->args[i].name);
     }
-    for (i = 0; i < p->hooks.count; i++)
+    for (int i = 0; i < p->hooks.count; i++)
         if (!vd__fft_argument(io, p->hooks.name[i]))
             return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is missing", p->hooks.name[i]);
     return VD_OK;
