@@ -887,7 +887,7 @@ VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer valu
 #define VKDISPATCH_FFT_IMPLEMENTED
 
 // >>config
-/* Limits of the planner. */
+/* Limits of the planner, optional features, compiler settings. */
 
 #include <math.h>
 #include <stdio.h>
@@ -900,8 +900,8 @@ VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer valu
 #define VD__HAS_VKFFT 0
 #endif
 
-/* Around what is done once for a plan or for a kernel: made small, and without those passes of the compiler that take longest. Behind it gcc still defines
-   __OPTIMIZE_SIZE__, so nothing may ask for that. */
+/* Cold code, which runs once per plan or kernel: optimise for size and disable the slowest compiler passes. After
+   the END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
 #if !defined(__OPTIMIZE__)
 #define VD__FFT_SMALL
 #define VD__FFT_SMALL_END
@@ -920,24 +920,25 @@ VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer valu
 #endif
 
 enum {
-    VD__FFT_AXES = 4,          /* of one kernel */
-    VD__FFT_STAGES = 8,        /* radices of one kernel */
-    VD__FFT_RADIX = 32,        /* largest radix, and values a thread holds in a stage */
-    VD__FFT_HELD = 64,         /* values a thread holds at most */
-    VD__FFT_POINTS = 16384,    /* complex numbers that fit into the registers of a workgroup */
-    VD__FFT_PASSES = 12,
-    VD__FFT_ARGS = 16,         /* of hooks */
-    VD__FFT_TABLES = 64,       /* of a plan that passes share */
-    VD__FFT_CANDIDATES = 96,   /* shapes of a kernel from which those are taken that are timed */
-    VD__FFT_TIMED = 40,        /* shapes of a kernel that are timed at most */
-    VD__FFT_ROUNDS = 5,        /* in which they are, in turn */
-    VD__FFT_KEPT = 64          /* plans that a context keeps for the simple calls */
+    VD__FFT_AXES = 4,          /* axes that one kernel transforms */
+    VD__FFT_STAGES = 8,        /* stages of one kernel */
+    VD__FFT_RADIX = 32,        /* largest radix; also the limit of values per thread in estimated shapes */
+    VD__FFT_HELD = 64,         /* maximum of values per thread */
+    VD__FFT_POINTS = 16384,    /* maximum of complex numbers in the registers of a work-group */
+    VD__FFT_PASSES = 12,       /* kernels of one direction of a plan */
+    VD__FFT_ARGS = 16,         /* arguments of the hooks of a plan */
+    VD__FFT_TABLES = 64,       /* tables of a plan that passes can share */
+    VD__FFT_CANDIDATES = 96,   /* shapes of a kernel that a wide search keeps */
+    VD__FFT_TIMED = 40,        /* shapes of a kernel that are timed */
+    VD__FFT_ROUNDS = 5,        /* timed runs of each shape, interleaved with those of the others */
+    VD__FFT_KEPT = 64          /* plans that a context caches for the simple calls */
 };
 
 // >>common
-/* What every plan needs: host memory from the context's allocator, buffers, checks of shapes and of buffers, indices as digits. */
+/* Shared by all plans: host memory from the context's allocator, device buffers, checks of shapes, buffers and
+   callbacks, and the decomposition of indices into digits. */
 
-/* Zeros; NULL without memory. */
+/* Allocates zeroed memory; returns NULL if the allocator fails. */
 static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
     void *block = a->allocate(a->user, size);
     if (block) memset(block, 0, size);
@@ -946,28 +947,30 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
-/* What a plan has in common with all others: its context knows of it, so that it loses the context when that goes. */
+/* Links a plan to its context, so that the plan is notified when the context is destroyed. */
 typedef struct vd__tie {
-    struct vd__tie *next, *previous; /* those of the context, the newest first */
-    vd_context **ctx;        /* the plan's: NULL once it is gone, and with it all buffers and kernels */
-    vd_allocator *allocator; /* the plan's: the context's, or what is behind that when it goes */
-    void (*lose)(void *plan); /* gives back what may not outlive the context; NULL: there is nothing */
-    void *plan;              /* for that */
+    struct vd__tie *next, *previous; /* list of the context's plans, newest first */
+    /* the plan's ctx, set to NULL when the context is destroyed, which also frees all buffers and kernels */
+    vd_context **ctx;
+    /* the plan's allocator, replaced by the one that stays valid after the context was destroyed */
+    vd_allocator *allocator;
+    void (*lose)(void *plan); /* releases what must not outlive the context; may be NULL */
+    void *plan;              /* argument of `lose` */
 } vd__tie;
 
-/* The name of a plan. */
-static const char *vd__plan_name(const char *name, const char *none) { return name ? name : none; }
+/* Returns the name of a plan, or the default name. */
+static const char *vd__plan_name(const char *name, const char *fallback) { return name ? name : fallback; }
 
 static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); }
 
-/* Errors: functions of this header and those that they call set a reason, and the public function that the user called
-   names itself and its plan. This one passes on the result of a function without a plan. */
+/* Errors: internal functions set the reason, and the public function adds its own name and that of the plan. This
+   one adds the call to a result of a function without a plan. */
 static vd_result vd__result_of(const char *call, vd_result result) {
     return result ? vd_error_within(result, call, "", NULL) : VD_OK;
 }
 
-/* Around a public function that uses a plan or calls functions of the caller's: see vd_scope_begin. The expression is its
-   result. */
+/* Evaluates an expression of type vd_result inside vd_scope_begin and vd_scope_end, for public functions that use a
+   plan or call the user. Adds call and object to an error. */
 #define VD__IN_SCOPE(context, call, object, expression) do { \
         vd_scope scope_; \
         vd_result result_; \
@@ -988,7 +991,8 @@ static vd_result vd__tie_add(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* For what has to be released before: plans that the context keeps have something to destroy only as long as they have it. */
+/* Does nothing. Used to attach vd__tie_key before the key of the plan cache: vd_context_destroy releases the key
+   attached last first, so that cached plans are destroyed while they still have their context. */
 static vd_result vd__tie_begin(vd_context *ctx, void **data, void *user) {
     (void)ctx, (void)data, (void)user;
     return VD_OK;
@@ -1003,7 +1007,7 @@ static vd_result vd__tie_cut(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* The context goes. */
+/* Called when the context is destroyed: detaches all plans from it. */
 static void vd__tie_lose(vd_context *ctx, void *data) {
     vd__tie *t = (vd__tie *)data, *next;
     for (; t; t = next) {
@@ -1014,28 +1018,32 @@ static void vd__tie_lose(vd_context *ctx, void *data) {
     }
 }
 
-/* Gives a plan of zeros, just allocated, its context and allocator. */
-static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **own, vd_allocator *allocator) {
-    t->ctx = own;
+/* Sets context and allocator of a plan whose memory is zeroed, and links it to the context. */
+static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **plan_ctx, vd_allocator *allocator) {
+    t->ctx = plan_ctx;
     t->allocator = allocator;
     *allocator = vd_context_allocator(ctx);
     if (vd_context_attach(ctx, &vd__tie_key, vd__tie_add, t, vd__tie_lose)) return vd__fft_no_memory();
-    *own = ctx;
+    *plan_ctx = ctx;
     return VD_OK;
 }
 
-/* The end of a plan. */
+/* Unlinks a plan from its context and frees its memory. */
 static void vd__plan_free(vd__tie *t, void *plan) {
     vd_allocator allocator = *t->allocator;
     if (*t->ctx) vd_context_attach(*t->ctx, &vd__tie_key, vd__tie_cut, t, vd__tie_lose);
     vd__fft_free(&allocator, plan);
 }
 
-/* Of plans that may have lost their context. */
-static void vd__plan_drop_buffer(vd_context *ctx, vd_buffer buffer) { if (ctx && buffer.id) vd_buffer_destroy(ctx, buffer); }
-static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) { if (ctx && kernel.id) vd_kernel_destroy(ctx, kernel); }
+/* Destroy an object of a plan; do nothing if the context was destroyed or the object does not exist. */
+static void vd__plan_drop_buffer(vd_context *ctx, vd_buffer buffer) {
+    if (ctx && buffer.id) vd_buffer_destroy(ctx, buffer);
+}
+static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) {
+    if (ctx && kernel.id) vd_kernel_destroy(ctx, kernel);
+}
 
-/* Memory of a plan's own; of bytes, that many. */
+/* Creates a buffer of the plan with `elements` elements (bytes for VD_BYTES). */
 static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
     uint32_t size = vd_type_size(type);
     vd_buffer_desc desc;
@@ -1051,7 +1059,8 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type,
     return buffer;
 }
 
-/* Begins a kernel in the context's memory; NULL without any. */
+/* Begins a kernel of `threads` invocations for the device of the context, with the context's allocator. Returns NULL
+   if out of memory. */
 static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t threads) {
     vd_allocator a = vd_context_allocator(ctx);
     vc_kernel_desc desc;
@@ -1066,7 +1075,7 @@ static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t thr
     return vc_begin(&desc);
 }
 
-/* Makes a kernel of what was written, which is freed. */
+/* Compiles the kernel and frees its recording. */
 static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) {
     vd_result result = VD_OK;
     *out = vd_kernel_build(ctx, k);
@@ -1076,16 +1085,17 @@ static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) 
     return result;
 }
 
-/* A function of the caller's that writes a part of a kernel: what it gets, and what it is to leave. */
+/* A callback of the user that records a part of a kernel: its inputs and the type of its result. */
 typedef struct vd__fragment {
     const char *name;
-    vd_fragment write;       /* NULL: there is none */
+    vd_fragment write;       /* NULL: the user gave none */
     void *user;
-    vc_type gets[2];         /* the second one may be VC_NONE: it gets one value */
-    vc_type wants, also;     /* a value of either type; VC_NONE: of any scalar number */
+    vc_type gets[2];         /* types of the inputs; the second is VC_NONE if there is only one */
+    vc_type wants, also;     /* accepted types of the result; wants is VC_NONE if any scalar type is accepted */
 } vd__fragment;
 
-static vd__fragment vd__fragment_made(const char *name, vd_fragment write, void *user, vc_type first, vc_type second, vc_type wants, vc_type also) {
+static vd__fragment vd__fragment_made(const char *name, vd_fragment write, void *user, vc_type first, vc_type second,
+                                      vc_type wants, vc_type also) {
     vd__fragment f;
     f.name = name;
     f.write = write;
@@ -1097,31 +1107,33 @@ static vd__fragment vd__fragment_made(const char *name, vd_fragment write, void 
     return f;
 }
 
-/* What a fragment makes of two values, the second one {0} where it gets none. Immediates of any type become values of the kernel, since
-   two of them could not meet. */
+/* Records a fragment with two inputs, the second one {0} if it has only one, and returns its result. An immediate
+   becomes a value of the kernel, of type `also` if that is set, because an operation on immediates alone belongs to
+   no kernel. */
 static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
-    static const vc_val nothing = { 0, 0 };
-    vc_val in[2], out = nothing;
+    static const vc_val none = { 0, 0 };
+    vc_val in[2], out = none;
     in[0] = first;
-    in[1] = f->gets[1] ? second : nothing;
+    in[1] = f->gets[1] ? second : none;
     f->write(k, in, &out, f->user);
     if (!out.of || out.of >= 4096) return out;
     out = vc_const(k, out);
     return f->also ? vc_cast(f->also, out) : out;
 }
 
-/* A fragment is tried before kernels are made of it, so that what is wrong is said of it, and not of a kernel that the caller has not written. */
+/* Records a fragment in a kernel of its own, which never runs, so that errors name the callback instead of a kernel
+   that the user did not write. */
 typedef struct vd__fragment_trial {
     vd_context *ctx;
     const char *plan;
     const vd__fragment *f;
     vc_kernel *k;
-    int arguments;           /* those that are not the fragment's */
+    int arguments;           /* number of arguments that are not declared by the fragment */
 } vd__fragment_trial;
 
-/* What the kernel says, after `what` where it is the fragment that is wrong: it may also be that memory ran out, or that the device lacks something, which
-   vd_kernel_build tells apart. */
-static vd_result vd__fragment_fails(const vd__fragment_trial *t, const char *what) {
+/* Returns the error of the trial kernel, prefixed with `what`. vd_kernel_build finds the error code: an invalid
+   fragment, out of memory, or a feature that the device lacks. */
+static vd_result vd__fragment_error(const vd__fragment_trial *t, const char *what) {
     if (!t->k) return vd__fft_no_memory();
     vd_kernel_build(t->ctx, t->k);
     return vd_error_set(vd_error_result(), "%s: %s", what, vc_error(t->k));
@@ -1132,78 +1144,82 @@ static void vd__fragment_begin(vd__fragment_trial *t) {
     t->arguments = 0;
 }
 
-/* Calls it with values from memory. */
-static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *numbers) {
-    static const vc_val nothing = { 0, 0 };
-    vc_val second = nothing;
-    if (t->f->gets[1]) second = vc_load(numbers[1], vc_u32(0));
-    return vd__fragment_of(t->f, t->k, vc_load(numbers[0], vc_u32(0)), second);
+/* Records the fragment with inputs loaded from memory. */
+static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *inputs) {
+    static const vc_val none = { 0, 0 };
+    vc_val second = none;
+    if (t->f->gets[1]) second = vc_load(inputs[1], vc_u32(0));
+    return vd__fragment_of(t->f, t->k, vc_load(inputs[0], vc_u32(0)), second);
 }
 
-static void vd__fragment_numbers(vd__fragment_trial *t, vc_ref *numbers) {
-    for (int i = 0; i < 2; i++) if (t->f->gets[i]) numbers[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
+static void vd__fragment_inputs(vd__fragment_trial *t, vc_ref *inputs) {
+    for (int i = 0; i < 2; i++)
+        if (t->f->gets[i]) inputs[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
 }
 
-/* The first argument of a kernel behind so many, but for that of vc_printf; NULL: there is none, or the kernel is wrong. */
-static const char *vd__fragment_argument(const vd__fragment_trial *t) {
+/* Returns the name of the first argument that the fragment declared, not counting the implicit one of vc_printf.
+   Returns NULL if there is none or the kernel has an error. */
+static const char *vd__fragment_find_argument(const vd__fragment_trial *t) {
     vd_backend backend = vd_device(t->ctx, 0)->backend;
-    const vc_info *info = vc_reflect_for(t->k, backend == VD_BACKEND_CUDA ? VC_TARGET_CUDA : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL :
-                                               VC_TARGET_SPIRV);
-    int i, own = info ? info->arg_count : 0;
-    for (i = 0; info && i < info->hidden_count; i++) own -= info->hidden[i].kind == VC_HIDDEN_OUTPUT;
-    return own > t->arguments ? info->args[t->arguments].name : NULL;
+    const vc_info *info = vc_reflect_for(t->k, backend == VD_BACKEND_CUDA     ? VC_TARGET_CUDA
+                                               : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL
+                                                                              : VC_TARGET_SPIRV);
+    int i, declared = info ? info->arg_count : 0;
+    for (i = 0; info && i < info->hidden_count; i++) declared -= info->hidden[i].kind == VC_HIDDEN_OUTPUT;
+    return declared > t->arguments ? info->args[t->arguments].name : NULL;
 }
 
-/* Whether it left a value of this kernel, of a type that is wanted, and declared nothing. */
+/* Checks that the result is a value of this kernel, that its type is accepted, and that the fragment declared no
+   argument. */
 static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
     const vd__fragment *f = t->f;
-    vc_type gives = vc_typeof(out);
+    vc_type type = vc_typeof(out);
     const char *argument;
-    bool right = f->wants ? gives == f->wants || gives == f->also : gives >= VC_I8 && gives <= VC_F64;
+    bool accepted = f->wants ? type == f->wants || type == f->also : type >= VC_I8 && type <= VC_F64;
     if (!out.of) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
-    if (out.of != (uintptr_t)t->k || !gives)
+    if (out.of != (uintptr_t)t->k || !type)
         return vd_error_set(VD_ERROR_INVALID, "%s leaves what is no value of this kernel in *out", f->name);
-    if (!right)
-        return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(gives),
+    if (!accepted)
+        return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(type),
                             f->wants ? vc_type_name(f->wants) : "a number");
-    vc_set(vc_var(t->k, "left", gives), out);
-    argument = vd__fragment_argument(t);
+    vc_set(vc_var(t->k, "left", type), out);
+    argument = vd__fragment_find_argument(t);
     if (argument)
         return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s'; it may have none", f->name, argument);
-    return vc_error(t->k) ? vd__fragment_fails(t, f->name) : VD_OK;
+    return vc_error(t->k) ? vd__fragment_error(t, f->name) : VD_OK;
 }
 
-/* Alone in a kernel. */
-static vd_result vd__fragment_try_value(vd__fragment_trial *t) {
-    vc_ref numbers[2];
+/* Records the fragment in uniform control flow and checks its result. */
+static vd_result vd__fragment_try_result(vd__fragment_trial *t) {
+    vc_ref inputs[2];
     char what[64];
     vd_result result = VD_OK;
     vd__fragment_begin(t);
-    if (!t->k) return vd__fragment_fails(t, t->f->name);
-    vd__fragment_numbers(t, numbers);
-    if (vc_error(t->k)) { /* what the plan's own kernels say, too */
+    if (!t->k) return vd__fragment_error(t, t->f->name);
+    vd__fragment_inputs(t, inputs);
+    if (vc_error(t->k)) { /* the plan's own kernels report this error as well */
         vc_free(t->k);
         return VD_OK;
     }
-    vc_val out = vd__fragment_call(t, numbers);
+    vc_val out = vd__fragment_call(t, inputs);
     snprintf(what, sizeof what, "%s%s", t->f->name, t->f->gets[1] ? "" : ", which gets in[0] alone");
-    result = vc_error(t->k) ? vd__fragment_fails(t, what) : vd__fragment_check(t, out);
+    result = vc_error(t->k) ? vd__fragment_error(t, what) : vd__fragment_check(t, out);
     vc_free(t->k);
     return result;
 }
 
-/* As kernels call it where some invocations do not come to it, and all to what is behind it. */
-static vd_result vd__fragment_try_place(vd__fragment_trial *t) {
-    vc_ref numbers[2];
+/* Records the fragment in divergent control flow, before a barrier, as the kernels of plans do. */
+static vd_result vd__fragment_try_divergent(vd__fragment_trial *t) {
+    vc_ref inputs[2];
     char what[64];
     vd_result result = VD_OK;
     vd__fragment_begin(t);
-    if (!t->k) return vd__fragment_fails(t, t->f->name);
-    vd__fragment_numbers(t, numbers);
+    if (!t->k) return vd__fragment_error(t, t->f->name);
+    vd__fragment_inputs(t, inputs);
     if (!vc_error(t->k)) {
-        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { vd__fragment_call(t, numbers); }
+        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { vd__fragment_call(t, inputs); }
         snprintf(what, sizeof what, "%s, to which not all invocations of a workgroup come", t->f->name);
-        if (vc_error(t->k)) result = vd__fragment_fails(t, what);
+        if (vc_error(t->k)) result = vd__fragment_error(t, what);
         vc_barrier(t->k);
         if (!result && vc_error(t->k))
             result = vd_error_set(VD_ERROR_INVALID, "%s has a vc_return_if, but what is behind it takes all "
@@ -1213,6 +1229,7 @@ static vd_result vd__fragment_try_place(vd__fragment_trial *t) {
     return result;
 }
 
+/* Checks a fragment for errors before kernels with it are recorded. */
 static vd_result vd__fragment_try(vd_context *ctx, const char *plan, const vd__fragment *f) {
     vd__fragment_trial t;
     vd_result result;
@@ -1220,24 +1237,24 @@ static vd_result vd__fragment_try(vd_context *ctx, const char *plan, const vd__f
     t.ctx = ctx;
     t.plan = plan;
     t.f = f;
-    result = vd__fragment_try_value(&t);
-    return result ? result : vd__fragment_try_place(&t);
+    result = vd__fragment_try_result(&t);
+    return result ? result : vd__fragment_try_divergent(&t);
 }
 
-/* What a buffer is; its name stands for what it is to the call. */
-static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *which, vd_buffer_info *info) {
+/* Queries a buffer; an error names its role in the call. */
+static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd_buffer_query(ctx, buffer, info);
-    return result ? vd_error_within(result, NULL, NULL, "%s", which) : VD_OK;
+    return result ? vd_error_within(result, NULL, NULL, "%s", role) : VD_OK;
 }
 
-/* The same of a buffer whose type becomes that of a plan. */
-static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *which, vd_buffer_info *info) {
-    vd_result result = vd__fft_query(ctx, buffer, which, info);
+/* The same for a buffer that determines the element type of a plan: VD_BYTES is an error. */
+static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
+    vd_result result = vd__fft_query(ctx, buffer, role, info);
     if (result || info->type != VD_BYTES) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of bytes; it takes scalars", info->name, which);
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of bytes; it takes scalars", info->name, role);
 }
 
-/* Whether a plan can be recorded into a list; one without a context is of none that can be asked. */
+/* Checks that a plan can be recorded into a list: its context exists and is that of the list. */
 static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     if (!ctx)
         return vd_error_set(VD_ERROR_INVALID, "the plan's context is gone, and what it had there; it can only be "
@@ -1247,81 +1264,87 @@ static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context than the plan");
 }
 
-/* Whether a buffer has the bytes that a plan needs. */
-static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *which, uint64_t bytes) {
+/* Checks that a buffer exists and has at least `bytes` bytes. */
+static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *role, uint64_t bytes) {
     vd_buffer_info info;
-    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "there is no buffer '%s'", which);
-    vd_result result = vd__fft_query(ctx, buffer, which, &info);
+    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "there is no buffer '%s'", role);
+    vd_result result = vd__fft_query(ctx, buffer, role, &info);
     if (result || info.size >= bytes) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, the plan needs %llu", info.name, which,
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, the plan needs %llu", info.name, role,
                         (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
-/* Whether to plan for a processor: few threads in a workgroup, few workgroups. */
+/* Whether to plan for a CPU: few threads in a work-group, few work-groups. */
 static bool vd__plan_for_cpu(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
 }
 
-/* How many rounds the loops over elements may take in an invocation. On processors llvmpipe (Mesa 22.3) ends any loop after 65535 rounds, those of all loops of
-   an invocation together; what other loops there are takes far less than the other half. */
-enum { VD__CPU_ROUNDS = 32768 };
+/* Limit of the iterations of loops over elements, per invocation. llvmpipe (Mesa 22.3) terminates loops after 65535
+   iterations, summed over all loops of an invocation; half of them is reserved for other loops. */
+enum { VD__CPU_ITERATIONS = 32768 };
 
-static uint64_t vd__plan_rounds(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ROUNDS : (uint64_t)1 << 32; }
-
-/* Workgroups that are under way at once on a large device: four for each of 132 multiprocessors. */
-static const uint32_t vd__plan_groups = 528;
-
-/* How many tiles of one dispatch may look back at each other, if one takes so many rounds at most: what a dispatch before has left is there at once. */
-static uint32_t vd__plan_flight(const vd_device_info *d, uint32_t rounds) {
-    uint32_t most = VD__CPU_ROUNDS / rounds;
-    return d->type != VD_DEVICE_CPU ? UINT32_MAX : most ? most : 1;
+static uint64_t vd__plan_rounds(const vd_device_info *d) {
+    return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ITERATIONS : (uint64_t)1 << 32;
 }
 
-/* How many times `each` there is in n, rounded up. */
+/* Number of work-groups that run concurrently on a large GPU: four for each of 132 multiprocessors. */
+static const uint32_t vd__plan_groups = 528;
+
+/* Limit of tiles in one dispatch with look-back between tiles, if one step back takes up to `iterations` iterations. The
+   results of earlier dispatches are available without waiting. */
+static uint32_t vd__plan_flight(const vd_device_info *d, uint32_t iterations) {
+    uint32_t limit = VD__CPU_ITERATIONS / iterations;
+    return d->type != VD_DEVICE_CPU ? UINT32_MAX : limit ? limit : 1;
+}
+
+/* n / each, rounded up. */
 static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
-/* Dispatches tiles that take tickets, some of them at a time. */
-static vd_result vd__plan_fly(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t flight) {
+/* Dispatches `tiles` tiles, at most `in_flight` in one dispatch. Tiles take their index from an atomic counter. */
+static vd_result vd__plan_fly(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t in_flight) {
     vd_result result = VD_OK;
     for (; tiles && !result; tiles -= desc->groups[0]) {
-        desc->groups[0] = tiles < flight ? tiles : flight;
+        desc->groups[0] = tiles < in_flight ? tiles : in_flight;
         result = vd_dispatch(list, desc);
     }
     return result;
 }
 
+/* Checks the environment variable VKDISPATCH_FFT_SHAPES. */
 static vd_result vd__plan_check_shapes(void) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s'; the choices are: gpu", shapes);
 }
 
-/* Most threads of a workgroup in a row. */
+/* Maximum size of a one-dimensional work-group. */
 static uint32_t vd__plan_threads(const vd_device_info *d) {
-    return d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations : d->limits.max_local_size[0];
+    return d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations
+                                                                         : d->limits.max_local_size[0];
 }
 
-/* A buffer of a plan: of that many elements of a type, or of bytes. `place`: where it begins, as far as that is known, is ored to it. */
-static vd_result vd__plan_check_buffer(vd_context *ctx, vd_buffer buffer, const char *which, vd_type type,
-                                       uint64_t count, uint64_t *place) {
+/* Checks that a buffer has `count` elements of a type, or as many bytes. `alignment`: its address or offset is ORed
+   into this, to find the common alignment of several buffers. */
+static vd_result vd__plan_check_buffer(vd_context *ctx, vd_buffer buffer, const char *role, vd_type type,
+                                       uint64_t count, uint64_t *alignment) {
     vd_buffer_info info;
-    vd_result result = vd__fft_check_buffer(ctx, buffer, which, count * vd_type_size(type));
+    vd_result result = vd__fft_check_buffer(ctx, buffer, role, count * vd_type_size(type));
     if (!result) result = vd_buffer_query(ctx, buffer, &info);
     if (result) return result;
-    if (place) *place |= info.address | info.native_offset;
+    if (alignment) *alignment |= info.address | info.native_offset;
     if (info.type == type || info.type == VD_BYTES) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of %s, the plan wants %s", info.name, which,
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of %s, the plan wants %s", info.name, role,
                         vd_type_name(info.type), vd_type_name(type));
 }
 
-/* A buffer that a plan has no use for is a mistake. */
-static vd_result vd__plan_check_unused(vd_buffer buffer, const char *which, const char *why) {
+/* Checks that a buffer that the plan does not use was not given. */
+static vd_result vd__plan_check_unused(vd_buffer buffer, const char *role, const char *why) {
     if (!buffer.id) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "there is a buffer '%s', which the plan does not take: %s", which, why);
+    return vd_error_set(VD_ERROR_INVALID, "there is a buffer '%s', which the plan does not take: %s", role, why);
 }
 
-/* What a combine of the caller's begins with. */
+/* Checks the identity element of a user-defined combine function. */
 static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
     if (!identity.of && !combine) return VD_OK;
     if (!identity.of)
@@ -1335,9 +1358,11 @@ static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, v
                         vd_type_name(type));
 }
 
-/* An identity in the type that it is combined in. Of f16 by bits: those that are no normal numbers are not cast before there is a kernel. */
+/* Converts an identity to the type of the arithmetic. An f16 is converted bitwise: without a kernel vc_cast cannot
+   convert immediates that are not normal numbers. */
 static vc_val vd__plan_identity(vc_val identity, vc_type type) {
-    uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31,
+             fraction = half & 1023;
     if (vc_typeof(identity) == type) return identity;
     if (vc_typeof(identity) != VC_F16 || type != VC_F32) return vc_cast(type, identity);
     if (exponent == 31) return vc_imm(type, sign | 0x7f800000u | fraction << 13);
@@ -1347,18 +1372,19 @@ static vc_val vd__plan_identity(vc_val identity, vc_type type) {
     return vc_imm(type, sign | exponent << 23 | (fraction & 1023) << 13);
 }
 
-/* "8 x 37" of a shape, or what else stands between: "37, 1" of strides. */
+/* Text of a shape, "8 x 37", or with another separator, "37, 1". */
 typedef struct vd__numbers { char text[96]; } vd__numbers;
-static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char *between) {
+static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char *separator) {
     vd__numbers out;
-    uint32_t i, used = 0;
+    uint32_t i, length = 0;
     for (out.text[0] = 0, i = 0; i < count && i < 4; i++)
-        used += (uint32_t)snprintf(out.text + used, sizeof out.text - used, "%s%llu", i ? between : "", (unsigned long long)n[i]);
+        length += (uint32_t)snprintf(out.text + length, sizeof out.text - length, "%s%llu", i ? separator : "",
+                                     (unsigned long long)n[i]);
     return out;
 }
 
-/* The dimensions of a shape and its elements, of which there may be so many; `axes` name some of the dimensions. */
-static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t most, uint32_t *dimensions,
+/* Checks a shape and returns its number of dimensions and elements, at most `limit`. `axes`: bit mask of dimensions. */
+static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t limit, uint32_t *dimensions,
                                      uint64_t *elements) {
     uint32_t count = 0;
     vd_result result = vd__plan_check_shapes();
@@ -1371,9 +1397,9 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     *dimensions = count;
     *elements = 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (shape[i] > most / *elements)
+        if (shape[i] > limit / *elements)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "a shape of %s, which is more than %llu elements",
-                                vd__numbers_of(shape, count, " x ").text, (unsigned long long)most);
+                                vd__numbers_of(shape, count, " x ").text, (unsigned long long)limit);
         *elements *= shape[i];
     }
     return VD_OK;
@@ -1381,27 +1407,32 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
 
 enum { VD__DIGITS = 6 };
 
-/* Where two buffers begin, in terms that can be compared; false: they are known to lie apart. */
-static bool vd__fft_compare(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *x, vd_buffer_info *y, uint64_t *from, uint64_t *to) {
-    if (vd_buffer_query(ctx, a, x) || vd_buffer_query(ctx, b, y)) return false;
-    *from = x->address ? x->address : x->native_offset;
-    *to = y->address ? y->address : y->native_offset;
-    return (x->address && y->address) || x->storage == y->storage || (x->native && x->native == y->native);
+/* Queries two buffers and the addresses or offsets at which they begin. Returns false if they are in different
+   memory, so that these are not comparable. */
+static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
+                                  vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
+    if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
+    *a_begin = a_info->address ? a_info->address : a_info->native_offset;
+    *b_begin = b_info->address ? b_info->address : b_info->native_offset;
+    return (a_info->address && b_info->address) || a_info->storage == b_info->storage
+           || (a_info->native && a_info->native == b_info->native);
 }
 
-/* Whether two buffers begin with the same byte: one of them, or both, may be views. */
+/* Whether two buffers, which may be views, begin at the same byte. */
 static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
-    vd_buffer_info x, y;
-    uint64_t from, to;
-    return a.id == b.id || (vd__fft_compare(ctx, a, b, &x, &y, &from, &to) && from == to);
+    vd_buffer_info a_info, b_info;
+    uint64_t a_begin, b_begin;
+    return a.id == b.id
+           || (vd__fft_compare_begin(ctx, a, b, &a_info, &b_info, &a_begin, &b_begin) && a_begin == b_begin);
 }
 
-/* Whether two buffers have a byte in common. */
+/* Whether two buffers share at least one byte. */
 static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
-    vd_buffer_info x, y;
-    uint64_t from, to;
+    vd_buffer_info a_info, b_info;
+    uint64_t a_begin, b_begin;
     if (a.id == b.id) return true;
-    return vd__fft_compare(ctx, a, b, &x, &y, &from, &to) && (from < to ? to - from < x.size : from - to < y.size);
+    return vd__fft_compare_begin(ctx, a, b, &a_info, &b_info, &a_begin, &b_begin)
+           && (a_begin < b_begin ? b_begin - a_begin < a_info.size : a_begin - b_begin < b_info.size);
 }
 
 typedef struct vd__named { vd_buffer buffer; const char *name; } vd__named;
@@ -1413,18 +1444,21 @@ static vd__named vd__named_of(vd_buffer buffer, const char *name) {
     return n;
 }
 
-/* Two buffers of a run may not have a byte in common; `same`: unless they begin with the same one. */
-static vd_result vd__plan_check_apart(vd_context *ctx, vd__named a, vd__named b, bool same) {
-    if (!vd__fft_overlap(ctx, a.buffer, b.buffer) || (same && vd__fft_is_one_memory(ctx, a.buffer, b.buffer))) return VD_OK;
+/* Checks that two buffers do not overlap; with `in_place_allowed` they may begin at the same byte. */
+static vd_result vd__plan_check_apart(vd_context *ctx, vd__named a, vd__named b, bool in_place_allowed) {
+    if (!vd__fft_overlap(ctx, a.buffer, b.buffer)
+        || (in_place_allowed && vd__fft_is_one_memory(ctx, a.buffer, b.buffer)))
+        return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a.name, b.name,
-                        same ? ", and do not begin at one place" : "");
+                        in_place_allowed ? ", and do not begin at one place" : "");
 }
 
 static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) {
     return ctx && desc ? VD_OK : vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
 }
 
-/* How a plan of elements of one type comes to be: `make` sees what it is to be, and may fail half-way. */
+/* Defines vd__KIND_new, which allocates a plan and calls `make` to initialise it. If `make` fails half-way, the plan
+   is destroyed. */
 #define VD__PLAN_NEW(kind, make) \
     static vd_result vd__##kind##_new(vd_context *ctx, const vd_##kind##_desc *desc, vd_##kind **out) { \
         vd_allocator allocator = vd_context_allocator(ctx); \
@@ -1442,7 +1476,7 @@ static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) 
         return result; \
     }
 
-/* And how the caller comes to it. */
+/* Defines the public function vd_KIND_create. */
 #define VD__PLAN_CREATE(kind) \
     VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
         vd_##kind *p = NULL; \
@@ -1451,12 +1485,12 @@ static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) 
         return p; \
     }
 
-/* Digits of an index, the last one changing fastest, and how far apart in memory its steps are. */
+/* Mixed-radix digits of an index, the last one changing fastest, and the memory stride of each. */
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
 
 static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     if (size == 1) return;
-    if (d->count && d->stride[d->count - 1] == stride * size) { /* one behind the other */
+    if (d->count && d->stride[d->count - 1] == stride * size) { /* contiguous with the digit before: merge both */
         d->size[d->count - 1] *= size;
         d->stride[d->count - 1] = stride;
     } else {
@@ -1466,38 +1500,39 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     d->product *= size;
 }
 
-/* Where the element of an index lies. */
+/* Returns the memory offset of an index. */
 static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
-    vc_val at = vc_u32(0);
+    vc_val offset = vc_u32(0);
     uint32_t i = d->count;
     while (i-- > 0) {
         vc_val digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
         index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
-        at = vc_add(at, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
+        offset = vc_add(offset, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
     }
-    return at;
+    return offset;
 }
 
 // >>factor
-/* Lengths as products of radices, and what a radix costs. */
+/* Factorisation of lengths into radices, and the arithmetic cost of a radix. */
 
 VD__FFT_SMALL
 
-/* The largest factor of a radix not above its root, whose transforms are done first; 1: r is prime. */
+/* Returns the largest factor a <= sqrt(r) of a composite radix r = a * b; 1 if r is prime. */
 static uint32_t vd__fft_split(uint32_t r) {
     uint32_t a, best = 1;
     for (a = 2; a * a <= r; a++) if (r % a == 0) best = a;
     return best;
 }
 
-/* Whether n has no prime factor above `most`. */
-static bool vd__fft_is_smooth(uint64_t n, uint64_t most) {
-    for (uint64_t p = 2; p <= most && n > 1; p++) while (n % p == 0) n /= p;
+/* Whether all prime factors of n are at most `limit`. */
+static bool vd__fft_is_smooth(uint64_t n, uint64_t limit) {
+    for (uint64_t p = 2; p <= limit && n > 1; p++) while (n % p == 0) n /= p;
     return n == 1;
 }
 
-/* The least product of powers of 2, 3, 5 and 7, the latter two up to `most`, of at least n; 0: none has 64 bits. */
-static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t most) {
+/* Returns the smallest m >= n whose prime factors are 2, 3, 5 and 7 and at most `limit` (3 at least); 0 if none fits
+   in 64 bits. */
+static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
     uint64_t best = 0, x;
     for (uint64_t seven = 1;; seven *= 7) {
         for (uint64_t five = seven;; five *= 5) {
@@ -1506,13 +1541,13 @@ static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t most) {
                 if (x >= n && (!best || x < best)) best = x;
                 if (three >= n || three > UINT64_MAX / 3) break;
             }
-            if (most < 5 || five >= n || five > UINT64_MAX / 5) break;
+            if (limit < 5 || five >= n || five > UINT64_MAX / 5) break;
         }
-        if (most < 7 || seven >= n || seven > UINT64_MAX / 7) return best;
+        if (limit < 7 || seven >= n || seven > UINT64_MAX / 7) return best;
     }
 }
 
-/* Real operations of a transform of r values in registers. */
+/* Number of real operations of a butterfly of radix r. */
 static double vd__fft_work(uint32_t r) {
     uint32_t a = vd__fft_split(r), b = r / a;
     if (r == 2) return 4;
@@ -1718,11 +1753,15 @@ struct vd_fft {
     struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
 };
 
-static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) { return s->radix[leg ? s->stages - 1 - stage : stage]; }
+static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) {
+    return s->radix[leg ? s->stages - 1 - stage : stage];
+}
 
 /* Whether stages i - 1 and i, of one axis, exchange values among a few neighbours in a subgroup, in either direction. Of radices r and s, and n elements, c
    threads have r * s values between them: c = threads * r * s / n. */
-static bool vd__fft_by_lanes(const vd__fft_shape *s, uint32_t i) { return i && s->joined >> i & 1 && s->axis[i] == s->axis[i - 1]; }
+static bool vd__fft_by_lanes(const vd__fft_shape *s, uint32_t i) {
+    return i && s->joined >> i & 1 && s->axis[i] == s->axis[i - 1];
+}
 
 static uint32_t vd__fft_passes(const vd__fft_shape *s) {
     uint32_t i, count = 0;
@@ -1763,7 +1802,8 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint
     if (s->turned && at + 1 < s->stages && s->joined >> (at + 1) & 1) { /* takes its butterflies as the joined stage behind it needs them */
         g.joined = true;
         g.before_radix = s->radix[at + 1];
-        for (g.before_part = s->size[s->axis[at + 1]] / g.before_radix, k = 0; k < s->axis[at + 1]; k++) g.before_part *= s->size[k];
+        for (g.before_part = s->size[s->axis[at + 1]] / g.before_radix, k = 0; k < s->axis[at + 1]; k++)
+            g.before_part *= s->size[k];
     } else if (g.joined) {
         vd__fft_phase before = vd__fft_phase_of(s, 0, at - 1);
         g.before_part = before.part;
@@ -1786,7 +1826,8 @@ static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes)
     vd__fft_phase a = vd__fft_phase_of(s, 0, i - 1);
     vd__fft_phase b = vd__fft_phase_of(s, 0, i);
     if (s->turned)
-        return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n && a.part == s->threads * b.radix && s->threads % b.step == 0;
+        return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n
+               && a.part == s->threads * b.radix && s->threads % b.step == 0;
     if (s->axis[i] != s->axes - 1) return false;
     if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
     return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
@@ -1816,7 +1857,9 @@ static bool vd__fft_all_columns(const vd__fft_shape *s) { return s->columns_in &
 static uint32_t vd__fft_padded(vd__fft_pad pad, uint32_t at) { return at + (at >> pad.shift) * pad.width; }
 
 /* Words of shared memory from one transform to the next, an odd number; those of columns lie between each other. */
-static uint32_t vd__fft_pitch(const vd__fft_shape *s, vd__fft_pad pad) { return vd__fft_padded(pad, s->n / s->slices) | (pad.width ? 1u : 0u); }
+static uint32_t vd__fft_pitch(const vd__fft_shape *s, vd__fft_pad pad) {
+    return vd__fft_padded(pad, s->n / s->slices) | (pad.width ? 1u : 0u);
+}
 
 static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side) : vd__fft_pitch(s, pad) * s->side;
@@ -1827,13 +1870,16 @@ static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 /* Words of shared memory of all transforms of a workgroup, for one component. */
 static uint32_t vd__fft_words(const vd__fft_shape *s) {
     uint32_t words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
-    for (uint32_t i = 0; i + 1 < s->stages; i++) if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
+    for (uint32_t i = 0; i + 1 < s->stages; i++)
+        if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
     return words;
 }
 
 /* In words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    return vd__fft_passes(s) + 1 == s->stages && !s->mirrored ? 0 : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
+    return vd__fft_passes(s) + 1 == s->stages && !s->mirrored
+               ? 0
+               : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
 }
 
 /* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. Its
@@ -1845,7 +1891,8 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
         cost += (double)s->threads * g.each * stage;
-        if (i && !(s->joined >> i & 1)) cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
+        if (i && !(s->joined >> i & 1))
+            cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
     }
     if (s->turned) return cost * pressure;
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
@@ -1906,8 +1953,9 @@ typedef struct vd__fft_search {
 
 /* Of shapes that are not dealt yet. */
 static bool vd__fft_is_same(const vd__fft_shape *a, const vd__fft_shape *b) {
-    return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined &&
-           memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0 && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
+    return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined
+           && memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0
+           && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
 }
 
 static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s, double cost) {
@@ -1927,7 +1975,11 @@ static double vd__fft_doubt(const vd__fft_device *d, const vd__fft_shape *s) {
         if (s->radix[i] < least) least = s->radix[i];
         if (s->radix[i] > most) most = s->radix[i];
     }
-    return (most > 8 * least ? 1.4 : most > 4 * least ? 1.2 : most > 2 * least ? 1.06 : 1) * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
+    return (most > 8 * least   ? 1.4
+            : most > 4 * least ? 1.2
+            : most > 2 * least ? 1.06
+                               : 1)
+           * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
 static void vd__fft_try_one(vd__fft_search *s) {
@@ -1948,7 +2000,8 @@ static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
     s->now.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
     vd__fft_try_one(s);
-    for (uint32_t i = 1; i < s->now.stages; i++) if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
+    for (uint32_t i = 1; i < s->now.stages; i++)
+        if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
     if (s->now.joined) vd__fft_try_one(s);
     s->now.joined = 0;
 }
@@ -2029,33 +2082,39 @@ typedef struct vd__fft_known {
     uint8_t joined;
 } vd__fft_known;
 static const vd__fft_known vd__fft_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 2, 1, 0 }, { { 120 }, { 8, 15 }, 15, 8, 0, 0 },
-    { { 128 }, { 4, 4, 8 }, 16, 2, 0, 0 }, { { 243 }, { 3, 9, 9 }, 27, 1, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 1, 0 }, { { 360 }, { 5, 8, 9 }, 45, 2, 0, 0 },
-    { { 500 }, { 20, 25 }, 25, 1, 0, 0 }, { { 512 }, { 8, 8, 8 }, 64, 1, 0, 0 }, { { 625 }, { 25, 25 }, 25, 1, 1, 0 }, { { 729 }, { 9, 9, 9 }, 81, 1, 0, 0 },
-    { { 1000 }, { 10, 10, 10 }, 100, 2, 1, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 }, { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 },
-    { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 }, { { 2187 }, { 27, 3, 27 }, 81, 1, 0, 0 }, { { 3125 }, { 5, 25, 25 }, 125, 1, 1, 0 },
-    { { 4000 }, { 20, 10, 20 }, 200, 1, 1, 0 }, { { 4095 }, { 21, 15, 13 }, 315, 1, 1, 0 }, { { 16384 }, { 32, 16, 32 }, 512, 1, 2, 0 },
-    { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 }, { { 16, 16 }, { 4, 4, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 4, 8, 4, 8 }, 32, 1, 1, 4 },
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 2, 1, 0 },
+    { { 120 }, { 8, 15 }, 15, 8, 0, 0 }, { { 128 }, { 4, 4, 8 }, 16, 2, 0, 0 }, { { 243 }, { 3, 9, 9 }, 27, 1, 0, 0 },
+    { { 256 }, { 8, 4, 8 }, 32, 2, 1, 0 }, { { 360 }, { 5, 8, 9 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 1, 0, 0 },
+    { { 512 }, { 8, 8, 8 }, 64, 1, 0, 0 }, { { 625 }, { 25, 25 }, 25, 1, 1, 0 }, { { 729 }, { 9, 9, 9 }, 81, 1, 0, 0 },
+    { { 1000 }, { 10, 10, 10 }, 100, 2, 1, 0 }, { { 1080 }, { 10, 18, 6 }, 60, 1, 0, 0 },
+    { { 1536 }, { 8, 24, 8 }, 64, 1, 0, 0 }, { { 1920 }, { 15, 16, 8 }, 128, 1, 0, 0 },
+    { { 2187 }, { 27, 3, 27 }, 81, 1, 0, 0 }, { { 3125 }, { 5, 25, 25 }, 125, 1, 1, 0 },
+    { { 4000 }, { 20, 10, 20 }, 200, 1, 1, 0 }, { { 4095 }, { 21, 15, 13 }, 315, 1, 1, 0 },
+    { { 16384 }, { 32, 16, 32 }, 512, 1, 2, 0 }, { { 8, 8 }, { 8, 8 }, 8, 16, 1, 0 },
+    { { 16, 16 }, { 4, 4, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 4, 8, 4, 8 }, 32, 1, 1, 4 },
     { { 64, 64 }, { 8, 8, 8, 8 }, 256, 1, 1, 0 }, { { 128, 128 }, { 8, 16, 16, 8 }, 512, 1, 2, 0 },
-    { { 512, 2 }, { 16, 4, 8, 2 }, 64, 1, 0, 8 }, { { 128, 16 }, { 8, 16, 16 }, 128, 1, 1, 0 }, { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 },
-    { { 2048, 2 }, { 16, 16, 8, 2 }, 256, 1, 1, 8 }, { { 4096, 4 }, { 32, 16, 8, 4 }, 512, 1, 2, 8 }
+    { { 512, 2 }, { 16, 4, 8, 2 }, 64, 1, 0, 8 }, { { 128, 16 }, { 8, 16, 16 }, 128, 1, 1, 0 },
+    { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 }, { { 2048, 2 }, { 16, 16, 8, 2 }, 256, 1, 1, 8 },
+    { { 4096, 4 }, { 32, 16, 8, 4 }, 512, 1, 2, 8 }
 };
 static const vd__fft_known vd__fft_columns[] = {
-    { { 64 }, { 16, 4 }, 4, 32, 1, 0 }, { { 128 }, { 16, 8 }, 8, 32, 1, 0 }, { { 256 }, { 16, 16 }, 16, 32, 2, 0 }, { { 512 }, { 32, 16 }, 16, 16, 2, 0 },
-    { { 1024 }, { 32, 32 }, 32, 16, 2, 0 }, { { 2048 }, { 16, 16, 8 }, 64, 8, 2, 0 }, { { 128, 8 }, { 16, 8, 8 }, 64, 8, 1, 0 },
+    { { 64 }, { 16, 4 }, 4, 32, 1, 0 }, { { 128 }, { 16, 8 }, 8, 32, 1, 0 }, { { 256 }, { 16, 16 }, 16, 32, 2, 0 },
+    { { 512 }, { 32, 16 }, 16, 16, 2, 0 }, { { 1024 }, { 32, 32 }, 32, 16, 2, 0 },
+    { { 2048 }, { 16, 16, 8 }, 64, 8, 2, 0 }, { { 128, 8 }, { 16, 8, 8 }, 64, 8, 1, 0 },
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
 
 /* Rows whose results meet their mirror images, as those of reals do. */
 static const vd__fft_known vd__fft_rows_mirrored[] = {
-    { { 128 }, { 8, 16 }, 16, 4, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 }, { { 1024 }, { 8, 16, 8 }, 64, 1, 0, 0 },
-    { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }
+    { { 128 }, { 8, 16 }, 16, 4, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 },
+    { { 1024 }, { 8, 16, 8 }, 64, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }
 };
 
 /* Rows and columns that are done twice, as Bluestein's algorithm and convolutions do. */
 static const vd__fft_known vd__fft_rows_twice[] = {
     { { 256 }, { 16, 16 }, 16, 2, 0, 0 }, { { 512 }, { 8, 4, 16 }, 32, 4, 2, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 0, 0 },
-    { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }, { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
+    { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 },
+    { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
 static const vd__fft_known vd__fft_columns_twice[] = {
     { { 64 }, { 16, 4 }, 4, 32, 0, 0 }, { { 128 }, { 16, 8 }, 8, 16, 0, 0 }, { { 512 }, { 32, 16 }, 16, 16, 1, 0 },
@@ -2064,8 +2123,9 @@ static const vd__fft_known vd__fft_columns_twice[] = {
 
 /* Images that are convolved in one kernel. */
 static const vd__fft_known vd__fft_images[] = {
-    { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 }, { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 },
-    { { 64, 64 }, { 8, 8, 4, 16 }, 128, 1, 1, 4 }, { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
+    { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 },
+    { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 }, { { 64, 64 }, { 8, 8, 4, 16 }, 128, 1, 1, 4 },
+    { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
 static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
@@ -2093,13 +2153,15 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
 /* Rows on a processor (PoCL on AVX-512, 16 MiB). It compiles each kernel three times, in more than linear time; where exchanges alternate, small radices are
    no slower: 4096 = 16 x 16 x 16 is there after 370 ms and takes 16.6, 4 x 4 x 4 x 4 x 4 x 4 after 139, and 14.4. */
 static const vd__fft_known vd__fft_processor_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 1, 0, 0 }, { { 512 }, { 4, 4, 4, 8 }, 128, 1, 0, 0 },
-    { { 1024 }, { 4, 4, 4, 4, 4 }, 256, 1, 0, 0 }, { { 2048 }, { 4, 4, 4, 4, 4, 2 }, 512, 1, 0, 0 }, { { 4096 }, { 4, 4, 4, 4, 4, 4 }, 1024, 1, 0, 0 }
+    { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 1, 0, 0 },
+    { { 512 }, { 4, 4, 4, 8 }, 128, 1, 0, 0 }, { { 1024 }, { 4, 4, 4, 4, 4 }, 256, 1, 0, 0 },
+    { { 2048 }, { 4, 4, 4, 4, 4, 2 }, 512, 1, 0, 0 }, { { 4096 }, { 4, 4, 4, 4, 4, 4 }, 1024, 1, 0, 0 }
 };
 
 /* The same whose results meet their mirror images, where values are held across barriers. */
 static const vd__fft_known vd__fft_processor_mirrored[] = {
-    { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
+    { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
+    { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
 /* Rows on a processor whose numbers are words (llvmpipe, 16 MiB), columns too. It compiles an access to memory as a loop over lanes, for a millisecond: threads
@@ -2107,8 +2169,9 @@ static const vd__fft_known vd__fft_processor_mirrored[] = {
    23. Columns of 1024 = 16 x 16 x 4, dealt to neighbouring threads, were there after 490 ms and took 65; 8 with 4 x 8 with 4 after 140, and 45. Rows of
    160 = 20 with 4 x 2 take as long as 16 x 10, which is there after 123 ms instead of 182. */
 static const vd__fft_known vd__fft_lane_rows[] = {
-    { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 },
-    { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 }, { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 },
+    { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 },
+    { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
+    { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 },
     { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
@@ -2155,16 +2218,19 @@ static bool vd__fft_is_even(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c,
 }
 
 /* Word of shared memory that lane l of a workgroup reaches for element j of its first butterfly; UINT32_MAX: it has none. */
-static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns, uint32_t l, uint32_t j) {
+static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns,
+                             uint32_t l, uint32_t j) {
     uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t;
     if (g->joined) b = vd__fft_first_of(t / g->lanes, g->before_part, g->before_radix) + t % g->lanes * g->before_part;
     if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
     uint32_t at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
-    return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q) : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q)
+                                  : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
 }
 
 /* Cycles that a few accesses of two groups of 32 lanes take, one bank a word. */
-static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns) {
+static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
+                               bool columns) {
     uint32_t turn, l, sum = 0;
     for (turn = 0; turn < 6; turn++) {
         uint8_t bank[32];
@@ -2184,8 +2250,10 @@ static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t leg, uint32
     uint32_t at = leg ? s->stages - 2 - i : i;
     vd__fft_phase a = vd__fft_phase_of(s, leg, at), b = vd__fft_phase_of(s, leg, at + 1);
     bool last = at + 2 == s->stages;
-    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in) + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
-    return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8) + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
+    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in)
+                    + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
+    return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8)
+           + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
 }
 
 static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
@@ -2194,13 +2262,14 @@ static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad
 
 /* The fewest conflicts that the room allows. */
 static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
-    static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 }, { 3, 1 }, { 6, 4 }, { 6, 8 }, { 5, 2 }, { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 },
-                                           { 8, 16 }, { 9, 16 } };
+    static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 },  { 3, 1 }, { 6, 4 },  { 6, 8 }, { 5, 2 },
+                                           { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 }, { 8, 16 }, { 9, 16 } };
     for (uint32_t i = 0; i + 1 < s->stages; i++) {
         uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
         for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
             uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
-            if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared) continue;
+            if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared)
+                continue;
             least = cost;
             s->pad[i] = choices[k];
         }
@@ -2272,8 +2341,9 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
 
 /* One side of a pass, by the order of dimensions: those before the axis number the blocks, with `block` behind them, `each` and those behind the axis the
    transforms of a block. Dimensions that the kernel does too come before the axis among those of a transform, the nearest first. */
-static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, uint32_t with, const vd__fft_layout *l, uint64_t stride,
-                                    vd__digit block, vd__digit each, vd__digit last) {
+static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, uint32_t with,
+                                    const vd__fft_layout *l, uint64_t stride, vd__digit block, vd__digit each,
+                                    vd__digit last) {
     vd__fft_side s;
     uint32_t i, axes = 0;
     bool near = false;
@@ -2297,11 +2367,15 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
 }
 
 /* Whether neighbouring transforms lie nearer to each other than the elements of one. */
-static bool vd__fft_is_columns(const vd__fft_side *s) { return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0]; }
+static bool vd__fft_is_columns(const vd__fft_side *s) {
+    return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0];
+}
 
 /* Whether neighbouring threads take neighbouring transforms there. Not where neighbours exchange values in subgroups: they have to be of one transform, and
    that driver goes over memory lane by lane whatever they are of. */
-static bool vd__fft_deals_columns(const vd__fft_device *d, const vd__fft_side *s) { return !d->lanes && vd__fft_is_columns(s); }
+static bool vd__fft_deals_columns(const vd__fft_device *d, const vd__fft_side *s) {
+    return !d->lanes && vd__fft_is_columns(s);
+}
 
 /* Transforms that lie behind each other anyway are all of one block. */
 static void vd__fft_join_blocks(vd__fft_side *s) {
@@ -2337,11 +2411,13 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
 }
 
 /* Transforms of a block. */
-static uint64_t vd__fft_count(const vd__fft_pass *pass) { return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product; }
+static uint64_t vd__fft_count(const vd__fft_pass *pass) {
+    return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product;
+}
 
 /* Of the first or the second of two passes. */
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg, uint32_t which, uint32_t length,
-                               uint32_t least) {
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg,
+                               uint32_t which, uint32_t length, uint32_t least) {
     vd__fft_shape *s = &pass->shape;
     memset(s, 0, sizeof *s);
     for (uint32_t i = p->dimensions; i-- > 0;) {
@@ -2364,7 +2440,8 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
 }
 
 /* In one kernel; of a part, all parts side by side where it is stored. */
-static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp, uint32_t least) {
+static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp,
+                             uint32_t least) {
     vd__fft_pass *pass = vd__fft_add_pass(r, leg->from, leg->to);
     vd__digit none = vd__digit_of(1, 0);
     uint32_t order[4];
@@ -2372,7 +2449,8 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     vd__fft_order(p, &p->layout[leg->from], order);
     pass->in = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->from], leg->in_stride, none, none, none);
     pass->out = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->to], leg->out_stride, none, none, none);
-    pass->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, p->dense.stride[leg->axis], none, none, none);
+    pass->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, p->dense.stride[leg->axis], none, none,
+                                     none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
     vd__fft_join_blocks(&pass->in_index);
@@ -2389,37 +2467,43 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
 static uint64_t vd__fft_nearer(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
-    while (order[--i] != leg->axis) if (!(leg->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, leg->axis, order[i]);
+    while (order[--i] != leg->axis)
+        if (!(leg->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, leg->axis, order[i]);
     return product;
 }
 
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least);
 
 /* n = first * second: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed, which may take two kernels again. */
-static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three, uint32_t least) {
+static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three,
+                               uint32_t least) {
     const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
-    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis], s_dense = p->dense.stride[leg->axis];
+    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis],
+             s_dense = p->dense.stride[leg->axis];
     vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(leg->outer, leg->in_step);
     vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP);
     vd__fft_leg rest = *leg;
     uint32_t order[4], count = r->count;
     if (!a) return false;
     vd__fft_order(p, in, order);
-    a->in = vd__fft_side_of(p, order, leg, leg->with[0], in, second * leg->in_stride, parts, vd__digit_of(second, leg->in_stride), none);
+    a->in = vd__fft_side_of(p, order, leg, leg->with[0], in, second * leg->in_stride, parts,
+                            vd__digit_of(second, leg->in_stride), none);
     a->out = vd__fft_side_of(p, order, leg, leg->with[0], temp, second * s, parts, vd__digit_of(second, s), none);
     a->turn = leg->n;
     a->turn_rows = second;
     a->turn_width = vd__fft_nearer(p, order, leg);
     a->filled[0] = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
     a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
-    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to) : NULL;
+    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to)
+                                                                            : NULL;
     if (b) {
         b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
         b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
-                                 vd__digit_of(first, leg->out_stride * leg->outer), vd__digit_of(leg->outer, leg->out_step));
+                                 vd__digit_of(first, leg->out_stride * leg->outer),
+                                 vd__digit_of(leg->outer, leg->out_step));
         b->kept[0] = vd__fft_cut_of(leg->kept, p->shape[leg->axis], first * leg->outer, a->turn_width);
-        b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none, vd__digit_of(first, s_dense * leg->outer),
-                                       vd__digit_of(leg->outer, s_dense));
+        b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none,
+                                       vd__digit_of(first, s_dense * leg->outer), vd__digit_of(leg->outer, s_dense));
         if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
@@ -2449,9 +2533,11 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *le
 /* On a GPU in one pass if that has eight columns side by side, since shorter runs cost more than a second pass; as it is possible otherwise. */
 static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
     uint32_t n = (uint32_t)leg->n;
-    if (!vd__fft_is_smooth(n, 31)) return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
+    if (!vd__fft_is_smooth(n, 31))
+        return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
     for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
-        if ((n <= 65536 && vd__fft_plan_one(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least)) return true;
+        if ((n <= 65536 && vd__fft_plan_one(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least))
+            return true;
         if (least < 8) return false;
     }
 }
@@ -2461,7 +2547,8 @@ static bool vd__fft_is_whole(const vd_fft *p) {
     uint64_t in[4];
     memcpy(in, p->shape, sizeof in);
     if (p->kind == VD_FFT_REAL) in[p->real_axis] = p->real_length;
-    return memcmp(p->layout[VD__FFT_IN].count, in, sizeof in) == 0 && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
+    return memcmp(p->layout[VD__FFT_IN].count, in, sizeof in) == 0
+           && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
 /* Whether OUT may have no buffer. */
@@ -2469,7 +2556,9 @@ static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hoo
 
 /* A whole axis, from where the passes so far leave the data. */
 static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
+                                ? VD__FFT_OUT
+                                : VD__FFT_MIDDLE;
     vd__fft_leg leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
@@ -2533,8 +2622,9 @@ static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
     leg.with[1] = count == 3 ? 1u << dimension[1] : 0;
     for (uint32_t least = 32; least >= 16; least /= 2) /* of the first kernel, were it of columns; the second has half as many */
         for (uint32_t first = 2; first <= VD__FFT_POINTS / near && first < leg.n; first++)
-            if (leg.n % first == 0 && near * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS) &&
-                leg.n / first <= VD__FFT_POINTS / (least / 2) / beside && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
+            if (leg.n % first == 0 && near * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
+                && leg.n / first <= VD__FFT_POINTS / (least / 2) / beside
+                && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
                 return true;
     return false;
 }
@@ -2543,7 +2633,8 @@ static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
 static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
     uint32_t order[4], found = 0;
     vd__fft_order(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
-    for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));) if (axes >> order[i] & 1) found |= 1u << order[i];
+    for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));)
+        if (axes >> order[i] & 1) found |= 1u << order[i];
     return found;
 }
 
@@ -2551,7 +2642,9 @@ static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
    fill a workgroup, of several kernels each leaves room for others. */
 static vd_result vd__fft_plan_some(vd_fft *p, uint32_t left, uint32_t *done) {
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
-        if (vd__fft_plan_group(p, *done, *done == left, *done == left && !p->route[0].count ? VD__FFT_POINTS : VD__FFT_POINTS / 2)) return VD_OK;
+        if (vd__fft_plan_group(p, *done, *done == left,
+                               *done == left && !p->route[0].count ? VD__FFT_POINTS : VD__FFT_POINTS / 2))
+            return VD_OK;
     if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest(left), true);
     if (vd__fft_plan_parted(p, left, true)) {
         *done = left;
@@ -2576,7 +2669,8 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
 
 /* One side of the pass in the middle of a convolution, along dimension 1, or each of its parts, and those of `with`: images a step apart, kernels of one
    image too where workgroups share them out. Of the spectrum a part is each so many-th index, of an array so many in a row. */
-static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step, uint64_t kernel_step, bool spectrum) {
+static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step,
+                                        uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->parted ? c->parts : 1;
     vd__fft_side s;
@@ -2588,7 +2682,8 @@ static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
-    for (uint32_t i = 2; i < p->dimensions; i++) if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
+    for (uint32_t i = 2; i < p->dimensions; i++)
+        if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
     vd__fft_join_blocks(&s);
     return s;
 }
@@ -2601,7 +2696,8 @@ static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *writte
         const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
         double size = s->size[s->axes - 1 - i];
         if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
-        if (out->count) *written *= (double)out->count / (size * (double)(out->scale < out->count ? out->scale : out->count));
+        if (out->count)
+            *written *= (double)out->count / (size * (double)(out->scale < out->count ? out->scale : out->count));
     }
     if (pass->product.channels) {
         *read *= pass->product.channels;
@@ -2613,13 +2709,16 @@ static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *writte
 /* Bytes of spectra that come from memory where images are done one after the other, since what is moved for an image in between has driven them out of the
    caches: none where that and a spectrum have 12 MiB, all where they have 48. */
 static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
-    double images = (double)p->convolution.batch, spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
+    double images = (double)p->convolution.batch,
+           spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
     double read, written;
     if (!pass->product.channels && !pass->product.plain) return 0;
     vd__fft_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
-    return between <= 12582912.0 ? 0 : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
+    return between <= 12582912.0
+               ? 0
+               : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
 /* There, product and back in one kernel. */
@@ -2656,7 +2755,8 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
         uint32_t least = i || p->device.cpu ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) continue;
         vd__fft_moved(pass, &read, &written);
-        pass->product.missed = !p->device.cpu && c->batch > 1 && vd__fft_missed(p, pass) > (read + written) * 2 * vc_type_size(p->real);
+        pass->product.missed = !p->device.cpu && c->batch > 1
+                               && vd__fft_missed(p, pass) > (read + written) * 2 * vc_type_size(p->real);
         return true;
     }
     p->route[0].count--;
@@ -2713,11 +2813,13 @@ static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_pl
 static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place after) {
     vd__fft_place to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
-    for (uint32_t i = p->dimensions; i-- > 2 && ok;) ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
+    for (uint32_t i = p->dimensions; i-- > 2 && ok;)
+        ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
     vd__fft_place from = p->route[0].count ? between : VD__FFT_IN;
     ok = ok && vd__fft_plan_turning_point(p, from, between, to);
     p->convolution.back = true;
-    for (uint32_t i = 2; i < p->dimensions && ok; i++) ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+    for (uint32_t i = 2; i < p->dimensions && ok; i++)
+        ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
     return ok;
 }
 
@@ -2725,8 +2827,10 @@ static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place a
    a signal has no more rows than a part, or a result, only those are done, one by one: each makes all the parts, or comes of all of them. */
 static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
-    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to], *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
-    uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second, step = p->dense.stride[1];
+    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to],
+                         *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
+    uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second,
+             step = p->dense.stride[1];
     uint32_t near = p->dimensions - 1;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
@@ -2737,9 +2841,12 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     leg.axis = 1;
     leg.with[0] = 1u << near;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    pass->in = vd__fft_side_of(p, order, &leg, leg.with[0], in, second * in->stride[1], none, vd__digit_of(rows, in->stride[1]), none);
-    pass->out = vd__fft_side_of(p, order, &leg, leg.with[0], out, second * out->stride[1], none, vd__digit_of(rows, out->stride[1]), none);
-    pass->in_index = vd__fft_side_of(p, order, &leg, leg.with[0], &p->dense, second * step, none, vd__digit_of(rows, step), none);
+    pass->in = vd__fft_side_of(p, order, &leg, leg.with[0], in, second * in->stride[1], none,
+                               vd__digit_of(rows, in->stride[1]), none);
+    pass->out = vd__fft_side_of(p, order, &leg, leg.with[0], out, second * out->stride[1], none,
+                                vd__digit_of(rows, out->stride[1]), none);
+    pass->in_index = vd__fft_side_of(p, order, &leg, leg.with[0], &p->dense, second * step, none,
+                                     vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
     pass->inverse = pass->turn_first = c->back;
     pass->turn = n;
@@ -2765,8 +2872,10 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
     vd__fft_convolution *c = &p->convolution;
     uint32_t near = p->dimensions - 1, with = p->dimensions == 4 ? 4 : 0;
     uint64_t most = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
-    bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts && c->parts <= VD__FFT_RADIX;
-    ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31) && p->shape[near] <= most / c->parts;
+    bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts
+              && c->parts <= VD__FFT_RADIX;
+    ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31)
+         && p->shape[near] <= most / c->parts;
     if (with) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
     c->parted = true;
     ok = ok && vd__fft_plan_rows_parted(p, VD__FFT_IN, between) && vd__fft_plan_middle(p, between, after, with, false);
@@ -2798,8 +2907,12 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     memory = (memory + vd__fft_missed(p, pass)) * vd__fft_narrow(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
     if (pass->chirp) times = 2;
-    double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s) * 0.0383;
-    double alone = (s->columns_in || s->columns_out ? 0.466 : held <= 16 ? 0.03 : 0.195) * pow(s->threads * s->side / 1024.0, 0.41);
+    double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s)
+                  * 0.0383;
+    double alone = (s->columns_in || s->columns_out ? 0.466
+                    : held <= 16                    ? 0.03
+                                                    : 0.195)
+                   * pow(s->threads * s->side / 1024.0, 0.41);
     return (memory > work ? memory : work) + alone * (memory > work ? work : memory);
 }
 
@@ -2807,7 +2920,9 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
 static double vd__fft_plan_kind(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
     bool one = c->channels == 1 && c->kernels == 1, ok;
-    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p) ? VD__FFT_OUT : VD__FFT_MIDDLE;
+    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p)
+                                ? VD__FFT_OUT
+                                : VD__FFT_MIDDLE;
     vd__fft_place after = one ? between : VD__FFT_FOLD;
     uint64_t most = p->shape[0];
     uint32_t i;
@@ -2871,8 +2986,12 @@ static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
 /* Sums and products that know the zeros of a transform that is not filled; the builder may not, since x + 0 is not x for -0. */
 static bool vd__fft_is_zero(vc_val a) { return a.of < 4096 && a.bits == 0; }
 static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
-static vc_val vd__fft_minus(vc_val a, vc_val b) { return vd__fft_is_zero(b) ? a : vd__fft_is_zero(a) ? vc_neg(b) : vc_sub(a, b); }
-static vc_val vd__fft_times(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? a : vd__fft_is_zero(b) ? b : vc_mul(a, b); }
+static vc_val vd__fft_minus(vc_val a, vc_val b) {
+    return vd__fft_is_zero(b) ? a : vd__fft_is_zero(a) ? vc_neg(b) : vc_sub(a, b);
+}
+static vc_val vd__fft_times(vc_val a, vc_val b) {
+    return vd__fft_is_zero(a) ? a : vd__fft_is_zero(b) ? b : vc_mul(a, b);
+}
 static vc_val vd__fft_fma(vc_val a, vc_val b, vc_val c) {
     if (vd__fft_is_zero(a) || vd__fft_is_zero(b)) return c;
     return vd__fft_is_zero(c) ? vc_mul(a, b) : vc_fma(a, b, c);
@@ -2898,7 +3017,8 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     const double pi = 3.14159265358979323846;
     uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
-    double x = octant & 1 ? (double)(n - rest) : (double)rest, angle = x * (pi / 4) / (double)n, c = cos(angle), s = sin(angle), t;
+    double x = octant & 1 ? (double)(n - rest) : (double)rest, angle = x * (pi / 4) / (double)n, c = cos(angle),
+           s = sin(angle), t;
     if (rest == 0 && octant & 1) c = s = sqrt(0.5);
     if (((octant + 1) >> 1) & 1) { t = c; c = s; s = t; } /* octants 1, 2, 5, 6 */
     *re = octant >= 2 && octant < 6 ? -c : c;
@@ -2995,7 +3115,8 @@ static uint64_t vd__fft_most(const vd_fft *p) {
 
 /* Room for more complex numbers, from a multiple of 16 on, so that neighbouring threads load whole lines; NULL without memory. */
 static double *vd__fft_more(vd_fft *p, uint64_t count) {
-    uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count, capacity = p->table_capacity ? p->table_capacity : 256;
+    uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
+             capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
     if (need > vd__fft_most(p)) {
         p->table_wanted = need;
@@ -3003,7 +3124,8 @@ static double *vd__fft_more(vd_fft *p, uint64_t count) {
     }
     while (capacity < need) capacity *= 2;
     if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
-    else if (capacity != p->table_capacity) grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
+    else if (capacity != p->table_capacity)
+        grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
     if (!grown) return NULL;
     memset(grown + 2 * (size_t)p->table_count, 0, (size_t)(need - p->table_count) * 2 * sizeof(double));
     p->table = grown;
@@ -3048,12 +3170,15 @@ static bool vd__fft_table_stage(vd_fft *p, uint32_t leg, const vd__fft_phase *g,
     double *at;
     if (!vd__fft_table_of(p, (uint64_t)g->length * powers, what, offset, &at)) return false;
     for (uint32_t i = 0; at && i < powers; i++)
-        for (uint32_t m = 0; m < g->length; m++, at += 2) vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
+        for (uint32_t m = 0; m < g->length; m++, at += 2)
+            vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
     return true;
 }
 
 /* Whether all roots of a turned axis are in a table, in the order in which they are used. */
-static bool vd__fft_is_tabled(const vd__fft_pass *pass) { return (pass->shape.axes > 1 || pass->copies) && pass->turn <= 8192; }
+static bool vd__fft_is_tabled(const vd__fft_pass *pass) {
+    return (pass->shape.axes > 1 || pass->copies) && pass->turn <= 8192;
+}
 
 /* Roots by row and index along the part: one of which is what a whole workgroup has. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
@@ -3147,7 +3272,8 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
                 if (g.length > 1) ok = vd__fft_table_stage(p, leg, &g, &pass->tables.stage[leg][j]);
             }
         }
-        if (ok && pass->turn) ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
+        if (ok && pass->turn)
+            ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
         if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
@@ -3225,10 +3351,12 @@ static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint3
     *partly = !g->joined && (u + 1) * w->shape->threads > w->shape->n / g->radix;
     if (g->lanes > 1) {
         vc_val lane = vc_add(vc_rem(t, vc_u32(g->lanes)), vc_u32(u * g->lanes)), group = vc_div(t, vc_u32(g->lanes));
-        if (w->shape->threads / g->lanes > g->before_part) group = vd__fft_first(w->shape, group, g->before_part, g->before_radix);
+        if (w->shape->threads / g->lanes > g->before_part)
+            group = vd__fft_first(w->shape, group, g->before_part, g->before_radix);
         return vc_add(group, vc_mul(lane, vc_u32(g->before_part)));
     }
-    if (g->joined) return vc_add(vd__fft_first(w->shape, t, g->before_part, g->before_radix), vc_u32(u * g->before_part));
+    if (g->joined)
+        return vc_add(vd__fft_first(w->shape, t, g->before_part, g->before_radix), vc_u32(u * g->before_part));
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
@@ -3240,7 +3368,8 @@ static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint
 }
 
 /* Element index + j * c of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
-static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix, uint32_t *constant) {
+static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
+                           uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
     bool columns = vd__fft_all_columns(s), even = vd__fft_is_even(s, w->pad, c, radix);
     vc_val at = even ? index : vc_add(index, vc_u32(j * c));
@@ -3251,13 +3380,16 @@ static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, ui
 }
 
 /* Results j = 0 … count - 1 of butterfly b; component 0 or 1. */
-static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count, uint32_t component) {
+static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count,
+                             uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
     uint32_t constant;
     for (uint32_t j = 0; j < count; j++) {
         vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
         vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), spot,
-                 component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words) : component ? x[j].im : x[j].re);
+                 component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words)
+                 : component               ? x[j].im
+                                           : x[j].re);
     }
 }
 
@@ -3266,7 +3398,8 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
     bool spread = g->part == all, partly;
-    uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part, count = spread ? g->radix / slices : g->radix;
+    uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part,
+             count = spread ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->each; u++) {
         uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads; /* where that butterfly of any thread lies */
         vc_val b = vd__fft_own(w, g, u, &partly);
@@ -3281,8 +3414,10 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t com
 }
 
 /* What a slice has for butterfly u: a part of its elements, or all of them if its number lies in that part of all. */
-static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component, uint32_t slice) {
-    uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices), threads = w->shape->threads;
+static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component,
+                            uint32_t slice) {
+    uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices),
+                       threads = w->shape->threads;
     bool outermost = g->step == all;
     uint32_t count = outermost ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->each; u++) {
@@ -3403,11 +3538,13 @@ static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val r
     vd__fft_c power[VD__FFT_RADIX], first;
     if (vd__fft_is_tabled(w->pass)) {
         k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
-        for (j = step == 1; j < g->radix; j++) x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
+        for (j = step == 1; j < g->radix; j++)
+            x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
         return;
     }
     first = vd__fft_axis_root(w, vc_mul(row, k));
-    for (j = 0; j < vd__fft_powers(g->radix); j++) power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
+    for (j = 0; j < vd__fft_powers(g->radix); j++)
+        power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
     vd__fft_fill_powers(power, g->radix, &first);
     for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
@@ -3472,12 +3609,14 @@ static uint64_t vd__fft_apart(const vd__fft_writer *w, const vd__fft_side *side,
 }
 
 /* Element j of butterfly b of this thread's transform, in the array. */
-static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, vc_val b, uint32_t j) {
+static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g,
+                                     vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
-    point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)), vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
+    point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)),
+                         vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
@@ -3492,19 +3631,22 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
         vc_val along = i + 1 < s->axes ? vd__fft_modulo(b, n) : b;
         if (i + 1 < s->axes) b = vd__fft_divided(b, n);
         if (i == g->axis) along = vc_add(along, vc_u32(j * n));
-        point.coordinate[d] = vc_add(point.coordinate[d], vc_mul(along, vc_u32((uint32_t)(side->stride[i] / p->dense.stride[d]))));
+        point.coordinate[d] = vc_add(point.coordinate[d],
+                                     vc_mul(along, vc_u32((uint32_t)(side->stride[i] / p->dense.stride[d]))));
     }
     return point;
 }
 
 /* Calls a hook. What it leaves as immediates becomes values of the kernel, since two of them could not meet. */
-static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at, vd_fft_value *value) {
+static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
+                              vd_fft_value *value) {
     hook(k, at, value, h->user);
     if (value->re.of && value->re.of < 4096) value->re = vc_const(k, value->re);
     if (value->im.of && value->im.of < 4096) value->im = vc_const(k, value->im);
 }
 
-static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s, const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
+static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s,
+                                const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
     vd_fft_value value;
     value.re = x.re;
@@ -3540,14 +3682,16 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
 
 /* Whether vd_dispatch passes an argument unasked: what vc_printf and vc_assert write into. */
 static bool vd__fft_is_unasked(const vc_info *info, int arg) {
-    for (int i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
+    for (int i = 0; i < info->hidden_count; i++)
+        if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
     return false;
 }
 
 /* A kernel that is not run, with what the hooks declare. */
 static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
-    for (int i = 0; i < 4; i++) buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
+    for (int i = 0; i < 4; i++)
+        buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
     return k;
 }
@@ -3583,7 +3727,8 @@ static vd_result vd__fft_check_left(const vd_fft *p, const vd_fft_value *v, bool
 }
 
 /* One element from a buffer to the next one by way of the load hook, or of the store hook. */
-static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores, vd_fft_direction direction) {
+static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores,
+                                  vd_fft_direction direction) {
     bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
     vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
     vd_fft_point at;
@@ -3610,7 +3755,8 @@ static vd_result vd__fft_learn_arguments(vd_fft *p) {
     const vc_info *info = vc_reflect(k);
     vd_result result = info ? VD_OK : vd__fft_hooks_fail(p, k, "its hook_declare: ", k ? vc_error(k) : "");
     int i;
-    for (i = 4; !result && i < info->arg_count; i++) if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
+    for (i = 4; !result && i < info->arg_count; i++)
+        if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
     vc_free(k);
     return result;
 }
@@ -3652,7 +3798,8 @@ static vd_result vd__fft_try_places_in(vd_fft *p, vd_fft_direction direction) {
         VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
         if (vc_error(k)) result = vd__fft_hooks_fail(p, k, apart[i], vc_error(k));
         vc_barrier(k);
-        if (!result && vc_error(k)) result = vd__fft_hooks_fail(p, k, leaves[i], ", but what is behind it takes all invocations");
+        if (!result && vc_error(k))
+            result = vd__fft_hooks_fail(p, k, leaves[i], ", but what is behind it takes all invocations");
     }
     vc_free(k);
     return result;
