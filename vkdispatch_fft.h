@@ -1556,161 +1556,197 @@ static double vd__fft_work(uint32_t r) {
 }
 
 // >>plan
-/* Which kernels a transform takes, and the shape of each: data, made before anything is compiled, and printed by vd_fft_explain. */
+/* Plans: the kernels of a transform and the shape of each. Plans are data, made before anything is compiled;
+   vd_fft_explain prints them. */
 
-/* Free words in shared memory, `width` behind every 2^shift. */
+/* Padding of shared memory: `width` unused words after every 2^shift words, to avoid bank conflicts. */
 typedef struct vd__fft_pad { uint8_t shift, width; } vd__fft_pad;
 
-/* How one workgroup does its transforms, over one axis or several. Thread t of a transform does butterflies t, t + threads, … of every stage. */
+/* How one work-group computes its transforms, along one axis or several. Thread t of a transform computes
+   butterflies t, t + threads, … of every stage. */
 typedef struct vd__fft_shape {
-    uint32_t n;              /* elements of a transform: the product of its sizes */
-    uint32_t axes, size[VD__FFT_AXES]; /* elements are counted along the first axis, then the second, … */
+    uint32_t n;              /* elements of a transform, the product of size[] */
+    uint32_t axes, size[VD__FFT_AXES]; /* elements are numbered along the first axis, then the second, … */
     uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
-    uint32_t joined;         /* bit i: stage i, along the last axis, takes what the threads have from the stage before, along another; or of the same axis,
-                                what a few neighbours in a subgroup have: see vd__fft_by_lanes */
-    uint32_t threads;        /* of one transform */
-    uint32_t side;           /* transforms of a workgroup */
-    bool columns_in, columns_out; /* neighbouring threads belong to neighbouring transforms, while loading and while storing */
-    bool split;              /* one component at a time passes through shared memory */
-    uint32_t slices;         /* and of that, a part at a time: this many, 1 where all of it fits */
-    bool paired;             /* both components as one element of shared memory */
-    bool alternating;        /* exchanges take two halves of shared memory by turns, with one barrier each instead of two */
-    vd__fft_pad pad[VD__FFT_STAGES]; /* of the exchange behind a stage */
-    bool mirrored;           /* results pass through shared memory once more, to meet their mirror images */
-    bool twice;              /* there and back in one kernel, with a product in between */
-    bool turned;             /* its stages do the last axis first: what goes back the same way loads and stores whole rows */
+    /* bit i: stage i receives its values without shared memory. If stage i - 1 is along another axis, each thread
+       already holds them; if along the same axis, a few neighbours in a subgroup exchange them: see
+       vd__fft_uses_shuffle */
+    uint32_t joined;
+    uint32_t threads;        /* threads of one transform */
+    uint32_t side;           /* transforms that a work-group computes side by side */
+    /* while loading, while storing: neighbouring threads belong to neighbouring transforms */
+    bool columns_in, columns_out;
+    bool split;              /* exchanges pass real and imaginary parts through shared memory one after the other */
+    uint32_t slices;         /* parts into which an exchange of one component is divided; 1: it fits as a whole */
+    bool paired;             /* real and imaginary part are one element of shared memory */
+    /* exchanges alternate between two halves of shared memory, which saves one of their two barriers */
+    bool alternating;
+    vd__fft_pad pad[VD__FFT_STAGES]; /* padding of the exchange after each stage */
+    /* results pass through shared memory once more, to combine values with their mirror images */
+    bool mirrored;
+    bool twice;              /* forward and back in one kernel, with a pointwise product in between */
+    /* stages process the last axis first, so that the transform back, in reverse order, loads and stores whole rows */
+    bool turned;
 } vd__fft_shape;
 
-/* A stage in numbers. Butterfly b has the elements first(b, step) + j * step before it, and first(b, part) + j * part behind it, where j < radix and
-   first(b, c) = b / c * c * radix + b % c. */
+/* Index arithmetic of a stage. Butterfly b reads the elements first(b, step) + j * step and writes first(b, part) +
+   j * part for j < radix, where first(b, c) = b / c * c * radix + b % c (Stockham autosort). */
 typedef struct vd__fft_phase {
     uint32_t axis, radix;
-    uint32_t inner;          /* elements from one index of its axis to the next */
-    uint32_t length;         /* product of the radices done on its axis before */
+    uint32_t inner;          /* stride of its axis in elements */
+    uint32_t length;         /* product of the radices of earlier stages along this axis */
     uint32_t step, part;
-    uint32_t each;           /* butterflies of a thread */
-    bool joined;             /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part, by the radix
-                                before, of turned shapes and of lanes that send behind */
+    uint32_t each;           /* butterflies per thread */
+    /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part,
+       with the radix of the stage before, or of the next stage if the shape is turned or lanes send to it */
+    bool joined;
     uint32_t before_part, before_radix;
-    uint32_t lanes;          /* threads that have the values of joined stages between them; 1: each its own */
+    uint32_t lanes;          /* threads that hold the values of a joined stage together; 1: each thread holds its own */
 } vd__fft_phase;
 
-/* Where the elements of a pass lie: an element of transform q of block o at block(o) + each(q) + its index along each axis * stride, in elements. */
+/* Addresses of a pass on one side, in elements: transform q of block o has its elements at block(o) + each(q) + sum
+   of index * stride over its axes. */
 typedef struct vd__fft_side { vd__digits block, each; uint64_t stride[VD__FFT_AXES]; } vd__fft_side;
 
-/* Which elements of a pass there are, of one axis: i * scale + q / width below count; count 0: all. */
+/* Valid indices along one axis: those with i * scale + q / width < count in transform q. count 0: all are valid. */
 typedef struct vd__fft_cut { uint64_t count, scale, width; } vd__fft_cut;
 
-/* A table that a plan has, which passes share that need the same: what its numbers are made from, and where they begin. */
+/* A table of a plan, shared by passes with the same key: its parameters and its offset. */
 typedef struct vd__fft_table { uint64_t what[5]; uint32_t offset; } vd__fft_table;
 
-/* Tables of a pass, as offsets into the plan's table of complex numbers. */
+/* Tables of a pass, as offsets into the table of complex numbers of the plan. */
 typedef struct vd__fft_tables {
-    uint32_t stage[2][VD__FFT_STAGES]; /* twiddles of the transform and, with a chirp, of the inverse that follows */
-    uint32_t chirp, spectrum;          /* Bluestein */
-    uint32_t fine, coarse;             /* roots of the whole axis */
+    /* twiddle factors of each stage, by transform of the kernel: the first and, if the shape has `twice`, the second */
+    uint32_t stage[2][VD__FFT_STAGES];
+    uint32_t chirp, spectrum;          /* Bluestein's algorithm */
+    uint32_t fine, coarse;             /* roots of unity of a whole axis that takes several passes */
 } vd__fft_tables;
 
-/* What convolution does in the middle: times spectra, and back in the same kernel. Channels are summed, kernels made one after the other. */
+/* Product of a convolution: multiply by the spectra of the filter, then transform back in the same kernel. Channels
+   are summed; kernels are computed one after the other. */
 typedef struct vd__fft_product {
-    uint32_t channels, kernels; /* that the kernel goes through; 0: no product */
-    bool plain;              /* on storing, in C order, and not back: of axes that take several kernels */
-    bool image;              /* the shape is a whole image */
-    bool missed;             /* the spectrum leaves the caches before the next image comes, and is most of what is read: all images' same part goes first */
-    vd__fft_side spectrum;   /* the elements in the spectrum of the first channel and kernel */
+    uint32_t channels, kernels; /* loops of the kernel over channels and filter kernels; 0: no product */
+    /* multiply while storing, in C order, and do not transform back: for axes that take several passes */
+    bool plain;
+    bool image;              /* the shape covers a whole image */
+    /* the spectrum does not stay in cache from one image to the next and is most of the memory read: process the
+       same part of all images together */
+    bool missed;
+    vd__fft_side spectrum;   /* addresses in the spectrum of the first channel and kernel */
     uint64_t in_step, out_step, channel_step, kernel_step;
 } vd__fft_product;
 
-/* What makes a route one of a convolution: the first dimension numbers the images, of which `batch` times channels go in. */
+/* Additional data for the route of a convolution. The first dimension numbers the images; `batch` times `channels`
+   are read. */
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, kernels;
-    uint32_t parts;          /* that the first axis is done in beside the last; 1: none, it is done alone; 0: as estimated */
-    bool back;               /* planning is past the product */
-    bool parted;             /* planning is of a route with parts */
-    bool draft;              /* and only to see what the route may take: free words, which that does not depend on, are not chosen */
+    /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
+       estimate */
+    uint32_t parts;
+    bool back;               /* planning has reached the passes after the product */
+    bool parted;             /* the route being planned has parts */
+    /* the route is planned only to estimate its time; padding, which does not affect that, is not chosen */
+    bool draft;
 } vd__fft_convolution;
 
-/* Between axes the numbers lie in OUT, or in MIDDLE where OUT is of another type than the arithmetic, lacks some of the indices, gets nothing or has to
-   stay as it is; between the two passes of a long axis in TEMP, and before a third one, or behind the
-   product of a convolution with several channels or kernels, in FOLD. Of VD_FFT_REAL, IN are the reals and OUT the bins, in both
-   directions, but of a convolution reals both. */
-typedef enum vd__fft_place { VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES } vd__fft_place;
+/* Roles of the buffers of a pass. Between axes data is in OUT, or in MIDDLE if OUT has another type than the
+   arithmetic, lacks some indices, is not stored to, or must be preserved. Between the two passes of a long axis it
+   is in TEMP. FOLD is used before a third pass, and after the product of a convolution with several channels or
+   kernels. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
+   reals. */
+typedef enum vd__fft_place {
+    VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES
+} vd__fft_place;
 
-/* What a pass does for a real transform; zeros: nothing. */
+/* Work of a pass for a transform of reals; all zeros: none. */
 typedef struct vd__real {
     vd_fft_kind kind;
-    bool back;               /* the complex transform is the inverse one, and its results are reals */
-    bool half;               /* it has half the length; if not, the length of a row, whose imaginary part is zero or a second row */
-    bool two;                /* two rows: vd_fft_desc.pack_rows */
-    bool fold;               /* results meet their mirror images in shared memory */
-    bool load, store;        /* by the kind's rule; if not, pairs of reals are complex numbers */
-    bool scalar_in, scalar_out; /* memory is read and written one real at a time */
-    bool alone;              /* nothing is transformed: only bins meet their mirror images */
-    uint32_t part_in, part_out; /* of a long axis: its indices that count as transforms while loading, while storing; 0: it is not one */
+    bool back;               /* the complex transform is the inverse, and its results are reals */
+    /* the complex transform has half the length; otherwise the length of a row, whose imaginary part is zero or a
+       second row */
+    bool half;
+    bool two;                /* a complex transform computes two rows: vd_fft_desc.pack_rows */
+    bool fold;               /* results are combined with their mirror images in shared memory */
+    /* loads or stores apply the rule of the kind; otherwise pairs of reals are complex numbers */
+    bool load, store;
+    bool scalar_in, scalar_out; /* memory is read or written one real at a time */
+    bool alone;              /* no transform, only the combination of bins with their mirror images */
+    /* of a long axis: number of its indices that count as transforms while loading, while storing; 0: not a long
+       axis */
+    uint32_t part_in, part_out;
     uint64_t n, h;           /* lengths of the axis and of the complex transform */
-    uint64_t filled, kept;   /* indices of the axis that are read, the others are zero; that are written; 0: all */
-    uint32_t split, phase;   /* tables */
+    uint64_t filled, kept;   /* indices of the axis that are read (the others are zero), and that are written; 0: all */
+    uint32_t split, phase;   /* offsets of tables */
 } vd__real;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_side in, out;
-    vd__fft_cut filled[VD__FFT_AXES], kept[VD__FFT_AXES]; /* what is read, not zero; what is written; of the shape's last axis, of the one before, … */
-    vd__fft_side in_index, out_index; /* the same elements in C order; of passes with hooks only */
-    uint32_t dimension[VD__FFT_AXES]; /* of the array, by axis of the shape */
+    /* indices that are read (the others are zero), and that are written; entry 0 for the last axis of the shape, 1
+       for the one before, … */
+    vd__fft_cut filled[VD__FFT_AXES], kept[VD__FFT_AXES];
+    vd__fft_side in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
+    uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
-    bool inverse;            /* of a route that has both directions */
-    uint64_t turn;           /* length of the axis whose roots multiply what is stored; 0: none */
-    bool turn_first;         /* they multiply before the last axis of the shape is transformed, on the way back */
-    uint32_t copies;         /* stored, each turned on its own, or on the way back summed: parts that one row makes where no other is there; 0: none */
-    uint64_t turn_width, turn_rows; /* transforms that share a root, and how many such */
-    uint32_t fine_bits;      /* of an exponent that the fine table resolves */
-    uint32_t chirp;          /* length of the transform that Bluestein's algorithm makes of shape.n; 0: it is shape.n */
+    bool inverse;            /* the pass transforms back, in a route that has both directions */
+    /* length N of an axis split over passes, whose twiddle factors multiply the results; 0: none */
+    uint64_t turn;
+    bool turn_first;         /* they multiply before the last axis of the shape is transformed: on the way back */
+    /* parts that are all computed from one row because the others are zero: copies stored with different twiddle
+       factors or, on the way back, summed; 0: none */
+    uint32_t copies;
+    uint64_t turn_width, turn_rows; /* neighbouring transforms with the same twiddle row, and the number of rows */
+    uint32_t fine_bits;      /* bits of an exponent that index the fine table; the others index the coarse one */
+    /* length n of a Bluestein transform, computed with convolutions of length shape.n; 0: an ordinary one of length
+       shape.n */
+    uint32_t chirp;
     vd__fft_tables tables;
     vd__real real;
     vd__fft_place from, to;
-    vd_kernel kernels[2][2]; /* by direction, and whether from and to are one buffer */
+    vd_kernel kernels[2][2]; /* by direction, and by whether input and output are the same buffer */
 } vd__fft_pass;
 
-/* The passes of a direction, one after the other. */
+/* The passes of one direction, in order. */
 typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
 
-/* How an array lies in memory: indices of each dimension that do, elements from one index to the next, and from the first element to behind the last. */
+/* Layout of an array: number of indices in memory and stride of each dimension, and the distance from the first
+   element to the end, in elements. */
 typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_layout;
 
-/* What a plan is made for. */
+/* Properties of the device that plans depend on. */
 typedef struct vd__fft_device {
-    uint32_t threads, shared;  /* most of a workgroup; words of the arithmetic's type */
-    bool cpu, wide;            /* wide: that type is f64, which takes two registers */
-    bool words;                /* pairs of f32 go through memory as one u64: see vd__fft_opened */
-    uint32_t lanes;            /* of a subgroup, where neighbours exchange values without memory; 0: they do not */
-    uint64_t held;             /* words of private memory of a workgroup; 0: no known limit */
+    /* limits of a work-group: invocations; shared memory in words of the arithmetic's type */
+    uint32_t threads, shared;
+    bool cpu, wide;            /* wide: the arithmetic is f64, which takes two registers */
+    bool words;                /* pairs of f32 are accessed in memory as one u64: see vd__fft_opened */
+    uint32_t lanes;            /* subgroup size if neighbours exchange values by shuffles; 0: they do not */
+    uint64_t held;             /* limit of private memory per work-group in words; 0: not known */
 } vd__fft_device;
 
-/* What a plan's user does to elements. */
+/* Hooks of a plan and their arguments. */
 typedef struct vd__fft_hooks {
     vd_fft_hook load, store;
     void (*declare)(vc_kernel *k, void *user);
     void *user;
-    bool blind[2], mute[2];  /* by direction: the load hook does not use the element; the store hook leaves nothing to store */
+    bool blind[2], mute[2];  /* by direction: the load hook does not use the element; the store hook stores nothing */
     vd_arg_info arg[VD__FFT_ARGS];
     char name[VD__FFT_ARGS][64];
     int count;
 } vd__fft_hooks;
 
-/* What a shape leaves open beside its pass. */
+/* The part of a shape that is not determined by its pass. */
 typedef struct vd__fft_choice {
-    uint32_t radix[VD__FFT_STAGES]; /* 0 behind the last */
+    uint32_t radix[VD__FFT_STAGES]; /* terminated by 0 */
     uint32_t joined, threads, side;
     uint32_t slices;         /* 0: both components at once */
 } vd__fft_choice;
 
-/* What was timed of a pass, the fastest first. */
+/* Timings of a pass, fastest first. */
 typedef struct vd__fft_timing {
-    uint32_t count;          /* 0: nothing was */
-    uint32_t estimated;      /* which one the estimate had taken */
-    uint32_t found;          /* by an earlier plan */
+    uint32_t count;          /* 0: not timed */
+    uint32_t estimated;      /* index of the shape that the estimate chose */
+    uint32_t found;          /* whether an earlier plan measured them */
     vd__fft_choice choice[VD__FFT_TIMED];
     float ms[VD__FFT_TIMED];
 } vd__fft_timing;
@@ -1722,117 +1758,127 @@ struct vd_fft {
     vd__fft_device device;
     char name[64];
     vd_fft_kind kind;
-    uint64_t shape[4], elements; /* of VD_FFT_REAL the shape of the half spectrum */
+    uint64_t shape[4], elements; /* for VD_FFT_REAL the shape of the half spectrum */
     uint32_t dimensions, axes;
-    uint32_t real_axis;      /* of VD_FFT_REAL: the one that is halved */
+    uint32_t real_axis;      /* for VD_FFT_REAL: the axis that is halved */
     uint64_t real_length;
-    bool scalar[VD__FFT_PLACES]; /* reals lie there */
-    bool paired;             /* of VD_FFT_REAL: passes take the reals two by two */
-    bool pack_rows;          /* of the desc */
-    bool overlaps;           /* elements of `in` lie in one place */
+    bool scalar[VD__FFT_PLACES]; /* the buffer of this role holds reals */
+    bool paired;             /* for VD_FFT_REAL: passes read the reals in pairs */
+    bool pack_rows;          /* from the desc */
+    bool overlaps;           /* some elements of `in` share an address */
     double scale[2];         /* by direction */
     vd__fft_layout layout[VD__FFT_PLACES];
-    vd__fft_layout dense;    /* C order */
+    vd__fft_layout dense;    /* layout of a contiguous array in C order */
     vd__fft_hooks hooks;
-    vd__fft_convolution convolution; /* batch 0: none */
-    double estimate;         /* of a convolution in several kernels: see vd__fft_estimate */
-    vd_buffer spectrum;      /* the convolution's */
-    vd__fft_route route[2];  /* by direction; of complex transforms the first serves both */
+    vd__fft_convolution convolution; /* batch 0: no convolution */
+    double estimate;         /* estimated time of a convolution in several kernels: see vd__fft_estimate */
+    vd_buffer spectrum;      /* spectrum of the filter of a convolution */
+    vd__fft_route route[2];  /* by direction; complex transforms use the first for both */
     vc_type real;            /* of the arithmetic */
-    vc_type stored[VD__FFT_PLACES]; /* of parts in memory, by place */
-    double *table;           /* on the host while the plan is made */
-    vd__fft_table known[VD__FFT_TABLES]; /* the first of them */
+    vc_type stored[VD__FFT_PLACES]; /* scalar types in memory, by role */
+    double *table;           /* tables on the host, while the plan is made */
+    vd__fft_table known[VD__FFT_TABLES]; /* keys of the first tables */
     uint32_t known_count;
-    uint32_t table_count;    /* complex numbers */
+    uint32_t table_count;    /* in complex numbers */
     uint64_t table_capacity;
-    uint64_t table_wanted;   /* so many at least, if that is more than there may be */
-    vd_buffer tables, own[VD__FFT_PLACES]; /* of TEMP and MIDDLE, where passes use them */
-    vd__fft_timing *timing;  /* of each pass of both routes; NULL: none was measured */
-    uint32_t forced;         /* bits: passes that have their shape from the environment */
+    uint64_t table_wanted;   /* required size if it exceeds the limit of a buffer */
+    vd_buffer tables, own[VD__FFT_PLACES]; /* temporary buffers that passes use, by role */
+    vd__fft_timing *timing;  /* of each pass of both routes; NULL: not measured */
+    uint32_t forced;         /* bit mask of passes whose shape is from the environment */
     char text[16384];
-    struct vd__vkfft *vkfft; /* the other engine; NULL: ours */
+    struct vd__vkfft *vkfft; /* VkFFT as engine; NULL: this library */
 };
 
-static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t leg, uint32_t stage) {
-    return s->radix[leg ? s->stages - 1 - stage : stage];
+/* Radix of a stage; direction_index: 0 for the first transform of a kernel, 1 for the second one, whose stages are
+   in reverse order. */
+static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t direction_index, uint32_t stage) {
+    return s->radix[direction_index ? s->stages - 1 - stage : stage];
 }
 
-/* Whether stages i - 1 and i, of one axis, exchange values among a few neighbours in a subgroup, in either direction. Of radices r and s, and n elements, c
-   threads have r * s values between them: c = threads * r * s / n. */
-static bool vd__fft_by_lanes(const vd__fft_shape *s, uint32_t i) {
+/* Whether stages i - 1 and i, of the same axis, exchange values by shuffles among a few neighbours of a subgroup.
+   For radices r and s and n elements, c = threads * r * s / n threads share r * s values. */
+static bool vd__fft_uses_shuffle(const vd__fft_shape *s, uint32_t i) {
     return i && s->joined >> i & 1 && s->axis[i] == s->axis[i - 1];
 }
 
+/* Number of exchanges by shuffles. */
 static uint32_t vd__fft_passes(const vd__fft_shape *s) {
     uint32_t i, count = 0;
-    for (i = 1; i < s->stages; i++) count += vd__fft_by_lanes(s, i);
+    for (i = 1; i < s->stages; i++) count += vd__fft_uses_shuffle(s, i);
     return count;
 }
 
-/* Stage i on a leg takes its butterflies so that c neighbours have all values which it gets, or gives on: those of s butterflies r(i) apart in the one, of r in
-   the other. */
-static bool vd__fft_deal_lanes(const vd__fft_shape *s, uint32_t leg, uint32_t i, vd__fft_phase *g) {
-    uint32_t at = leg ? s->stages - 1 - i : i;
-    bool gives = vd__fft_by_lanes(s, leg ? at : at + 1);
-    if (!gives && !vd__fft_by_lanes(s, leg ? at + 1 : at)) return false;
+/* Assigns butterflies to threads for an exchange by shuffles: c neighbours hold all values that stage i receives or
+   sends. Returns false if stage i takes part in no such exchange. */
+static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_phase *g) {
+    uint32_t stage = direction_index ? s->stages - 1 - i : i;
+    bool sends = vd__fft_uses_shuffle(s, direction_index ? stage : stage + 1);
+    if (!sends && !vd__fft_uses_shuffle(s, direction_index ? stage + 1 : stage)) return false;
     g->joined = true;
-    g->before_radix = vd__fft_radix(s, leg, gives ? i + 1 : i - 1);
-    g->before_part = gives ? g->step / g->before_radix : g->part / g->before_radix;
+    g->before_radix = vd__fft_radix(s, direction_index, sends ? i + 1 : i - 1);
+    g->before_part = sends ? g->step / g->before_radix : g->part / g->before_radix;
     g->lanes = s->threads * g->radix * g->before_radix / s->n;
     return true;
 }
 
-/* Stage i; of the second leg the stages in reverse order. */
-static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t leg, uint32_t i) {
+/* Returns the index arithmetic of stage i; direction_index 1 counts the stages in reverse order. */
+static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i) {
     vd__fft_phase g;
     uint32_t k;
     memset(&g, 0, sizeof g);
-    uint32_t at = leg ? s->stages - 1 - i : i;
-    g.axis = s->axis[at];
-    g.radix = s->radix[at];
+    uint32_t stage = direction_index ? s->stages - 1 - i : i;
+    g.axis = s->axis[stage];
+    g.radix = s->radix[stage];
     for (g.inner = 1, k = 0; k < g.axis; k++) g.inner *= s->size[k];
     for (g.length = 1, k = 0; k < i; k++)
-        if (s->axis[leg ? s->stages - 1 - k : k] == g.axis) g.length *= vd__fft_radix(s, leg, k);
+        if (s->axis[direction_index ? s->stages - 1 - k : k] == g.axis)
+            g.length *= vd__fft_radix(s, direction_index, k);
     g.step = g.inner * (s->size[g.axis] / g.radix);
     g.part = g.inner * g.length;
     g.each = (s->n / g.radix + s->threads - 1) / s->threads;
     g.lanes = 1;
-    if (vd__fft_deal_lanes(s, leg, i, &g)) return g;
-    g.joined = s->joined >> at & 1 && !s->turned && (!leg || !i); /* a second leg begins with what the last stage of the first left */
-    if (s->turned && at + 1 < s->stages && s->joined >> (at + 1) & 1) { /* takes its butterflies as the joined stage behind it needs them */
+    if (vd__fft_assign_lanes(s, direction_index, i, &g)) return g;
+    /* the second transform starts with the values that the last stage of the first left in registers */
+    g.joined = s->joined >> stage & 1 && !s->turned && (!direction_index || !i);
+    /* butterflies are assigned to threads as the joined stage after it needs them */
+    if (s->turned && stage + 1 < s->stages && s->joined >> (stage + 1) & 1) {
         g.joined = true;
-        g.before_radix = s->radix[at + 1];
-        for (g.before_part = s->size[s->axis[at + 1]] / g.before_radix, k = 0; k < s->axis[at + 1]; k++)
+        g.before_radix = s->radix[stage + 1];
+        for (g.before_part = s->size[s->axis[stage + 1]] / g.before_radix, k = 0; k < s->axis[stage + 1]; k++)
             g.before_part *= s->size[k];
     } else if (g.joined) {
-        vd__fft_phase before = vd__fft_phase_of(s, 0, at - 1);
+        vd__fft_phase before = vd__fft_phase_of(s, 0, stage - 1);
         g.before_part = before.part;
         g.before_radix = before.radix;
     }
     return g;
 }
 
-/* Whether neighbours in subgroups of so many lanes can exchange what stage i - 1 has for stage i of the same axis. */
-static bool vd__fft_can_pass(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
+/* Whether the values from stage i - 1 for stage i of the same axis can be exchanged within subgroups of `lanes`
+   lanes. */
+static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     uint32_t r = s->radix[i - 1], q = s->radix[i], all = s->threads * r * q, c = all / s->n;
     if (!lanes || s->axes > 1 || s->turned || s->columns_in || s->columns_out || s->threads % lanes) return false;
     return all % s->n == 0 && c > 1 && (c & (c - 1)) == 0 && lanes % c == 0 && r % c == 0 && q % c == 0;
 }
 
-/* Whether each thread has from stage i - 1 just what it needs for stage i, or of a turned shape can have, if it takes other butterflies of that stage. */
+/* Whether each thread already holds the results of stage i - 1 that it needs in stage i. For a turned shape: whether
+   it can, if it computes other butterflies of stage i - 1. */
 static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     if (!i || s->joined >> (i - 1) & 1) return false;
-    if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_pass(s, i, lanes);
+    if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_shuffle(s, i, lanes);
     vd__fft_phase a = vd__fft_phase_of(s, 0, i - 1);
     vd__fft_phase b = vd__fft_phase_of(s, 0, i);
     if (s->turned)
         return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n
                && a.part == s->threads * b.radix && s->threads % b.step == 0;
     if (s->axis[i] != s->axes - 1) return false;
-    if (i + 1 == s->stages && s->columns_in != s->columns_out) return false; /* there is an exchange that deals out the threads anew */
+    /* this exchange changes the assignment of threads to transforms */
+    if (i + 1 == s->stages && s->columns_in != s->columns_out) return false;
     return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
 }
 
+/* Sets the joined stages of a shape; returns false if one of them cannot be joined. */
 static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
     s->joined = 0;
     for (uint32_t i = 1; i < s->stages; i++) {
@@ -1843,7 +1889,7 @@ static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__ff
     return s->joined == joined;
 }
 
-/* Elements that a thread holds at most while it does this shape. */
+/* Maximum number of elements that a thread holds in any stage. */
 static uint32_t vd__fft_held(const vd__fft_shape *s) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->stages; i++) {
@@ -1856,18 +1902,20 @@ static uint32_t vd__fft_held(const vd__fft_shape *s) {
 static bool vd__fft_all_columns(const vd__fft_shape *s) { return s->columns_in && s->columns_out; }
 static uint32_t vd__fft_padded(vd__fft_pad pad, uint32_t at) { return at + (at >> pad.shift) * pad.width; }
 
-/* Words of shared memory from one transform to the next, an odd number; those of columns lie between each other. */
-static uint32_t vd__fft_pitch(const vd__fft_shape *s, vd__fft_pad pad) {
+/* Stride between transforms in shared memory in words, odd to avoid bank conflicts; columns are interleaved instead. */
+static uint32_t vd__fft_shared_stride(const vd__fft_shape *s, vd__fft_pad pad) {
     return vd__fft_padded(pad, s->n / s->slices) | (pad.width ? 1u : 0u);
 }
 
+/* Words of shared memory of an exchange with this padding. */
 static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
-    return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side) : vd__fft_pitch(s, pad) * s->side;
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side)
+                                  : vd__fft_shared_stride(s, pad) * s->side;
 }
 
 static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
-/* Words of shared memory of all transforms of a workgroup, for one component. */
+/* Words of shared memory of a work-group for one component: the maximum over its exchanges. */
 static uint32_t vd__fft_words(const vd__fft_shape *s) {
     uint32_t words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
     for (uint32_t i = 0; i + 1 < s->stages; i++)
@@ -1875,15 +1923,16 @@ static uint32_t vd__fft_words(const vd__fft_shape *s) {
     return words;
 }
 
-/* In words of the arithmetic's type. */
+/* Shared memory of a work-group, in words of the arithmetic's type. */
 static uint64_t vd__fft_shared(const vd__fft_shape *s) {
     return vd__fft_passes(s) + 1 == s->stages && !s->mirrored
                ? 0
                : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
 }
 
-/* Estimated instructions for one transform: butterflies and twiddles of every thread, idle ones too, exchanges, barriers, which cost most on a processor. Its
-   compilers take the longer the more values a thread holds: 1000 = 10 x 10 x 10 is there after 120 ms, 25 x 8 x 5 after 460, and no slower. */
+/* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
+   ones, exchanges, and barriers, which are the most expensive on CPUs. Compilers for CPUs take longer the more
+   values a thread holds: 1000 = 10 x 10 x 10 compiles in 120 ms, 25 x 8 x 5 in 460 ms, at equal speed. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_held(s) * (d->wide ? 2 : 1);
     double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? held / 10.0 : held <= 32 ? 1.08 : 2;
@@ -1895,27 +1944,31 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
             cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
     }
     if (s->turned) return cost * pressure;
-    if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2; /* short runs of stores */
-    if (s->axes > 1 && !s->columns_in && s->radix[0] > 8 && s->size[0] / s->radix[0] < 8) cost *= 1.2; /* and of loads */
+    /* short contiguous runs of stores */
+    if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2;
+    /* short contiguous runs of loads */
+    if (s->axes > 1 && !s->columns_in && s->radix[0] > 8 && s->size[0] / s->radix[0] < 8) cost *= 1.2;
     return cost * pressure;
 }
 
-/* Words that the threads of a workgroup hold across barriers, where a compiler gives those of each barrier memory of their own, as PoCL's does: measured on the
-   stack of its threads, 1.0 to 1.2 numbers of each point for an exchange of both components at once, and 2.2 to 2.3 where they are split. */
+/* Private memory of a work-group in words, for compilers that allocate separate memory for the values live across
+   each barrier, as PoCL does. Measured on the stacks of its threads: per point, 1.0 to 1.2 numbers for an exchange
+   of both components at once, 2.2 to 2.3 for a split one. */
 static uint64_t vd__fft_private(const vd__fft_shape *s) {
     uint64_t exchanges = (uint64_t)(s->stages - 1) * (s->twice ? 2 : 1) + s->mirrored;
     return (uint64_t)s->n * s->side * 2 * exchanges * (s->split ? 10 : 5) / 4;
 }
 
-/* In threads, in shared memory and, on a GPU, in registers. */
+/* Whether a shape fits the limits of the device: invocations, shared memory, private memory and, on GPUs, registers. */
 static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
     if (!d->cpu && (uint64_t)s->n * s->side > (d->wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)) return false;
     if (d->held && vd__fft_private(s) > d->held) return false;
     return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
 }
 
-/* Whether what any stage receives is divided evenly: each butterfly's elements or, where those are of one slice, each thread's butterflies. Bluestein's
-   second transform has the radices the other way round. */
+/* Whether the values that each stage receives divide evenly into slices: the elements of each butterfly or, if those
+   are all in the same slice, the butterflies of each thread. Bluestein's second transform has the radices in reverse
+   order. */
 static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     for (uint32_t i = 0; i < s->stages; i++) {
         vd__fft_phase g = vd__fft_phase_of(s, 0, i);
@@ -1926,7 +1979,7 @@ static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     return true;
 }
 
-/* Whether one transform fits in as many slices as may be, which large ones cannot all. */
+/* Whether one transform fits into shared memory, if need be in slices. */
 static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *shape) {
     vd__fft_shape s = *shape;
     if (s.n <= d->shared) return true;
@@ -1938,29 +1991,32 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
 
 typedef struct vd__fft_candidate { vd__fft_shape shape; double cost; } vd__fft_candidate;
 
-/* The cheapest of all that were seen, in order. */
+/* The cheapest shapes seen so far, in ascending order of cost. */
 typedef struct vd__fft_candidates {
     vd__fft_candidate at[VD__FFT_CANDIDATES];
-    uint32_t count, stages;  /* there are; most of a shape */
+    uint32_t count, stages;  /* number of candidates; maximum of stages of a shape */
 } vd__fft_candidates;
 
 typedef struct vd__fft_search {
     const vd__fft_device *device;
     vd__fft_shape now, best;
-    double cost;             /* of best; 0: none yet */
-    vd__fft_candidates *wide; /* also takes radices in any order, and idle threads; NULL: only the best is wanted */
+    double cost;             /* cost of `best`; 0: none yet */
+    /* wide search: also tries radices in any order and idle threads, and collects candidates; NULL: only the best is
+       wanted */
+    vd__fft_candidates *wide;
 } vd__fft_search;
 
-/* Of shapes that are not dealt yet. */
-static bool vd__fft_is_same(const vd__fft_shape *a, const vd__fft_shape *b) {
+/* Compares shapes for which side, slices and padding are not chosen yet. */
+static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b) {
     return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined
            && memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0
            && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
 }
 
-static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s, double cost) {
+/* Inserts a candidate in order of cost. Drops it if it is a duplicate or if the list is full of cheaper ones. */
+static void vd__fft_add_candidate(vd__fft_candidates *c, const vd__fft_shape *s, double cost) {
     uint32_t i;
-    for (i = 0; i < c->count; i++) if (vd__fft_is_same(&c->at[i].shape, s)) return;
+    for (i = 0; i < c->count; i++) if (vd__fft_is_duplicate(&c->at[i].shape, s)) return;
     if (c->count == VD__FFT_CANDIDATES && cost >= c->at[c->count - 1].cost) return;
     if (c->count < VD__FFT_CANDIDATES) c->count++;
     for (i = c->count - 1; i && c->at[i - 1].cost > cost; i--) c->at[i] = c->at[i - 1];
@@ -1968,25 +2024,27 @@ static void vd__fft_note_candidate(vd__fft_candidates *c, const vd__fft_shape *s
     c->at[i].cost = cost;
 }
 
-/* What makes a shape less worth trying than its cost says: radices that differ much, and on a GPU many values a thread. */
-static double vd__fft_doubt(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t least = VD__FFT_RADIX, most = 1, held = vd__fft_held(s);
+/* Factor on the estimated cost of candidates that are less likely to be fast: very different radices and, on GPUs,
+   many values per thread. */
+static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
+    uint32_t smallest = VD__FFT_RADIX, largest = 1, held = vd__fft_held(s);
     for (uint32_t i = 0; i < s->stages; i++) {
-        if (s->radix[i] < least) least = s->radix[i];
-        if (s->radix[i] > most) most = s->radix[i];
+        if (s->radix[i] < smallest) smallest = s->radix[i];
+        if (s->radix[i] > largest) largest = s->radix[i];
     }
-    return (most > 8 * least   ? 1.4
-            : most > 4 * least ? 1.2
-            : most > 2 * least ? 1.06
+    return (largest > 8 * smallest   ? 1.4
+            : largest > 4 * smallest ? 1.2
+            : largest > 2 * smallest ? 1.06
                                : 1)
            * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
-static void vd__fft_try_one(vd__fft_search *s) {
+/* Evaluates the shape `now` of a search. */
+static void vd__fft_try_shape(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->now);
     if (s->wide) {
-        cost *= vd__fft_doubt(s->device, &s->now);
-        if (vd__fft_can_exchange(s->device, &s->now)) vd__fft_note_candidate(s->wide, &s->now, cost);
+        cost *= vd__fft_penalty(s->device, &s->now);
+        if (vd__fft_can_exchange(s->device, &s->now)) vd__fft_add_candidate(s->wide, &s->now, cost);
         return;
     }
     if ((s->cost > 0 && cost >= s->cost) || !vd__fft_can_exchange(s->device, &s->now)) return;
@@ -1994,41 +2052,46 @@ static void vd__fft_try_one(vd__fft_search *s) {
     s->best = s->now;
 }
 
-/* Tries the radices so far with so many threads, and with stages joined to the one before. */
+/* Tries the current radices with this number of threads, without and with joined stages. */
 static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
     s->now.joined = 0;
     s->now.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
-    vd__fft_try_one(s);
+    vd__fft_try_shape(s);
     for (uint32_t i = 1; i < s->now.stages; i++)
         if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
-    if (s->now.joined) vd__fft_try_one(s);
+    if (s->now.joined) vd__fft_try_shape(s);
     s->now.joined = 0;
 }
 
-/* With one or several of the largest butterflies a thread; a wide search tries the same for all the others. */
-static void vd__fft_try(vd__fft_search *s) {
-    uint32_t largest = 0, most = s->now.axes > 1 ? 4 : 2;
+/* Tries numbers of threads that compute one or several butterflies of the largest radix; a wide search does the same
+   for all other radices. */
+static void vd__fft_try_radices(vd__fft_search *s) {
+    uint32_t largest = 0, limit = s->now.axes > 1 ? 4 : 2;
     for (uint32_t i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
-    for (uint32_t share = 1; share <= most; share++) vd__fft_try_threads(s, s->now.n / largest / share);
+    for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
+        vd__fft_try_threads(s, s->now.n / largest / per_thread);
     for (uint32_t i = 0; s->wide && i < s->now.stages; i++)
-        for (uint32_t share = 1; share <= 4; share *= 2)
-            if (s->now.n % (s->now.radix[i] * share) == 0) vd__fft_try_threads(s, s->now.n / s->now.radix[i] / share);
+        for (uint32_t per_thread = 1; per_thread <= 4; per_thread *= 2)
+            if (s->now.n % (s->now.radix[i] * per_thread) == 0)
+                vd__fft_try_threads(s, s->now.n / s->now.radix[i] / per_thread);
 }
 
+/* Axis of the shape that is transformed as number i. */
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->turned ? s->axes - 1 - i : i; }
 
-/* All products of radices, axis by axis, none on an axis larger than the one before unless the search is wide; of several axes no more than two each and one,
-   since exchanges cost more than a second kernel then. */
-static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t most) {
+/* Enumerates the factorisations, axis by axis. The radices of an axis do not increase unless the search is wide.
+   Shapes of several axes have at most 2 * axes + 1 stages; with more, exchanges cost more than a second kernel.
+   left: length not yet factored; limit: largest radix allowed. */
+static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
     if (left == 1 && axis + 1 < s->now.axes) {
         vd__fft_enumerate(s, axis + 1, s->now.size[vd__fft_axis_at(&s->now, axis + 1)], VD__FFT_RADIX);
         return;
     }
-    if (left == 1 && s->now.stages) vd__fft_try(s);
+    if (left == 1 && s->now.stages) vd__fft_try_radices(s);
     if (left == 1 || s->now.stages == VD__FFT_STAGES || (s->now.axes > 1 && s->now.stages > 2 * s->now.axes)) return;
     if (s->wide && s->now.stages == s->wide->stages) return;
-    for (uint32_t r = most < left ? most : left; r >= 2; r--) {
+    for (uint32_t r = limit < left ? limit : left; r >= 2; r--) {
         if (left % r) continue;
         s->now.axis[s->now.stages] = vd__fft_axis_at(&s->now, axis);
         s->now.radix[s->now.stages++] = r;
@@ -2037,51 +2100,54 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     }
 }
 
-/* Sends as much at once through shared memory as fits there. */
-static bool vd__fft_deal_exchange(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t most_slices) {
+/* Chooses the largest part of an exchange that fits into shared memory at once: both components, one, or slices of
+   one. */
+static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t max_slices) {
     s->slices = 1;
     s->split = split;
     if (vd__fft_fits(d, s)) return true;
-    if (s->mirrored) most_slices = 1; /* a value and its mirror image have to be there together */
-    for (s->split = true; s->slices <= most_slices; s->slices *= 2)
+    if (s->mirrored) max_slices = 1; /* a value and its mirror image must be in the same slice */
+    for (s->split = true; s->slices <= max_slices; s->slices *= 2)
         if (vd__fft_can_slice(s, s->slices) && vd__fft_fits(d, s)) return true;
     s->slices = 1;
     return false;
 }
 
-/* Columns share lines of memory: as many neighbours as make 128 bytes, 256 where they are short, and halves of that until they fit, but no fewer than
-   `least`. */
+/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: enough for 128 bytes, 256
+   for short columns; halved until they fit, but not below `least`. */
 static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t least) {
     uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
     for (s->side = widest; s->side && (s->side >= least || s->side == widest); s->side /= 2)
-        if (vd__fft_deal_exchange(d, s, false, d->cpu ? 1 : 4)) return true;
+        if (vd__fft_choose_slices(d, s, false, d->cpu ? 1 : 4)) return true;
     return false;
 }
 
-/* Rows lie behind each other anyway: enough of them to fill a workgroup. */
+/* Chooses the number of rows of a work-group: enough to fill it. Rows are contiguous in memory anyway. */
 static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     uint32_t least = d->cpu ? 16 : 64;
     s->side = (least + s->threads - 1) / s->threads;
     if (s->side > count) s->side = (uint32_t)count;
     for (; s->side; s->side--)
-        if (vd__fft_deal_exchange(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true; /* leaves room for several workgroups */
+        /* small enough for several work-groups per multiprocessor */
+        if (vd__fft_choose_slices(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true;
     s->side = 1;
-    if (vd__fft_deal_exchange(d, s, true, 2)) return true;
-    memset(s->pad, 0, sizeof s->pad); /* free words cost nothing where there is room for them */
-    return vd__fft_deal_exchange(d, s, true, 4);
+    if (vd__fft_choose_slices(d, s, true, 2)) return true;
+    memset(s->pad, 0, sizeof s->pad); /* padding is only used if there is room for it */
+    return vd__fft_choose_slices(d, s, true, 4);
 }
 
-/* Rows, columns and tiles of several axes whose best shape was measured (NVIDIA H200, 1 GiB) and is not the cheapest by the estimate above. */
-enum { VD__FFT_KNOWN = 6 };  /* radices at most */
-typedef struct vd__fft_known {
+/* Measured shapes for rows, columns and tiles of several axes (NVIDIA H200, 1 GiB), where the fastest shape is not
+   the one with the lowest estimate. */
+enum { VD__FFT_MEASURED_RADICES = 6 };  /* maximum number of radices */
+typedef struct vd__fft_shape_entry {
     uint16_t size[3];
-    uint8_t radix[VD__FFT_KNOWN]; /* of the first axis, then of the next */
+    uint8_t radix[VD__FFT_MEASURED_RADICES]; /* radices of the first axis, then of the next */
     uint16_t threads, side;
     uint8_t slices;          /* 0: both components at once */
     uint8_t joined;
-} vd__fft_known;
-static const vd__fft_known vd__fft_rows[] = {
+} vd__fft_shape_entry;
+static const vd__fft_shape_entry vd__fft_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 2, 1, 0 },
     { { 120 }, { 8, 15 }, 15, 8, 0, 0 }, { { 128 }, { 4, 4, 8 }, 16, 2, 0, 0 }, { { 243 }, { 3, 9, 9 }, 27, 1, 0, 0 },
     { { 256 }, { 8, 4, 8 }, 32, 2, 1, 0 }, { { 360 }, { 5, 8, 9 }, 45, 2, 0, 0 }, { { 500 }, { 20, 25 }, 25, 1, 0, 0 },
@@ -2097,45 +2163,47 @@ static const vd__fft_known vd__fft_rows[] = {
     { { 256, 32 }, { 16, 16, 32 }, 256, 1, 2, 0 }, { { 2048, 2 }, { 16, 16, 8, 2 }, 256, 1, 1, 8 },
     { { 4096, 4 }, { 32, 16, 8, 4 }, 512, 1, 2, 8 }
 };
-static const vd__fft_known vd__fft_columns[] = {
+static const vd__fft_shape_entry vd__fft_columns[] = {
     { { 64 }, { 16, 4 }, 4, 32, 1, 0 }, { { 128 }, { 16, 8 }, 8, 32, 1, 0 }, { { 256 }, { 16, 16 }, 16, 32, 2, 0 },
     { { 512 }, { 32, 16 }, 16, 16, 2, 0 }, { { 1024 }, { 32, 32 }, 32, 16, 2, 0 },
     { { 2048 }, { 16, 16, 8 }, 64, 8, 2, 0 }, { { 128, 8 }, { 16, 8, 8 }, 64, 8, 1, 0 },
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
 
-/* Rows whose results meet their mirror images, as those of reals do. */
-static const vd__fft_known vd__fft_rows_mirrored[] = {
+/* Rows whose results are combined with their mirror images: transforms of reals. */
+static const vd__fft_shape_entry vd__fft_rows_mirrored[] = {
     { { 128 }, { 8, 16 }, 16, 4, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 },
     { { 1024 }, { 8, 16, 8 }, 64, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }
 };
 
-/* Rows and columns that are done twice, as Bluestein's algorithm and convolutions do. */
-static const vd__fft_known vd__fft_rows_twice[] = {
+/* Rows and columns transformed twice in a kernel: Bluestein's algorithm and convolutions. */
+static const vd__fft_shape_entry vd__fft_rows_twice[] = {
     { { 256 }, { 16, 16 }, 16, 2, 0, 0 }, { { 512 }, { 8, 4, 16 }, 32, 4, 2, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 0, 0 },
     { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 },
     { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
-static const vd__fft_known vd__fft_columns_twice[] = {
+static const vd__fft_shape_entry vd__fft_columns_twice[] = {
     { { 64 }, { 16, 4 }, 4, 32, 0, 0 }, { { 128 }, { 16, 8 }, 8, 16, 0, 0 }, { { 512 }, { 32, 16 }, 16, 16, 1, 0 },
     { { 128, 8 }, { 16, 8, 8 }, 32, 8, 2, 0 }
 };
 
-/* Images that are convolved in one kernel. */
-static const vd__fft_known vd__fft_images[] = {
+/* Images that one kernel convolves. */
+static const vd__fft_shape_entry vd__fft_images[] = {
     { { 8, 8 }, { 8, 8 }, 8, 16, 0, 0 }, { { 16, 16 }, { 16, 16 }, 16, 8, 1, 0 },
     { { 32, 32 }, { 32, 32 }, 32, 2, 1, 0 }, { { 64, 64 }, { 8, 8, 4, 16 }, 128, 1, 1, 4 },
     { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
-static bool vd__fft_is_known(const vd__fft_known *k, const vd__fft_shape *s) {
+/* Whether a measured shape is for these sizes. */
+static bool vd__fft_is_measured(const vd__fft_shape_entry *k, const vd__fft_shape *s) {
     for (uint32_t i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
     return s->axes <= 3;
 }
 
-static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
+/* Sets the stages, threads and slices of a shape from a measured one. */
+static void vd__fft_use_measured(const vd__fft_shape_entry *k, vd__fft_shape *s) {
     uint32_t axis = 0, product = 1;
-    for (s->stages = 0; s->stages < VD__FFT_KNOWN && k->radix[s->stages]; s->stages++) {
+    for (s->stages = 0; s->stages < VD__FFT_MEASURED_RADICES && k->radix[s->stages]; s->stages++) {
         if (product == s->size[vd__fft_axis_at(s, axis)]) {
             axis++;
             product = 1;
@@ -2150,54 +2218,61 @@ static void vd__fft_take_known(const vd__fft_known *k, vd__fft_shape *s) {
     s->slices = s->split && !s->mirrored ? k->slices : 1;
 }
 
-/* Rows on a processor (PoCL on AVX-512, 16 MiB). It compiles each kernel three times, in more than linear time; where exchanges alternate, small radices are
-   no slower: 4096 = 16 x 16 x 16 is there after 370 ms and takes 16.6, 4 x 4 x 4 x 4 x 4 x 4 after 139, and 14.4. */
-static const vd__fft_known vd__fft_processor_rows[] = {
+/* Rows on a CPU (PoCL with AVX-512, 16 MiB). PoCL compiles each kernel three times, in superlinear time. With
+   alternating exchanges small radices are as fast: 4096 = 16 x 16 x 16 compiles in 370 ms and runs in 16.6 ms; 4 x 4
+   x 4 x 4 x 4 x 4 compiles in 139 ms and runs in 14.4 ms. */
+static const vd__fft_shape_entry vd__fft_cpu_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 1, 0, 0 },
     { { 512 }, { 4, 4, 4, 8 }, 128, 1, 0, 0 }, { { 1024 }, { 4, 4, 4, 4, 4 }, 256, 1, 0, 0 },
     { { 2048 }, { 4, 4, 4, 4, 4, 2 }, 512, 1, 0, 0 }, { { 4096 }, { 4, 4, 4, 4, 4, 4 }, 1024, 1, 0, 0 }
 };
 
-/* The same whose results meet their mirror images, where values are held across barriers. */
-static const vd__fft_known vd__fft_processor_mirrored[] = {
+/* The same with mirror images, where values are live across barriers. */
+static const vd__fft_shape_entry vd__fft_cpu_rows_mirrored[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
     { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows on a processor whose numbers are words (llvmpipe, 16 MiB), columns too. It compiles an access to memory as a loop over lanes, for a millisecond: threads
-   hold few values, and neighbours exchange what they can. Rows of 4096 = 16 x 16 x 16 are there after 270 ms and take 35; 8 with 8 x 8 with 8 after 130, and
-   23. Columns of 1024 = 16 x 16 x 4, dealt to neighbouring threads, were there after 490 ms and took 65; 8 with 4 x 8 with 4 after 140, and 45. Rows of
-   160 = 20 with 4 x 2 take as long as 16 x 10, which is there after 123 ms instead of 182. */
-static const vd__fft_known vd__fft_lane_rows[] = {
+/* Rows and columns on llvmpipe (16 MiB), where pairs are accessed as one word. It compiles a memory access to a loop
+   over lanes, which takes a millisecond each; so threads hold few values, and neighbours exchange values by
+   shuffles. Rows of 4096: 16 x 16 x 16 compiles in 270 ms and runs in 35 ms; 8 + 8 x 8 + 8 takes 130 ms and 23 ms.
+   Columns of 1024: 16 x 16 x 4, assigned to neighbouring threads, took 490 ms and 65 ms; 8 + 4 x 8 + 4 takes 140 ms
+   and 45 ms. Rows of 160: 20 + 4 x 2 runs as fast as 16 x 10 and compiles in 182 ms instead of 123 ms. Here + joins
+   two stages by shuffles. */
+static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 },
     { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
     { { 1024 }, { 8, 4, 8, 4 }, 128, 2, 0, 10 }, { { 2048 }, { 8, 8, 8, 4 }, 256, 1, 0, 10 },
     { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
-/* What was measured for a shape, of so many; NULL: nothing. */
-static const vd__fft_known *vd__fft_find(const vd__fft_known *k, size_t left, const vd__fft_shape *s) {
-    for (; left && !vd__fft_is_known(k, s); left--) k++;
-    return left ? k : NULL;
+/* Returns the measured shape with the same sizes, or NULL; `count`: length of the table. */
+static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entry *k, size_t count,
+                                                        const vd__fft_shape *s) {
+    for (; count && !vd__fft_is_measured(k, s); count--) k++;
+    return count ? k : NULL;
 }
-#define VD__FFT_FIND(table, shape) vd__fft_find(table, sizeof(table) / sizeof *(table), shape)
+#define VD__FFT_FIND_MEASURED(table, shape) vd__fft_find_measured(table, sizeof(table) / sizeof *(table), shape)
 
-static const vd__fft_known *vd__fft_find_processor(const vd__fft_shape *s) {
-    const vd__fft_known *k = s->mirrored ? VD__FFT_FIND(vd__fft_processor_mirrored, s) : NULL;
-    return k ? k : VD__FFT_FIND(vd__fft_processor_rows, s);
+static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
+    const vd__fft_shape_entry *k = s->mirrored ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_mirrored, s) : NULL;
+    return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
-/* Fewer side by side where there are not as many, and without free words where there is no room for them. */
-static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+/* Sets the shape to the measured one; returns false if there is none or it does not fit. Uses fewer transforms side
+   by side if there are fewer than that, and no padding if there is no room for it. */
+static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
-    const vd__fft_known *k = NULL;
-    if (s->turned) k = VD__FFT_FIND(vd__fft_images, s);
-    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND(vd__fft_lane_rows, s) : vd__fft_find_processor(s);
-    else if (s->twice) k = columns ? VD__FFT_FIND(vd__fft_columns_twice, s) : VD__FFT_FIND(vd__fft_rows_twice, s);
-    else if (s->mirrored && !columns) k = VD__FFT_FIND(vd__fft_rows_mirrored, s);
-    if (!k && !d->cpu && !s->turned) k = columns ? VD__FFT_FIND(vd__fft_columns, s) : VD__FFT_FIND(vd__fft_rows, s);
+    const vd__fft_shape_entry *k = NULL;
+    if (s->turned) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
+    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
+    else if (s->twice)
+        k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_twice, s) : VD__FFT_FIND_MEASURED(vd__fft_rows_twice, s);
+    else if (s->mirrored && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_mirrored, s);
+    if (!k && !d->cpu && !s->turned)
+        k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->side > count)) return false;
-    vd__fft_take_known(k, s);
+    vd__fft_use_measured(k, s);
     if (d->words && !vd__fft_take_joined(d, k->joined, s)) return false;
     s->side = k->side < count ? k->side : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
@@ -2205,62 +2280,64 @@ static bool vd__fft_recall(const vd__fft_device *d, vd__fft_shape *s, uint64_t c
     return vd__fft_fits(d, s);
 }
 
-/* ---- free words, so that neighbouring threads reach different banks ---- */
+/* ---- padding, so that neighbouring threads access different banks of shared memory ---- */
 
 static const vd__fft_pad vd__fft_usual_pad = { 5, 1 };
 
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
 
-/* Whether the elements of a butterfly lie equally far from its first one, whichever it is: then they are addressed by constants. */
-static bool vd__fft_is_even(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c, uint32_t radix) {
+/* Whether the distances of the elements of a butterfly from its first are the same for all butterflies, so that they
+   are constants. */
+static bool vd__fft_is_uniform(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c, uint32_t radix) {
     uint32_t f = vd__fft_all_columns(s) ? s->side : 1, run = 1u << pad.shift;
     return !pad.width || c * f % run == 0 || run % (c * radix * f) == 0;
 }
 
-/* Word of shared memory that lane l of a workgroup reaches for element j of its first butterfly; UINT32_MAX: it has none. */
-static uint32_t vd__fft_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad, bool columns,
-                             uint32_t l, uint32_t j) {
+/* Word of shared memory that lane l of a work-group accesses for element j of its first butterfly; UINT32_MAX: none. */
+static uint32_t vd__fft_shared_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
+                                    bool columns, uint32_t l, uint32_t j) {
     uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t;
     if (g->joined) b = vd__fft_first_of(t / g->lanes, g->before_part, g->before_radix) + t % g->lanes * g->before_part;
     if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
     uint32_t at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q)
-                                  : vd__fft_padded(pad, at) + q * vd__fft_pitch(s, pad);
+                                  : vd__fft_padded(pad, at) + q * vd__fft_shared_stride(s, pad);
 }
 
-/* Cycles that a few accesses of two groups of 32 lanes take, one bank a word. */
-static uint32_t vd__fft_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
+/* Cycles of a sample of accesses by two groups of 32 lanes, with 32 banks one word wide. */
+static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
                                bool columns) {
-    uint32_t turn, l, sum = 0;
-    for (turn = 0; turn < 6; turn++) {
+    uint32_t access, l, sum = 0;
+    for (access = 0; access < 6; access++) {
         uint8_t bank[32];
-        uint32_t most = 0, j = turn % 3 == 2 ? g->radix - 1 : turn % 3;
+        uint32_t conflicts = 0, j = access % 3 == 2 ? g->radix - 1 : access % 3;
         memset(bank, 0, sizeof bank);
         for (l = 0; l < 32; l++) {
-            uint32_t word = vd__fft_word(s, g, c, pad, columns, l + turn / 3 * 32, j);
-            if (word != UINT32_MAX && ++bank[word % 32] > most) most = bank[word % 32];
+            uint32_t word = vd__fft_shared_word(s, g, c, pad, columns, l + access / 3 * 32, j);
+            if (word != UINT32_MAX && ++bank[word % 32] > conflicts) conflicts = bank[word % 32];
         }
-        sum += most;
+        sum += conflicts;
     }
     return sum;
 }
 
-/* Of the exchange between stages i and i + 1, or back between them on the second leg: with what it takes to compute addresses. */
-static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t leg, uint32_t i, vd__fft_pad pad) {
-    uint32_t at = leg ? s->stages - 2 - i : i;
-    vd__fft_phase a = vd__fft_phase_of(s, leg, at), b = vd__fft_phase_of(s, leg, at + 1);
-    bool last = at + 2 == s->stages;
-    uint32_t cost = vd__fft_cycles(s, &a, a.part, pad, s->columns_in)
-                    + vd__fft_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
-    return cost + (vd__fft_is_even(s, pad, a.part, a.radix) ? 0 : 8)
-           + (vd__fft_is_even(s, pad, b.step, b.radix) ? 0 : 8);
+/* Cost of the exchange between stages i and i + 1 in one direction: bank conflicts and address arithmetic. */
+static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_pad pad) {
+    uint32_t stage = direction_index ? s->stages - 2 - i : i;
+    vd__fft_phase a = vd__fft_phase_of(s, direction_index, stage), b = vd__fft_phase_of(s, direction_index, stage + 1);
+    bool last = stage + 2 == s->stages;
+    uint32_t cost = vd__fft_bank_cycles(s, &a, a.part, pad, s->columns_in)
+                    + vd__fft_bank_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
+    return cost + (vd__fft_is_uniform(s, pad, a.part, a.radix) ? 0 : 8)
+           + (vd__fft_is_uniform(s, pad, b.step, b.radix) ? 0 : 8);
 }
 
+/* The same, summed over the transforms of the kernel. */
 static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
     return vd__fft_pad_cost_of(s, 0, i, pad) + (s->twice ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
 
-/* The fewest conflicts that the room allows. */
+/* Chooses the padding with the lowest cost that fits into shared memory. */
 static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 },  { 3, 1 }, { 6, 4 },  { 6, 8 }, { 5, 2 },
                                            { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 }, { 8, 16 }, { 9, 16 } };
@@ -2276,8 +2353,9 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     }
 }
 
-/* A processor reaches both components of a number at the price of one; mirror images go one at a time. What is held across a barrier its compilers keep in
-   memory, for every thread: nothing is, where there is room for the next exchange beside the last one. */
+/* Sets `paired` and `alternating`. A CPU accesses both components of a number for the price of one; mirror images
+   use one component at a time. CPU compilers keep values that are live across a barrier in memory, for each thread;
+   with two halves of shared memory no value is. Returns `fits`. */
 static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
     s->paired = d->cpu && !s->split && !s->mirrored;
     s->alternating = false;
@@ -2285,28 +2363,29 @@ static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits)
     return fits;
 }
 
-/* The best shape for axes of small factors, whose sizes `s` has; false: a workgroup does not take them, or fewer than the least number of neighbouring
-   columns. */
+/* Chooses the best shape for the sizes in `s`, whose prime factors are small. count: number of transforms; least:
+   minimum number of neighbouring columns. Returns false if no shape fits into a work-group. */
 static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t least, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->side = s->slices = 1;
-    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad; /* a processor has no banks */
+    /* CPUs have no banks */
+    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad;
     memset(&search, 0, sizeof search);
     search.device = d;
     search.now = *s;
-    if (vd__fft_recall(d, s, count)) return vd__fft_settle(d, s, true);
+    if (vd__fft_measured_shape(d, s, count)) return vd__fft_settle(d, s, true);
     *s = search.now;
-    if (s->n == 1) { /* nothing but what loading and storing do */
+    if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
     } else {
         vd__fft_enumerate(&search, 0, s->size[vd__fft_axis_at(s, 0)], VD__FFT_RADIX);
         if (search.cost <= 0) return false;
         *s = search.best;
     }
-    if (s->stages == 1) s->columns_out = s->columns_in; /* nothing is exchanged */
+    if (s->stages == 1) s->columns_out = s->columns_in; /* no exchange */
     return vd__fft_settle(d, s, columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count));
 }
 
@@ -3371,12 +3450,13 @@ static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint
 static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
                            uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
-    bool columns = vd__fft_all_columns(s), even = vd__fft_is_even(s, w->pad, c, radix);
+    bool columns = vd__fft_all_columns(s), even = vd__fft_is_uniform(s, w->pad, c, radix);
     vc_val at = even ? index : vc_add(index, vc_u32(j * c));
     *constant = (even ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0) + (w->half ? vd__fft_words(s) : 0);
     if (columns) at = vc_add(vc_mul(at, vc_u32(s->side)), w->side[1]);
     if (w->pad.width) at = vc_add(at, vc_mul(vc_shr(at, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
-    return columns || s->side == 1 ? at : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_pitch(s, w->pad))));
+    return columns || s->side == 1 ? at
+                                   : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
 }
 
 /* Results j = 0 … count - 1 of butterfly b; component 0 or 1. */
@@ -3583,7 +3663,7 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
         next = vd__fft_phase_of(s, leg, i + 1);
         uint32_t behind = leg ? s->stages - 1 - i : i + 1; /* the exchange, by the later stage of the first leg */
         w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
-        if (vd__fft_by_lanes(s, behind)) vd__fft_pass_on(w, &g, &next);
+        if (vd__fft_uses_shuffle(s, behind)) vd__fft_pass_on(w, &g, &next);
         else if (s->turned ? s->joined >> behind & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
