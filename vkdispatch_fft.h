@@ -2389,7 +2389,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
     return vd__fft_settle(d, s, columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count));
 }
 
-/* Dimensions from the one whose elements are farthest apart to the nearest; those of one element anywhere. */
+/* Sorts the dimensions by descending stride; the position of dimensions of one element is arbitrary. */
 static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
     uint32_t j;
     for (uint32_t i = 0; i < p->dimensions; i++) {
@@ -2399,18 +2399,21 @@ static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *or
     }
 }
 
-/* Transforms along an axis, or along a part of one, from one place to another. A part is one of `outer` that lie apart by the steps. */
+/* Transforms to plan: along an axis or a part of one, from one buffer to another. A part is one of `outer`, which
+   are in_step or out_step apart. */
 typedef struct vd__fft_leg {
-    uint32_t axis, with[2];  /* bits: dimensions that the same kernel does too, or the first and the second of two */
+    /* bit masks of dimensions that the same kernel transforms too, or the first and the second of two kernels */
+    uint32_t axis, with[2];
     uint64_t n, in_stride, out_stride, outer, in_step, out_step;
-    uint64_t filled, kept; /* indices of the axis that are read, the others are zero; that are written */
+    uint64_t filled, kept; /* indices of the axis that are read (the others are zero), and that are written */
     vd__fft_place from, to;
 } vd__fft_leg;
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
 
-/* Indices of another dimension that there are while an axis is transformed: later axes have been, earlier ones have not; on the way back of a convolution
-   earlier ones are done, and in parts its first axis comes first. */
+/* Number of indices of another dimension while `axis` is transformed: later axes are already transformed, earlier
+   ones not yet. In a convolution after the product it is the other way round, and with parts the first axis comes
+   first. */
 static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
     if (!(p->axes >> dimension & 1)) return p->shape[dimension];
     if (p->convolution.batch && dimension > axis && !p->convolution.parted) return p->shape[dimension];
@@ -2418,45 +2421,46 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
-/* One side of a pass, by the order of dimensions: those before the axis number the blocks, with `block` behind them, `each` and those behind the axis the
-   transforms of a block. Dimensions that the kernel does too come before the axis among those of a transform, the nearest first. */
+/* Addresses of a pass on one side. Dimensions before the axis in `order` number the blocks, followed by `block`;
+   `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in `with` become
+   axes of the transform before the axis itself, smallest stride first. */
 static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, uint32_t with,
                                     const vd__fft_layout *l, uint64_t stride, vd__digit block, vd__digit each,
                                     vd__digit last) {
     vd__fft_side s;
     uint32_t i, axes = 0;
-    bool near = false;
+    bool inside = false;
     memset(&s, 0, sizeof s);
     for (i = p->dimensions; i-- > 0;) if (with >> order[i] & 1) s.stride[axes++] = l->stride[order[i]];
     s.stride[axes] = stride;
     s.block.product = s.each.product = 1;
     for (i = 0; i < p->dimensions; i++) {
         if (order[i] == leg->axis) {
-            near = true;
+            inside = true;
             vd__digits_add(&s.block, block.size, block.step);
             vd__digits_add(&s.each, each.size, each.step);
             vd__digits_add(&s.each, last.size, last.step);
         } else if (with >> order[i] & 1) {
-            near = true;
+            inside = true;
         } else {
-            vd__digits_add(near ? &s.each : &s.block, vd__fft_extent(p, leg->axis, order[i]), l->stride[order[i]]);
+            vd__digits_add(inside ? &s.each : &s.block, vd__fft_extent(p, leg->axis, order[i]), l->stride[order[i]]);
         }
     }
     return s;
 }
 
-/* Whether neighbouring transforms lie nearer to each other than the elements of one. */
+/* Whether the stride between neighbouring transforms is smaller than that between elements of one. */
 static bool vd__fft_is_columns(const vd__fft_side *s) {
     return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0];
 }
 
-/* Whether neighbouring threads take neighbouring transforms there. Not where neighbours exchange values in subgroups: they have to be of one transform, and
-   that driver goes over memory lane by lane whatever they are of. */
+/* Whether neighbouring threads are assigned to neighbouring transforms. Not with exchanges in subgroups, whose lanes
+   must belong to one transform; that driver (llvmpipe) accesses memory lane by lane in any case. */
 static bool vd__fft_deals_columns(const vd__fft_device *d, const vd__fft_side *s) {
     return !d->lanes && vd__fft_is_columns(s);
 }
 
-/* Transforms that lie behind each other anyway are all of one block. */
+/* Makes all blocks one block if each has only one transform. */
 static void vd__fft_join_blocks(vd__fft_side *s) {
     if (s->each.product > 1) return;
     s->each = s->block;
@@ -2464,6 +2468,7 @@ static void vd__fft_join_blocks(vd__fft_side *s) {
     s->block.product = 1;
 }
 
+/* Appends a zeroed pass to a route; returns NULL if it is full. */
 static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_place from, vd__fft_place to) {
     if (r->count == VD__FFT_PASSES) return NULL;
     vd__fft_pass *pass = &r->pass[r->count++];
@@ -2480,7 +2485,7 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
     return d;
 }
 
-/* What is read of a pass, or written; all of it where there is no count. */
+/* Range of valid indices of a pass; count 0, all indices, if `count` is not below `all`. */
 static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
     vd__fft_cut c;
     c.count = count < all ? count : 0;
@@ -2489,12 +2494,13 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
     return c;
 }
 
-/* Transforms of a block. */
+/* Number of complex transforms of a block. */
 static uint64_t vd__fft_count(const vd__fft_pass *pass) {
     return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product;
 }
 
-/* Of the first or the second of two passes. */
+/* Chooses the shape of the first or the second pass (`which`) of a leg, for an axis of `length` elements and the
+   dimensions in leg->with. Returns false if none fits. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg,
                                uint32_t which, uint32_t length, uint32_t least) {
     vd__fft_shape *s = &pass->shape;
@@ -2518,8 +2524,9 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     return true;
 }
 
-/* In one kernel; of a part, all parts side by side where it is stored. */
-static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp,
+/* Plans a leg as one pass. A non-zero `chirp` is the length of a Bluestein transform, and `length` that of its
+   convolutions. Returns false if it does not fit. */
+static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp,
                              uint32_t least) {
     vd__fft_pass *pass = vd__fft_add_pass(r, leg->from, leg->to);
     vd__digit none = vd__digit_of(1, 0);
@@ -2542,8 +2549,9 @@ static bool vd__fft_plan_one(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg
     return false;
 }
 
-/* Transforms whose dimensions lie nearer than the axis, in the first of two kernels. */
-static uint64_t vd__fft_nearer(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
+/* Number of transforms along the dimensions after the axis in `order`, without those that the first kernel
+   transforms too. */
+static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
     while (order[--i] != leg->axis)
@@ -2553,7 +2561,9 @@ static uint64_t vd__fft_nearer(const vd_fft *p, const uint32_t *order, const vd_
 
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least);
 
-/* n = first * second: columns of `first`, turned, into a second buffer; then rows of `second`, stored transposed, which may take two kernels again. */
+/* Plans a leg of n = first * second elements as two passes (Bailey's four-step algorithm): columns of `first`, times
+   twiddle factors, into TEMP; then rows of `second`, stored transposed. If the rows do not fit and `three` is set,
+   they are split again. */
 static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three,
                                uint32_t least) {
     const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
@@ -2570,7 +2580,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     a->out = vd__fft_side_of(p, order, leg, leg->with[0], temp, second * s, parts, vd__digit_of(second, s), none);
     a->turn = leg->n;
     a->turn_rows = second;
-    a->turn_width = vd__fft_nearer(p, order, leg);
+    a->turn_width = vd__fft_inner_count(p, order, leg);
     a->filled[0] = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
     a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
     vd__fft_pass *b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to)
@@ -2586,7 +2596,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
         if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
-        rest.out_stride = leg->out_stride; /* of all parts; the passes multiply it by their number */
+        rest.out_stride = leg->out_stride; /* for all parts together; the passes multiply it by the number of parts */
         rest.outer = first;
         rest.in_step = second * s;
         rest.out_step = leg->out_stride;
@@ -2599,7 +2609,8 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *l
     return false;
 }
 
-/* The first of two lengths as near to each other as n lets them be, if both fit into a workgroup; else the first of three. */
+/* Splits a leg into two passes, with lengths as close to each other as n allows, if both fit into a work-group;
+   otherwise into three. */
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least) {
     for (uint32_t kernels = 2; kernels <= (leg->outer == 1 ? 3u : 2u); kernels++) {
         uint64_t root = (uint64_t)pow((double)leg->n, 1.0 / kernels) + 1;
@@ -2609,19 +2620,20 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *le
     return false;
 }
 
-/* On a GPU in one pass if that has eight columns side by side, since shorter runs cost more than a second pass; as it is possible otherwise. */
+/* Plans a leg. On a GPU one pass is preferred if it has at least eight columns side by side, because shorter
+   contiguous runs cost more than a second pass; otherwise any plan that fits. */
 static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
     uint32_t n = (uint32_t)leg->n;
     if (!vd__fft_is_smooth(n, 31))
-        return n <= 32768 && vd__fft_plan_one(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
+        return n <= 32768 && vd__fft_plan_one_pass(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
     for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
-        if ((n <= 65536 && vd__fft_plan_one(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least))
+        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least))
             return true;
         if (least < 8) return false;
     }
 }
 
-/* Whether all that is transformed lies in memory on both sides. */
+/* Whether input and output have all indices of the transform in memory. */
 static bool vd__fft_is_whole(const vd_fft *p) {
     uint64_t in[4];
     memcpy(in, p->shape, sizeof in);
@@ -2630,10 +2642,10 @@ static bool vd__fft_is_whole(const vd_fft *p) {
            && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
-/* Whether OUT may have no buffer. */
+/* Whether the output may have no buffer, because the store hook stores nothing. */
 static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hooks.mute[1]; }
 
-/* A whole axis, from where the passes so far leave the data. */
+/* Returns the leg of a whole axis, with the output of the passes so far as input. */
 static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
     vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
                                 ? VD__FFT_OUT
@@ -2652,6 +2664,7 @@ static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
     return leg;
 }
 
+/* Plans one axis. */
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     vd__fft_leg leg = vd__fft_leg_of(p, axis, last);
     if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
@@ -2659,14 +2672,16 @@ static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
                         axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
 }
 
+/* Index of the lowest set bit. */
 static uint32_t vd__fft_lowest(uint32_t bits) {
     uint32_t i = 0;
     while (!(bits >> i & 1)) i++;
     return i;
 }
 
-/* Several axes in one kernel, of at most so many elements. A processor's caches hold what lies between two kernels, and exchanges cost it more. */
-static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t most) {
+/* Plans several axes as one pass of at most `limit` elements. Not on CPUs: their caches hold the data between two
+   kernels, and exchanges are more expensive. */
+static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
     vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
@@ -2674,19 +2689,20 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t mo
     vd__fft_order(p, &p->layout[leg.from], order);
     for (i = p->dimensions; i-- > 0;) {
         if (!(group >> i & 1)) continue;
-        if (p->shape[i] > most / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
+        if (p->shape[i] > limit / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         product *= p->shape[i];
     }
     for (i = 0; !(group >> order[i] & 1);) i++;
-    leg = vd__fft_leg_of(p, order[i], last); /* the farthest comes last */
+    leg = vd__fft_leg_of(p, order[i], last); /* the axis with the largest stride is the last */
     leg.with[0] = group & ~(1u << order[i]);
-    return vd__fft_plan_one(p, &p->route[0], &leg, (uint32_t)leg.n, 0, 8);
+    return vd__fft_plan_one_pass(p, &p->route[0], &leg, (uint32_t)leg.n, 0, 8);
 }
 
-/* Two axes or three in two kernels: the first does a part of the farthest beside the nearest, the second the rest of it beside the third. So a cube takes two
-   kernels instead of three, and the columns of a large image are short enough to lie 16 side by side. It takes the shortest part that makes the second kernel
-   fit, since that one waits for memory more. */
-static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
+/* Plans two or three axes as two passes. The first transforms the axis with the smallest stride and a part of the
+   axis with the largest; the second transforms the rest of that axis and the third one. So a cube takes two passes
+   instead of three, and the columns of a large image are short enough for 16 side by side. Chooses the shortest part
+   with which the second pass fits, since that one is more often limited by memory latency. */
+static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
@@ -2695,20 +2711,20 @@ static bool vd__fft_plan_parted(vd_fft *p, uint32_t axes, bool last) {
     for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
     leg = vd__fft_leg_of(p, dimension[count - 1], last);
     if (count < 2 || count > 3 || (count == 2 && leg.n < 512)) return false;
-    uint64_t near = p->shape[dimension[0]];
-    uint64_t beside = count == 3 ? p->shape[dimension[1]] : 1;
+    uint64_t row_length = p->shape[dimension[0]];
+    uint64_t third_length = count == 3 ? p->shape[dimension[1]] : 1;
     leg.with[0] = 1u << dimension[0];
     leg.with[1] = count == 3 ? 1u << dimension[1] : 0;
-    for (uint32_t least = 32; least >= 16; least /= 2) /* of the first kernel, were it of columns; the second has half as many */
-        for (uint32_t first = 2; first <= VD__FFT_POINTS / near && first < leg.n; first++)
-            if (leg.n % first == 0 && near * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
-                && leg.n / first <= VD__FFT_POINTS / (least / 2) / beside
+    for (uint32_t least = 32; least >= 16; least /= 2) /* columns of the first pass; the second has half as many */
+        for (uint32_t first = 2; first <= VD__FFT_POINTS / row_length && first < leg.n; first++)
+            if (leg.n % first == 0 && row_length * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
+                && leg.n / first <= VD__FFT_POINTS / (least / 2) / third_length
                 && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
                 return true;
     return false;
 }
 
-/* The nearest two of some axes. */
+/* Returns the two of these axes with the smallest strides. */
 static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
     uint32_t order[4], found = 0;
     vd__fft_order(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
@@ -2717,26 +2733,27 @@ static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
     return found;
 }
 
-/* Plans some of the axes that are left, and says which: as many in a kernel as fit, else two or three in two kernels, else the last. An image of its own may
-   fill a workgroup, of several kernels each leaves room for others. */
+/* Plans some of the axes in `left` and returns them in *done: as many as fit into one pass, otherwise two or three
+   in two passes, otherwise the last one. A transform of a single pass may fill a work-group; with several passes
+   each leaves room for other work-groups. */
 static vd_result vd__fft_plan_some(vd_fft *p, uint32_t left, uint32_t *done) {
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
         if (vd__fft_plan_group(p, *done, *done == left,
                                *done == left && !p->route[0].count ? VD__FFT_POINTS : VD__FFT_POINTS / 2))
             return VD_OK;
     if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest(left), true);
-    if (vd__fft_plan_parted(p, left, true)) {
+    if (vd__fft_plan_two_passes(p, left, true)) {
         *done = left;
         return VD_OK;
     }
-    if (vd__fft_plan_parted(p, vd__fft_nearest_two(p, left), false)) {
+    if (vd__fft_plan_two_passes(p, vd__fft_nearest_two(p, left), false)) {
         *done = vd__fft_nearest_two(p, left);
         return VD_OK;
     }
     return vd__fft_plan_axis(p, vd__fft_lowest(*done), false);
 }
 
-/* The last axes first. Where all are of one element, one pass copies. */
+/* Plans all axes, the last first. If all have one element, one pass copies. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
     vd_result result = VD_OK;
     uint32_t i, left = 0, done;
@@ -2746,10 +2763,12 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
     return result;
 }
 
-/* One side of the pass in the middle of a convolution, along dimension 1, or each of its parts, and those of `with`: images a step apart, kernels of one
-   image too where workgroups share them out. Of the spectrum a part is each so many-th index, of an array so many in a row. */
-static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l, uint32_t with, uint64_t image_step,
-                                        uint64_t kernel_step, bool spectrum) {
+/* Addresses on one side of the pass with the product of a convolution, along dimension 1 or each of its parts, and
+   along the dimensions in `with`. Images are image_step apart; with several channels the kernels of an image are
+   separate blocks, kernel_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
+   array. */
+static vd__fft_side vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t with,
+                                              uint64_t image_step, uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->parted ? c->parts : 1;
     vd__fft_side s;
@@ -2767,8 +2786,8 @@ static vd__fft_side vd__fft_middle_side(const vd_fft *p, const vd__fft_layout *l
     return s;
 }
 
-/* Elements that a pass reads, and that it writes, of all that it transforms. */
-static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *written) {
+/* Returns the number of elements that a pass reads and writes. */
+static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *written) {
     const vd__fft_shape *s = &pass->shape;
     *read = *written = (double)pass->in.block.product * (double)pass->in.each.product * s->n;
     for (uint32_t i = 0; i < s->axes; i++) {
@@ -2785,14 +2804,15 @@ static void vd__fft_moved(const vd__fft_pass *pass, double *read, double *writte
     if (pass->copies) *(pass->turn_first ? read : written) *= pass->copies;
 }
 
-/* Bytes of spectra that come from memory where images are done one after the other, since what is moved for an image in between has driven them out of the
-   caches: none where that and a spectrum have 12 MiB, all where they have 48. */
-static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
+/* Bytes of spectra that a convolution reads from memory and not from cache, if images are processed one after the
+   other: none if spectrum and data of an image have up to 12 MiB together, all from 48 MiB on, interpolated
+   logarithmically between. */
+static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
     double read, written;
     if (!pass->product.channels && !pass->product.plain) return 0;
-    vd__fft_moved(pass, &read, &written);
+    vd__fft_count_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
     return between <= 12582912.0
@@ -2800,8 +2820,8 @@ static double vd__fft_missed(const vd_fft *p, const vd__fft_pass *pass) {
                : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
-/* There, product and back in one kernel. */
-static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with, bool image) {
+/* Plans forward transform, product and transform back as one pass. */
+static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with, bool image) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
@@ -2813,17 +2833,17 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     memset(&leg, 0, sizeof leg);
     leg.axis = 1;
     leg.with[0] = with;
-    pass->in = vd__fft_middle_side(p, in, with, c->channels * in->stride[0], 0, false);
-    pass->out = vd__fft_middle_side(p, out, with, c->kernels * out->stride[0], out->stride[0], false);
-    pass->in_index = vd__fft_middle_side(p, &p->dense, with, c->channels * step, 0, false);
-    pass->out_index = vd__fft_middle_side(p, &p->dense, with, c->kernels * step, step, false);
+    pass->in = vd__fft_product_addresses(p, in, with, c->channels * in->stride[0], 0, false);
+    pass->out = vd__fft_product_addresses(p, out, with, c->kernels * out->stride[0], out->stride[0], false);
+    pass->in_index = vd__fft_product_addresses(p, &p->dense, with, c->channels * step, 0, false);
+    pass->out_index = vd__fft_product_addresses(p, &p->dense, with, c->kernels * step, step, false);
     pass->filled[0] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
     pass->kept[0] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
     if (with && !image) {
         pass->filled[1] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
         pass->kept[1] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
-    pass->product.spectrum = vd__fft_middle_side(p, &p->dense, with, 0, c->channels * step, true);
+    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, with, 0, c->channels * step, true);
     pass->product.image = image;
     pass->product.channels = c->channels;
     pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
@@ -2833,16 +2853,16 @@ static bool vd__fft_plan_middle(vd_fft *p, vd__fft_place from, vd__fft_place to,
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t least = i || p->device.cpu ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) continue;
-        vd__fft_moved(pass, &read, &written);
+        vd__fft_count_moved(pass, &read, &written);
         pass->product.missed = !p->device.cpu && c->batch > 1
-                               && vd__fft_missed(p, pass) > (read + written) * 2 * vc_type_size(p->real);
+                               && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
         return true;
     }
     p->route[0].count--;
     return false;
 }
 
-/* Small images as a whole, all axes in one kernel. */
+/* Plans the convolution of small images as one pass, all axes at once. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
     if (p->device.cpu || p->dimensions == 2 || !vd__fft_is_whole(p)) return false;
@@ -2850,13 +2870,13 @@ static bool vd__fft_plan_image(vd_fft *p) {
         if (p->shape[i] > VD__FFT_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
-    return vd__fft_plan_middle(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
+    return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
 static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back);
 
-/* There or back along an axis. */
-static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
+/* Plans the passes of a convolution along one axis, forward or, after the product, back. */
+static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
     uint32_t before = r->count;
@@ -2878,33 +2898,35 @@ static bool vd__fft_plan_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__f
     return true;
 }
 
-/* The first axis: in one kernel, or there, with the product on storing, and back. */
-static bool vd__fft_plan_turning_point(vd_fft *p, vd__fft_place from, vd__fft_place between, vd__fft_place to) {
+/* Plans the first axis with the product: as one pass, or forward with the product while storing, and back. */
+static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_place from, vd__fft_place between, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
-    if (vd__fft_plan_middle(p, from, to, 0, false)) return true;
-    if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_way(p, 1, from, between)) return false;
+    if (vd__fft_plan_product(p, from, to, 0, false)) return true;
+    if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_one_way(p, 1, from, between)) return false;
     p->route[0].pass[p->route[0].count - 1].product.plain = true;
     p->convolution.back = true;
-    return vd__fft_plan_way(p, 1, between, to);
+    return vd__fft_plan_one_way(p, 1, between, to);
 }
 
-/* All axes but the first there, the first with the product in the middle, all others back in the opposite order. */
-static bool vd__fft_plan_whole(vd_fft *p, vd__fft_place between, vd__fft_place after) {
+/* Plans a convolution without parts: forward along all axes but the first, the first axis with the product, and back
+   along the others in opposite order. */
+static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
     vd__fft_place to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
     for (uint32_t i = p->dimensions; i-- > 2 && ok;)
-        ok = vd__fft_plan_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
+        ok = vd__fft_plan_one_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
     vd__fft_place from = p->route[0].count ? between : VD__FFT_IN;
-    ok = ok && vd__fft_plan_turning_point(p, from, between, to);
+    ok = ok && vd__fft_plan_first_axis(p, from, between, to);
     p->convolution.back = true;
     for (uint32_t i = 2; i < p->dimensions && ok; i++)
-        ok = vd__fft_plan_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+        ok = vd__fft_plan_one_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
     return ok;
 }
 
-/* Rows beside the parts of the first axis: there as in vd__fft_plan_split, or back, where what the parts left is turned the other way before they meet. Where
-   a signal has no more rows than a part, or a result, only those are done, one by one: each makes all the parts, or comes of all of them. */
-static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_place to) {
+/* Plans the pass along rows and parts of the first axis: forward as in vd__fft_plan_split, or back, with twiddle
+   factors before the parts are combined. If the signal or the result has no more rows than a part, the pass
+   transforms only those rows, one by one: each contributes to all parts, or is the sum over all parts. */
+static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_place to) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to],
                          *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
@@ -2930,12 +2952,13 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     pass->inverse = pass->turn_first = c->back;
     pass->turn = n;
     pass->turn_rows = second;
-    pass->turn_width = vd__fft_nearer(p, order, &leg);
+    pass->turn_width = vd__fft_inner_count(p, order, &leg);
     pass->copies = array->count[1] <= second ? c->parts : 0;
     vd__fft_cut *cut = c->back ? pass->kept : pass->filled;
     cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
     cut[!pass->copies] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
-    if (c->back && before->copies == pass->copies && vd__fft_count(before) == vd__fft_count(pass)) { /* it looks like the way there */
+    /* same shape as the forward pass */
+    if (c->back && before->copies == pass->copies && vd__fft_count(before) == vd__fft_count(pass)) {
         pass->shape = before->shape;
         memcpy(pass->dimension, before->dimension, sizeof pass->dimension);
         return true;
@@ -2945,8 +2968,9 @@ static bool vd__fft_plan_rows_parted(vd_fft *p, vd__fft_place from, vd__fft_plac
     return false;
 }
 
-/* The same in three kernels, of rows beside parts of the first axis, of what is left of that one, beside the second of three, and of rows again: as
-   vd__fft_plan_parted does it for transforms, and since the order of a spectrum is that of whoever multiplies by it, nothing has to be put into order. */
+/* Plans a convolution as three passes: rows and parts of the first axis; the rest of the first axis with the second
+   of three, and the product; and rows again, as vd__fft_plan_two_passes does for transforms. The spectrum stays in the
+   order of its parts, since the filter uses the same order. */
 static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t near = p->dimensions - 1, with = p->dimensions == 4 ? 4 : 0;
@@ -2957,13 +2981,15 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
          && p->shape[near] <= most / c->parts;
     if (with) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
     c->parted = true;
-    ok = ok && vd__fft_plan_rows_parted(p, VD__FFT_IN, between) && vd__fft_plan_middle(p, between, after, with, false);
+    ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
+         && vd__fft_plan_product(p, between, after, with, false);
     c->back = true;
-    return ok && vd__fft_plan_rows_parted(p, after, VD__FFT_OUT);
+    return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
 
-/* How much longer memory takes where so few neighbouring bytes are read at a time; 64 the longer, the farther apart such runs lie, from 8 KiB on. */
-static double vd__fft_narrow(const vd__fft_pass *pass, uint32_t bytes) {
+/* Factor on the time of memory accesses if few neighbouring bytes are accessed at a time. For runs of 64 bytes it
+   grows with the stride from 8 KiB on. */
+static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t run = s->side * bytes;
     double apart = (double)pass->in.stride[0] * bytes / 8192.0;
@@ -2972,51 +2998,53 @@ static double vd__fft_narrow(const vd__fft_pass *pass, uint32_t bytes) {
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
-/* What a pass may take, in picoseconds on an NVIDIA H200. Memory moves a byte in 0.24, if neighbouring ones are taken with it. Arithmetic does an instruction
-   of vd__fft_cost in 0.0383. The larger one of both hides the other, but for a part that grows with the threads that wait for each other: of 1024 it is 0.466
-   in columns, 0.03 in rows, and 0.195 where rows have more than 16 values a thread. Fitted to 54 convolutions of 1 GiB in estimated and in forced shapes: 26
-   come out within 3 % of what they took, all within 15. What matters is which route takes less: of those that were measured, the fastest is estimated to be
-   it. */
+/* Estimated time of a pass in picoseconds on an NVIDIA H200. Memory takes 0.24 per byte for contiguous accesses,
+   arithmetic 0.0383 per instruction of vd__fft_cost. The larger of both hides the smaller, except a part that grows
+   with the number of threads that synchronise: for 1024 threads 0.466 in columns, 0.03 in rows, and 0.195 in rows
+   with more than 16 values per thread. Fitted to 54 convolutions of 1 GiB in estimated and forced shapes: 26 are
+   within 3 % of their measured time, all within 15 %. What matters is the ranking of routes: the fastest of the
+   measured routes is also estimated to be the fastest. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_held(s) * (p->device.wide ? 2 : 1);
     double read, written, times = 1;
-    vd__fft_moved(pass, &read, &written);
+    vd__fft_count_moved(pass, &read, &written);
     double memory = (read + written) * bytes;
-    memory = (memory + vd__fft_missed(p, pass)) * vd__fft_narrow(pass, bytes) * 0.24;
+    memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
     if (pass->chirp) times = 2;
     double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s)
                   * 0.0383;
-    double alone = (s->columns_in || s->columns_out ? 0.466
+    double not_hidden = (s->columns_in || s->columns_out ? 0.466
                     : held <= 16                    ? 0.03
                                                     : 0.195)
                    * pow(s->threads * s->side / 1024.0, 0.41);
-    return (memory > work ? memory : work) + alone * (memory > work ? work : memory);
+    return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
-/* One of both kinds of route; what it may take, 0: there is none. */
-static double vd__fft_plan_kind(vd_fft *p, uint32_t parts) {
+/* Plans a convolution with this number of parts (1: none) and returns its estimated time; 0: it does not fit. */
+static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
-    bool one = c->channels == 1 && c->kernels == 1, ok;
-    vd__fft_place between = one && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p)
+    bool single = c->channels == 1 && c->kernels == 1, ok;
+    vd__fft_place between = single && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p)
                                 ? VD__FFT_OUT
                                 : VD__FFT_MIDDLE;
-    vd__fft_place after = one ? between : VD__FFT_FOLD;
-    uint64_t most = p->shape[0];
+    vd__fft_place after = single ? between : VD__FFT_FOLD;
+    uint64_t images = p->shape[0];
     uint32_t i;
     double sum = 0;
     p->route[0].count = 0;
     c->parts = parts;
     c->back = c->parted = false;
-    ok = parts > 1 ? vd__fft_plan_in_parts(p, between, after) : vd__fft_plan_whole(p, between, after);
-    p->shape[0] = most;
+    ok = parts > 1 ? vd__fft_plan_in_parts(p, between, after) : vd__fft_plan_without_parts(p, between, after);
+    p->shape[0] = images;
     for (i = 0; ok && i < p->route[0].count; i++) sum += vd__fft_estimate(p, &p->route[0].pass[i]);
     p->estimate = sum;
     return sum;
 }
 
-/* In the parts that were asked for, else in those that may take the least time; a processor's caches hold what lies between two kernels. */
+/* Plans a convolution with the number of parts that the user set, or else with the fastest by estimate. CPUs use no
+   parts, because their caches hold the data between two passes. */
 static vd_result vd__fft_plan_convolution(vd_fft *p) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t asked = c->parts, parts, best = 1;
@@ -3025,17 +3053,17 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     p->layout[VD__FFT_FOLD] = p->dense;
     p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
     if (asked < 2 && vd__fft_plan_image(p)) return VD_OK;
-    if (asked > 1 && vd__fft_plan_kind(p, asked) > 0) return VD_OK;
+    if (asked > 1 && vd__fft_plan_with_parts(p, asked) > 0) return VD_OK;
     c->draft = true;
-    least = vd__fft_plan_kind(p, 1);
+    least = vd__fft_plan_with_parts(p, 1);
     for (parts = 2; parts <= VD__FFT_RADIX && !asked && !p->device.cpu; parts++) {
-        cost = vd__fft_plan_kind(p, parts);
+        cost = vd__fft_plan_with_parts(p, parts);
         if (cost <= 0 || (least > 0 && cost >= least)) continue;
         least = cost;
         best = parts;
     }
     c->draft = false;
-    if (least > 0 && vd__fft_plan_kind(p, best) > 0) return VD_OK;
+    if (least > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, which has a prime factor above 31; with channels "
                             "or kernels only ranges that do not wrap take it", (unsigned long long)p->shape[1]);
