@@ -3075,7 +3075,8 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
 }
 
 // >>butterflies
-/* Transforms of a few values held in registers, forward; what is the same for every thread is folded by the builder. */
+/* Butterflies: forward transforms of a few values in registers. The builder folds everything that is the same for
+   all threads. */
 
 typedef struct vd__fft_c { vc_val re, im; } vd__fft_c;
 
@@ -3086,11 +3087,12 @@ static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
     return c;
 }
 static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
-/* x in the type of another value. */
+/* Immediate x of the type of another value. */
 static vc_val vd__fft_number(vc_val like, double x) { return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x); }
 static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
 
-/* Sums and products that know the zeros of a transform that is not filled; the builder may not, since x + 0 is not x for -0. */
+/* Arithmetic that simplifies immediates of zero, which occur in zero-padded transforms. The builder must not do so,
+   because x + 0 differs from x for -0. */
 static bool vd__fft_is_zero(vc_val a) { return a.of < 4096 && a.bits == 0; }
 static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
 static vc_val vd__fft_minus(vc_val a, vc_val b) {
@@ -3120,7 +3122,7 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     return vd__fft_pair(re, im);
 }
 
-/* cos and sin of 2 pi m / n, exact where they are 0, 1/2 or 1: angles are brought into the first eighth. */
+/* cos and sin of 2 pi m / n, exact if they are 0, 1/2 or 1: the angle is reduced to the first octant. */
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     const double pi = 3.14159265358979323846;
     uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
@@ -3132,8 +3134,8 @@ static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     *im = octant >= 4 ? -s : s;
 }
 
-/* Times exp(-2 pi i m / n). */
-static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
+/* a * exp(-2 pi i m / n). */
+static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
     double c, s;
     vd__fft_root(m, n, &c, &s);
     if (m * 4 % n == 0) {
@@ -3151,7 +3153,8 @@ static vd__fft_c vd__fft_turn(vd__fft_c a, uint32_t m, uint32_t n) {
     return vd__fft_pair(re, im);
 }
 
-/* Odd primes: sums and differences of opposite values, (r - 1)^2 / 2 products each for cosines and sines. */
+/* Butterfly of an odd prime radix, in place: sums and differences of opposite values, then (r - 1)^2 / 2 products
+   each with cosines and sines. */
 static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0];
     uint32_t half = (r - 1) / 2;
@@ -3163,7 +3166,7 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     }
     for (uint32_t k = 1; k <= half; k++) {
         vd__fft_c even = first;
-        vd__fft_c odd = first; /* set by the first round */
+        vd__fft_c odd = first; /* set in the first iteration */
         for (uint32_t j = 1; j <= half; j++) {
             vd__fft_root((uint64_t)j * k, r, &c, &s);
             vc_val cosine = vd__fft_number(first.re, c);
@@ -3178,7 +3181,7 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     }
 }
 
-/* In place, in natural order; a composite radix by columns and rows. */
+/* Butterfly of any radix, in place, in natural order. A composite radix is computed by columns and rows. */
 static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
     uint32_t a = vd__fft_split(r), b = r / a, i, j;
     vd__fft_c grid[VD__FFT_RADIX], line[VD__FFT_RADIX];
@@ -3196,7 +3199,7 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
     for (j = 0; j < b; j++) {
         for (i = 0; i < a; i++) line[i] = x[i * b + j];
         vd__fft_butterfly(line, a);
-        for (i = 0; i < a; i++) grid[i * b + j] = vd__fft_turn(line[i], i * j, r);
+        for (i = 0; i < a; i++) grid[i * b + j] = vd__fft_rotate(line[i], i * j, r);
     }
     for (i = 0; i < a; i++) {
         vd__fft_butterfly(grid + i * b, b);
@@ -3205,27 +3208,30 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 }
 
 // >>twiddles
-/* Tables of roots of unity, made in double on the host. A stage needs w^1 … w^(radix - 1); the table has the powers of two, the others are products of at most
-   four of them, which keeps the error of a product below that of a chain (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
+/* Twiddle factors: tables of roots of unity, computed in double precision on the host. A stage needs w^1 … w^(radix
+   - 1). The table has w^1, w^2, w^4, …; the others are products of at most four of them, whose error is below that
+   of repeated multiplication by w (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
 
+/* Number of powers of two below r: table entries for a radix. */
 static uint32_t vd__fft_powers(uint32_t r) {
     uint32_t count = 0;
     while (1u << count < r) count++;
     return count;
 }
 
-/* How many numbers tables may have: those of the largest buffer, before the host makes them. */
-static uint64_t vd__fft_most(const vd_fft *p) {
-    uint64_t most = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_of(p->real));
-    return most && most < UINT32_MAX ? most : UINT32_MAX;
+/* Maximum number of table entries: the largest buffer, checked before the host computes them. */
+static uint64_t vd__fft_max_table(const vd_fft *p) {
+    uint64_t limit = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_of(p->real));
+    return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
-/* Room for more complex numbers, from a multiple of 16 on, so that neighbouring threads load whole lines; NULL without memory. */
-static double *vd__fft_more(vd_fft *p, uint64_t count) {
+/* Appends `count` zeroed entries at a multiple of 16, so that neighbouring threads load whole cache lines. Returns
+   NULL if out of memory, or if the tables exceed the limit, which sets table_wanted. */
+static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
              capacity = p->table_capacity ? p->table_capacity : 256;
     double *grown = p->table;
-    if (need > vd__fft_most(p)) {
+    if (need > vd__fft_max_table(p)) {
         p->table_wanted = need;
         return NULL;
     }
@@ -3241,26 +3247,27 @@ static double *vd__fft_more(vd_fft *p, uint64_t count) {
     return grown + 2 * (size_t)(need - count);
 }
 
-/* A table of so many numbers; *at: where they are to be put, NULL if the plan has them already. False: without memory. */
-static bool vd__fft_table_of(vd_fft *p, uint64_t count, const uint64_t what[5], uint32_t *offset, double **at) {
+/* Finds or appends a table of `count` entries with this key. *at: where to write it, or NULL if it exists.
+   Returns false if out of memory or above the limit. */
+static bool vd__fft_table_of(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
     uint32_t i;
     for (i = 0; i < p->known_count; i++) {
-        if (memcmp(p->known[i].what, what, sizeof p->known[i].what) != 0) continue;
+        if (memcmp(p->known[i].what, key, sizeof p->known[i].what) != 0) continue;
         *offset = p->known[i].offset;
         *at = NULL;
         return true;
     }
-    *at = vd__fft_more(p, count);
+    *at = vd__fft_grow_table(p, count);
     if (!*at) return false;
     *offset = p->table_count - (uint32_t)count;
     if (i == VD__FFT_TABLES) return true;
-    memcpy(p->known[i].what, what, sizeof p->known[i].what);
+    memcpy(p->known[i].what, key, sizeof p->known[i].what);
     p->known[i].offset = *offset;
     p->known_count++;
     return true;
 }
 
-/* exp(-2 pi i m / n) */
+/* Writes exp(-2 pi i m / n). */
 static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     double re, im;
     vd__fft_root(m, n, &re, &im);
@@ -3268,56 +3275,59 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
     at[1] = -im;
 }
 
-/* For a stage behind g.length values: exp(-2 pi i m / (length * radix)) for each m below length, then its powers of two. Legs and axes of a kernel have one
-   each: loads from the same place would become one, whose values are held from the first leg to the second (columns of 1024, convolved on an H200: 0.4 ms
-   more a GiB). */
-static bool vd__fft_table_stage(vd_fft *p, uint32_t leg, const vd__fft_phase *g, uint32_t *offset) {
-    uint64_t what[5] = { 's', g->length, g->radix, leg, g->axis };
+/* Table of a stage: exp(-2 pi i m / (length * radix)) for each m < length, then the powers 2, 4, … of these. Each
+   transform and axis of a kernel has its own table: equal loads would be merged, and their values would stay in
+   registers from the first transform to the second (columns of 1024, convolved on an H200: 0.4 ms more per GiB). */
+static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__fft_phase *g, uint32_t *offset) {
+    uint64_t key[5] = { 's', g->length, g->radix, direction_index, g->axis };
     uint32_t powers = vd__fft_powers(g->radix);
     double *at;
-    if (!vd__fft_table_of(p, (uint64_t)g->length * powers, what, offset, &at)) return false;
+    if (!vd__fft_table_of(p, (uint64_t)g->length * powers, key, offset, &at)) return false;
     for (uint32_t i = 0; at && i < powers; i++)
         for (uint32_t m = 0; m < g->length; m++, at += 2)
             vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
     return true;
 }
 
-/* Whether all roots of a turned axis are in a table, in the order in which they are used. */
+/* Whether all twiddle factors between two passes are in a table, in the order of their use. */
 static bool vd__fft_is_tabled(const vd__fft_pass *pass) {
     return (pass->shape.axes > 1 || pass->copies) && pass->turn <= 8192;
 }
 
-/* Roots by row and index along the part: one of which is what a whole workgroup has. */
+/* Table of twiddle factors by row and index along the part; a work-group uses one row. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, columns = n / pass->turn_rows, what[5] = { 'p', n, pass->turn_rows, 0, 0 };
+    uint64_t n = pass->turn, columns = n / pass->turn_rows, key[5] = { 'p', n, pass->turn_rows, 0, 0 };
     double *at;
-    if (!vd__fft_table_of(p, n, what, &pass->tables.fine, &at)) return false;
+    if (!vd__fft_table_of(p, n, key, &pass->tables.fine, &at)) return false;
     for (uint64_t row = 0; at && row < pass->turn_rows; row++)
         for (uint64_t k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
     return true;
 }
 
-/* The whole of an axis: roots e = 0 … 2^fine - 1, and each 2^fine-th. */
+/* Two tables for the roots of an axis, whose products are all roots: exponents 0 … 2^fine_bits - 1, and the
+   multiples of 2^fine_bits. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, what[5] = { 'a', n, 0, 0, 0 };
+    uint64_t n = pass->turn, key[5] = { 'a', n, 0, 0, 0 };
     double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
     uint64_t count = (n >> pass->fine_bits) + 1;
-    if (!vd__fft_table_of(p, ((uint64_t)1 << pass->fine_bits) + count, what, &pass->tables.fine, &at)) return false;
+    if (!vd__fft_table_of(p, ((uint64_t)1 << pass->fine_bits) + count, key, &pass->tables.fine, &at)) return false;
     pass->tables.coarse = pass->tables.fine + (1u << pass->fine_bits);
     for (uint64_t i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
     for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
     return true;
 }
 
-/* A transform on the host, in double: out of place, by the least factor. `step` apart in x, dense in y; scratch for one value a factor. */
-static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) {
+/* Transform on the host in double precision, out of place, recursively by the smallest prime factor, which is at
+   most 7. x has stride `step`, y is contiguous. */
+static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint32_t step) {
     uint32_t r = 2;
     double line[2 * 8], c, s;
     if (n == 1) { y[0] = x[0]; y[1] = x[1]; return; }
     while (n % r) r++;
     uint32_t m = n / r;
-    for (uint32_t j = 0; j < r; j++) vd__fft_host(y + 2 * (size_t)j * m, x + 2 * (size_t)j * step, m, step * r);
+    for (uint32_t j = 0; j < r; j++)
+        vd__fft_host_transform(y + 2 * (size_t)j * m, x + 2 * (size_t)j * step, m, step * r);
     for (uint32_t k = 0; k < m; k++) {
         for (uint32_t j = 0; j < r; j++) {
             double re = y[2 * ((size_t)j * m + k)], im = y[2 * ((size_t)j * m + k) + 1];
@@ -3338,13 +3348,14 @@ static void vd__fft_host(double *y, const double *x, uint32_t n, uint32_t step) 
     }
 }
 
-/* The chirp exp(-pi i k^2 / n), and the spectrum of its conjugate on the longer length m, divided by m (Bluestein, 1970). */
+/* Tables of Bluestein's algorithm (1970): the chirp exp(-pi i k^2 / n), and the spectrum of its conjugate,
+   zero-padded to length m, divided by m. */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
-    uint32_t n = pass->chirp, m = pass->shape.n, room = (n + 15) / 16 * 16;
-    uint64_t what[5] = { 'c', n, m, 0, 0 };
+    uint32_t n = pass->chirp, m = pass->shape.n, chirp_size = (n + 15) / 16 * 16;
+    uint64_t key[5] = { 'c', n, m, 0, 0 };
     double *at;
-    if (!vd__fft_table_of(p, (uint64_t)room + m, what, &pass->tables.chirp, &at)) return false;
-    pass->tables.spectrum = pass->tables.chirp + room;
+    if (!vd__fft_table_of(p, (uint64_t)chirp_size + m, key, &pass->tables.chirp, &at)) return false;
+    pass->tables.spectrum = pass->tables.chirp + chirp_size;
     if (!at) return true;
     double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
     if (!x) return false;
@@ -3355,28 +3366,30 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
         vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
-    vd__fft_host(y, x, m, 1);
-    for (uint32_t k = 0; k < 2 * m; k++) at[2 * (size_t)room + k] = y[k] / m;
+    vd__fft_host_transform(y, x, m, 1);
+    for (uint32_t k = 0; k < 2 * m; k++) at[2 * (size_t)chirp_size + k] = y[k] / m;
     vd__fft_free(&p->allocator, x);
     return true;
 }
 
-/* The passes of both directions, counted through. */
+/* Pass i, counting through both directions. */
 static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
 }
 
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass);
 
+/* Computes the tables of all passes on the host. */
 static vd_result vd__fft_make_tables(vd_fft *p) {
-    uint32_t i, leg, j;
+    uint32_t i, direction_index, j;
     bool ok = true;
     for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        for (leg = 0; leg < (pass->shape.twice ? 2u : 1u); leg++) {
+        for (direction_index = 0; direction_index < (pass->shape.twice ? 2u : 1u); direction_index++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
-                vd__fft_phase g = vd__fft_phase_of(&pass->shape, leg, j);
-                if (g.length > 1) ok = vd__fft_table_stage(p, leg, &g, &pass->tables.stage[leg][j]);
+                vd__fft_phase g = vd__fft_phase_of(&pass->shape, direction_index, j);
+                if (g.length > 1)
+                    ok = vd__fft_table_stage(p, direction_index, &g, &pass->tables.stage[direction_index][j]);
             }
         }
         if (ok && pass->turn)
@@ -3386,12 +3399,12 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     }
     if (!ok && p->table_wanted)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "tables of %llu complex numbers and more; a buffer has up to %llu",
-                            (unsigned long long)p->table_wanted, (unsigned long long)vd__fft_most(p));
+                            (unsigned long long)p->table_wanted, (unsigned long long)vd__fft_max_table(p));
     if (!ok) return vd__fft_no_memory();
     return VD_OK;
 }
 
-/* The tables in the type of the arithmetic; at least one number, since a kernel takes them in any case. */
+/* Uploads the tables in the type of the arithmetic; at least one entry, because all kernels have this argument. */
 static vd_result vd__fft_upload_tables(vd_fft *p) {
     static const double none[2] = { 0, 0 };
     const double *from = p->table_count ? p->table : none;
@@ -3410,15 +3423,16 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 }
 
 // >>exchange
-/* Values between the threads of a workgroup, through shared memory or among neighbours of a subgroup. */
+/* Exchanges of values between the threads of a work-group, through shared memory or by shuffles in a subgroup. */
 
-enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* what passes at a time */
+enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* components that an exchange passes at a time */
 
-/* llvmpipe takes memory lane by lane and each component of a vector by itself: as one word a pair of f32 costs half as much, to compile and to run. */
+/* llvmpipe accesses memory lane by lane and each component of a vector separately: a pair of f32 as one u64 halves
+   the time to compile and to run. */
 static vc_val vd__fft_opened(vc_val v) { return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v; }
 static vc_val vd__fft_closed(vc_val v, bool word) { return word ? vc_pack_2x32(VC_U64, vc_bitcast(VC_U32X2, v)) : v; }
 
-/* A kernel being written. */
+/* State while a pass is recorded as a kernel. */
 typedef struct vd__fft_writer {
     vc_kernel *k;
     const vd_fft *plan;
@@ -3426,25 +3440,27 @@ typedef struct vd__fft_writer {
     const vd__fft_shape *shape;
     vd_fft_hook load, store;
     vc_ref in, out, table, spectrum, shared[2];
-    vc_val channel, kernel;  /* of a convolution */
-    vc_type real, stored[2]; /* of the arithmetic, of what is loaded and stored */
-    bool word_in, word_out;  /* numbers are loaded, and stored, as words: see vd__fft_opened */
+    vc_val channel, kernel;  /* loop counters of a convolution */
+    vc_type real, stored[2]; /* scalar types of the arithmetic; of the input and the output in memory */
+    bool word_in, word_out;  /* input, output: pairs are accessed as one u64, see vd__fft_opened */
     bool inverse;
-    vd_fft_direction direction; /* that the plan's user asked for: some kinds go forward by an inverse */
+    /* the direction that the user requested; some kinds compute forward by an inverse transform */
+    vd_fft_direction direction;
     double scale;
-    vc_val offset;           /* of the cut in use: see vd__fft_cut */
-    vc_val row;              /* of a pass that turns first: which root */
-    uint64_t part;           /* of a pass with copies: from the first of them to the one in use */
-    bool columns;            /* how threads are dealt out now */
-    vc_val thread[2], side[2]; /* by that: of its transform, and which transform */
-    vc_val index;            /* in C order, of the first element of this thread's transform: for hooks */
-    vd__fft_pad pad;         /* of the exchange being written */
-    bool used[2];            /* that half of shared memory holds what some thread may still read */
-    uint32_t half;           /* of the exchange being written: 0, or 1 by turns */
+    vc_val offset;           /* offset q / width of the current range: see vd__fft_cut */
+    vc_val row;              /* row of the twiddle factors, in a pass with turn_first */
+    uint64_t part;           /* distance of the current copy from the first, in a pass with copies */
+    bool columns;            /* current assignment of threads: neighbours belong to neighbouring transforms */
+    /* index of the thread in its transform, and index of the transform in the work-group, by `columns` */
+    vc_val thread[2], side[2];
+    vc_val index;            /* index in C order of the first element of this thread's transform, for hooks */
+    vd__fft_pad pad;         /* padding of the current exchange */
+    bool used[2];            /* this half of shared memory may still be read by other threads */
+    uint32_t half;           /* half of shared memory that the current exchange uses, if exchanges alternate */
     vd__fft_c x[VD__FFT_HELD];
 } vd__fft_writer;
 
-/* b / c * c * radix + b % c, as vd__fft_phase has it. */
+/* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_phase. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
     if (c * radix == s->n) return b;
     if (c == 1) return vc_mul(b, vc_u32(radix));
@@ -3452,7 +3468,7 @@ static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32
     return vc_add(vc_mul(vc_div(b, vc_u32(c)), vc_u32(c * radix)), rest);
 }
 
-/* Butterfly u of this thread in a stage, and whether the last threads have none. */
+/* Index of butterfly u of this thread in a stage. *partly: the last threads have none. */
 static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u, bool *partly) {
     vc_val t = w->thread[w->columns];
     *partly = !g->joined && (u + 1) * w->shape->threads > w->shape->n / g->radix;
@@ -3467,27 +3483,31 @@ static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint3
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
-/* The same, one that exists: threads without one repeat the last. */
+/* The same, limited to the last existing butterfly: threads without one repeat that. */
 static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u) {
     bool partly;
     vc_val b = vd__fft_own(w, g, u, &partly);
     return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
 }
 
-/* Element index + j * c of this thread's transform as a place in shared memory: a value and a constant, wherever the free words allow it. */
+/* Address in shared memory of element index + j * c of this thread's transform: a value and, if the padding allows
+   it, a constant offset. */
 static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
                            uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
-    bool columns = vd__fft_all_columns(s), even = vd__fft_is_uniform(s, w->pad, c, radix);
-    vc_val at = even ? index : vc_add(index, vc_u32(j * c));
-    *constant = (even ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0) + (w->half ? vd__fft_words(s) : 0);
-    if (columns) at = vc_add(vc_mul(at, vc_u32(s->side)), w->side[1]);
-    if (w->pad.width) at = vc_add(at, vc_mul(vc_shr(at, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
-    return columns || s->side == 1 ? at
-                                   : vc_add(at, vc_mul(w->side[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
+    bool columns = vd__fft_all_columns(s), uniform = vd__fft_is_uniform(s, w->pad, c, radix);
+    vc_val address = uniform ? index : vc_add(index, vc_u32(j * c));
+    *constant = (uniform ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0)
+                + (w->half ? vd__fft_words(s) : 0);
+    if (columns) address = vc_add(vc_mul(address, vc_u32(s->side)), w->side[1]);
+    if (w->pad.width) address = vc_add(address, vc_mul(vc_shr(address, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
+    return columns || s->side == 1
+               ? address
+               : vc_add(address, vc_mul(w->side[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
 }
 
-/* Results j = 0 … count - 1 of butterfly b; component 0 or 1. */
+/* Stores the results j = 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or
+   VD__FFT_BOTH. */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count,
                              uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
@@ -3501,15 +3521,16 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
     }
 }
 
-/* Results that belong into a slice: a part of each butterfly's or, where they are not that far apart, those of the butterflies that lie in the same part of
-   all, which b counts from that part's first. */
+/* Stores the results that belong to a slice: a part of the results of each butterfly or, if these are not spread
+   over all slices, all results of the butterflies in this slice, numbered from the first of them. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
     bool spread = g->part == all, partly;
     uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part,
              count = spread ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->each; u++) {
-        uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads; /* where that butterfly of any thread lies */
+        /* range of the indices of butterfly u over all threads */
+        uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads;
         vc_val b = vd__fft_own(w, g, u, &partly);
         const vd__fft_c *x = &w->x[u * g->radix + (spread ? slice * count : 0)];
         if (end <= first || least >= first + part) continue;
@@ -3521,7 +3542,8 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t com
     }
 }
 
-/* What a slice has for butterfly u: a part of its elements, or all of them if its number lies in that part of all. */
+/* Loads the values of a slice: a part of the elements of each butterfly or, if these are in one slice, all elements
+   of the butterflies in this slice. */
 static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component,
                             uint32_t slice) {
     uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices),
@@ -3543,30 +3565,32 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
     }
 }
 
-/* Hands the results of stage g to the next, which may deal out its threads in another way. */
+/* Passes the results of stage g to the next stage through shared memory. The next stage may assign threads to
+   transforms differently (`columns`). */
 static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next, bool columns) {
     vd__fft_c to[VD__FFT_HELD];
     uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1;
-    bool before = w->columns;
-    for (uint32_t turn = 0; turn < parts * slices; turn++) {
-        uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : turn / slices, slice = turn % slices;
-        bool other = parts == 1 && !w->shape->paired;
-        w->columns = before;
+    bool columns_before = w->columns;
+    for (uint32_t step = 0; step < parts * slices; step++) {
+        uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : step / slices, slice = step % slices;
+        bool separate_im = parts == 1 && !w->shape->paired;
+        w->columns = columns_before;
         if (w->shape->alternating) w->half ^= 1;
         if (w->used[w->half]) vc_barrier(w->k);
         vd__fft_send(w, g, part, slice);
-        if (other) vd__fft_send(w, g, 1, slice);
+        if (separate_im) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
         vd__fft_receive(w, next, to, part, slice);
-        if (other) vd__fft_receive(w, next, to, 1, slice);
-        w->used[w->half ^ 1] = false; /* every thread is here */
+        if (separate_im) vd__fft_receive(w, next, to, 1, slice);
+        w->used[w->half ^ 1] = false; /* all threads have passed the barrier */
         w->used[w->half] = true;
     }
     for (uint32_t i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
 }
 
-/* The same between two stages that are joined, whose butterflies take one result of each of this thread's. */
+/* The same between two joined stages: each butterfly of the next stage takes one result of each butterfly of this
+   thread. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
     vd__fft_c to[VD__FFT_HELD];
     for (uint32_t u = 0; u < g->each; u++)
@@ -3574,28 +3598,29 @@ static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
     for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
 }
 
-/* Neighbours i and i ^ h of a subgroup exchange one of two values each: the lower one gives b for the other's a. */
-static void vd__fft_trade(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
-    vc_val kept = vc_select(upper, *b, *a), given = vc_subgroup_shuffle_xor(vc_select(upper, *a, *b), vc_u32(h));
-    *a = vc_select(upper, given, kept);
-    *b = vc_select(upper, kept, given);
+/* Lanes i and i ^ h of a subgroup exchange one of two values: the lower lane sends b and receives the other's a. */
+static void vd__fft_swap_lanes(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
+    vc_val kept = vc_select(upper, *b, *a), received = vc_subgroup_shuffle_xor(vc_select(upper, *a, *b), vc_u32(h));
+    *a = vc_select(upper, received, kept);
+    *b = vc_select(upper, kept, received);
 }
 
-/* What c neighbours of a subgroup hold, c values each: thread i gets as value j what thread j had as value i. Halves change places, then quarters, and so on
-   (Eklundh, A fast computer method for matrix transposing, 1972). llvmpipe makes a shuffle by constants one instruction, an access to memory a loop. */
+/* Transposes c values on each of c neighbouring lanes: lane i receives as value j what lane j had as value i.
+   Exchanges halves, then quarters, and so on (Eklundh, A fast computer method for matrix transposing, 1972).
+   llvmpipe compiles a shuffle by constants to one instruction, but a memory access to a loop. */
 static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
     for (uint32_t h = c / 2; h; h /= 2) {
         vc_val upper = vc_ne(vc_and(vc_subgroup_local_id(w->k), vc_u32(h)), vc_u32(0));
         for (uint32_t i = 0; i < c; i++) {
             if (i & h) continue;
-            vd__fft_trade(upper, h, &x[i].re, &x[i + h].re);
-            vd__fft_trade(upper, h, &x[i].im, &x[i + h].im);
+            vd__fft_swap_lanes(upper, h, &x[i].re, &x[i + h].re);
+            vd__fft_swap_lanes(upper, h, &x[i].im, &x[i + h].im);
         }
     }
 }
 
-/* The results of a stage to the next one of the same axis, among neighbours. */
-static void vd__fft_pass_on(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
+/* Passes the results of a stage to the next stage of the same axis by shuffles among neighbouring lanes. */
+static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
     vd__fft_c to[VD__FFT_HELD], tile[VD__FFT_RADIX];
     uint32_t c = g->lanes;
     for (uint32_t u = 0; u < g->each; u++) {
@@ -3609,14 +3634,16 @@ static void vd__fft_pass_on(vd__fft_writer *w, const vd__fft_phase *g, const vd_
 }
 
 // >>stage
-/* One radix of a transform, and all of them (Stockham's order: Van Loan, section 1.7). */
+/* Stages of a transform in Stockham order (Van Loan, section 1.7). */
 
+/* Loads a table entry. */
 static vd__fft_c vd__fft_entry(const vd__fft_writer *w, vc_val index, uint32_t offset) {
     vc_val v = vd__fft_opened(vc_load(vc_offset(w->table, vc_u32(offset)), index));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* power[j] = first * step^j, where power[2^i] holds step^(2^i); without first from j = 1 on. */
+/* Computes power[j] = first * step^j; power[2^i] holds step^(2^i) on entry. If first is NULL, it is 1 and power[0]
+   is not set. */
 static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_c *first) {
     uint32_t i, j;
     vd__fft_c exact;
@@ -3631,7 +3658,7 @@ static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_
 static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
 static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
 
-/* Root number e of an axis. */
+/* Root e of a long axis: exp(-2 pi i e / N). */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = w->pass->fine_bits;
     vd__fft_c coarse = vd__fft_entry(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
@@ -3639,7 +3666,8 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     return vd__fft_mul(coarse, fine);
 }
 
-/* Times exp(-2 pi i row * k / turn), between the two transforms of an axis in two parts; k is the index along the one of them that is here. */
+/* Multiplies a butterfly by the twiddle factors exp(-2 pi i row * k / N) between the two passes of an axis of length
+   N = pass->turn; k is the index along the part of this pass. */
 static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
     uint32_t step = g->step / g->inner, j;
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
@@ -3657,50 +3685,54 @@ static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val r
     for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
 
-/* Which root of a turned axis is this transform's. */
+/* Row of the twiddle factors of transform q. */
 static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
     const vd__fft_pass *pass = w->pass;
     vc_val row = vd__fft_divided(q, pass->turn_width);
     return pass->in.each.product <= pass->turn_width * pass->turn_rows ? row : vd__fft_modulo(row, pass->turn_rows);
 }
 
+/* Computes a stage: twiddle factors from the table at this offset, then the butterflies. */
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
     uint32_t powers = vd__fft_powers(g->radix);
-    bool same = g->joined ? g->lanes > 1 && g->before_part % g->part == 0 : w->shape->threads % g->part == 0;
-    bool turn = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
+    bool same_twiddles = g->joined ? g->lanes > 1 && g->before_part % g->part == 0 : w->shape->threads % g->part == 0;
+    bool twiddle_first = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
     for (uint32_t u = 0; u < g->each; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
-        if (g->length > 1 && (u == 0 || !same)) {
+        if (g->length > 1 && (u == 0 || !same_twiddles)) {
             vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length));
             for (uint32_t j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, m, table + j * g->length);
             vd__fft_fill_powers(power, g->radix, NULL);
         }
         for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
-        if (turn) vd__fft_turn_all(w, g, w->row, vd__fft_near(w, g, u), x);
+        if (twiddle_first) vd__fft_turn_all(w, g, w->row, vd__fft_near(w, g, u), x);
         vd__fft_butterfly(x, g->radix);
     }
 }
 
-static void vd__fft_stages(vd__fft_writer *w, uint32_t leg, bool columns_out) {
+/* Computes all stages and the exchanges between them. */
+static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool columns_out) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase g = vd__fft_phase_of(s, leg, 0), next;
+    vd__fft_phase g = vd__fft_phase_of(s, direction_index, 0), next;
     for (uint32_t i = 0; i < s->stages; i++, g = next) {
-        vd__fft_stage(w, &g, w->pass->tables.stage[leg][i]);
+        vd__fft_stage(w, &g, w->pass->tables.stage[direction_index][i]);
         if (i + 1 == s->stages) return;
-        next = vd__fft_phase_of(s, leg, i + 1);
-        uint32_t behind = leg ? s->stages - 1 - i : i + 1; /* the exchange, by the later stage of the first leg */
-        w->pad = s->pad[leg ? s->stages - 2 - i : i]; /* of the same two stages */
-        if (vd__fft_uses_shuffle(s, behind)) vd__fft_pass_on(w, &g, &next);
-        else if (s->turned ? s->joined >> behind & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
+        next = vd__fft_phase_of(s, direction_index, i + 1);
+        /* number of the exchange: the later one of its stages in forward order */
+        uint32_t boundary = direction_index ? s->stages - 1 - i : i + 1;
+        /* padding of the exchange between the same two stages */
+        w->pad = s->pad[direction_index ? s->stages - 2 - i : i];
+        if (vd__fft_uses_shuffle(s, boundary)) vd__fft_shuffle(w, &g, &next);
+        else if (s->turned ? s->joined >> boundary & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
 
 // >>hooks
-/* What a plan's user does to elements on the way in and out, and the arguments that takes. */
+/* Hooks: callbacks of the user for elements that are loaded and stored, and the arguments that they declare. */
 
-/* Where the first element of butterfly b lies from the beginning of a transform, before the first stage and behind the last. */
+/* Address of the first element of butterfly b relative to its transform: before the first stage, or after the last. */
 static vc_val vd__fft_within(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, vc_val b) {
     const vd__fft_shape *s = w->shape;
     vd__digits d;
@@ -3711,12 +3743,12 @@ static vc_val vd__fft_within(const vd__fft_writer *w, const vd__fft_side *side, 
     return vd__digits_offset(&d, b);
 }
 
-/* How far its element j lies from there. */
+/* Distance of element j of a butterfly from the first one. */
 static uint64_t vd__fft_apart(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, uint32_t j) {
     return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * side->stride[g->axis];
 }
 
-/* Element j of butterfly b of this thread's transform, in the array. */
+/* Returns the position in the array of element j of butterfly b of this thread's transform. */
 static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g,
                                      vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
@@ -3734,7 +3766,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
         }
         point.coordinate[i] = x;
     }
-    for (uint32_t i = 0; i < s->axes; i++) { /* and along each axis */
+    for (uint32_t i = 0; i < s->axes; i++) { /* add the index along each axis */
         uint32_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], d = w->pass->dimension[i];
         vc_val along = i + 1 < s->axes ? vd__fft_modulo(b, n) : b;
         if (i + 1 < s->axes) b = vd__fft_divided(b, n);
@@ -3745,7 +3777,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
     return point;
 }
 
-/* Calls a hook. What it leaves as immediates becomes values of the kernel, since two of them could not meet. */
+/* Calls a hook. Immediates that it returns become values of the kernel, because an operation on immediates alone
+   belongs to no kernel. */
 static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
                               vd_fft_value *value) {
     hook(k, at, value, h->user);
@@ -3753,6 +3786,7 @@ static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kerne
     if (value->im.of && value->im.of < 4096) value->im = vc_const(k, value->im);
 }
 
+/* Passes x through a hook. */
 static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s,
                                 const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
@@ -3763,7 +3797,8 @@ static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const
     return vd__fft_pair(value.re, value.im);
 }
 
-static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
+/* Adds an argument of the hooks to the plan. */
+static vd_result vd__fft_add_argument(vd_fft *p, const vc_arg_info *arg) {
     vd__fft_hooks *h = &p->hooks;
     if (h->count == VD__FFT_ARGS)
         return vd_error_set(VD_ERROR_INVALID, "its hooks have more than %d arguments, of which '%.40s' is the next",
@@ -3788,14 +3823,14 @@ static vd_result vd__fft_note_argument(vd_fft *p, const vc_arg_info *arg) {
     return VD_OK;
 }
 
-/* Whether vd_dispatch passes an argument unasked: what vc_printf and vc_assert write into. */
-static bool vd__fft_is_unasked(const vc_info *info, int arg) {
+/* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
+static bool vd__fft_is_implicit(const vc_info *info, int arg) {
     for (int i = 0; i < info->hidden_count; i++)
         if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
     return false;
 }
 
-/* A kernel that is not run, with what the hooks declare. */
+/* Begins a kernel that is never run, with the arguments that hook_declare declares. */
 static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
     for (int i = 0; i < 4; i++)
@@ -3804,9 +3839,9 @@ static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     return k;
 }
 
-/* What a kernel in which hooks were tried says, after `what` where it is they that are wrong: it may also be that memory ran out, or that the device lacks
-   something, which vd_kernel_build tells apart. */
-static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
+/* Returns the error of a trial kernel: `what` and `why` if the hooks are invalid, otherwise out of memory or a
+   feature that the device lacks. vd_kernel_build finds the error code. */
+static vd_result vd__fft_hooks_error(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
     if (!k) return vd__fft_no_memory();
     vd_kernel_build(p->ctx, k);
     vd_result result = vd_error_result();
@@ -3814,30 +3849,31 @@ static vd_result vd__fft_hooks_fail(const vd_fft *p, vc_kernel *k, const char *w
     return vd_error_set(result, "its hooks: %s", vc_error(k));
 }
 
-/* Whether a hook leaves what it was given: numbers of the arithmetic or, where there is nothing to store, neither. `number`: im does not matter. */
-static vd_result vd__fft_check_left(const vd_fft *p, const vd_fft_value *v, bool stores, bool number) {
-    const vc_val *left[2];
+/* Checks the result of a hook: values of the arithmetic's type, or {0} in both if a store hook stores nothing.
+   `is_real`: elements are reals, im is ignored. */
+static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bool stores, bool is_real) {
+    const vc_val *part[2];
     const char *is[2];
     bool right = true;
-    left[0] = &v->re;
-    left[1] = number ? &v->re : &v->im;
-    if (stores && !left[0]->of && !left[1]->of) return VD_OK;
+    part[0] = &v->re;
+    part[1] = is_real ? &v->re : &v->im;
+    if (stores && !part[0]->of && !part[1]->of) return VD_OK;
     for (int i = 0; i < 2; i++) {
-        right &= left[i]->of && vc_typeof(*left[i]) == p->real;
-        is[i] = left[i]->of ? vc_type_name(vc_typeof(*left[i])) : "nothing";
+        right &= part[i]->of && vc_typeof(*part[i]) == p->real;
+        is[i] = part[i]->of ? vc_type_name(vc_typeof(*part[i])) : "nothing";
     }
     if (right) return VD_OK;
-    if (number)
+    if (is_real)
         return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re; it takes %s", stores ? "store" : "load",
                             is[0], vc_type_name(p->real));
     return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re and %s in im; it takes %s in both",
                         stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
 }
 
-/* One element from a buffer to the next one by way of the load hook, or of the store hook. */
+/* Records one element from buffer[0] through the load hook or the store hook to buffer[1]. */
 static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores,
                                   vd_fft_direction direction) {
-    bool number = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
+    bool is_real = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
     vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
     vd_fft_point at;
     vd_fft_value value;
@@ -3848,29 +3884,29 @@ static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *b
     vc_val v = vc_load(buffer[0], at.index);
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
     value.re = vc_component(v, 0);
-    value.im = number ? zero : vc_component(v, 1);
+    value.im = is_real ? zero : vc_component(v, 1);
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
-    if (!vc_error(k)) result = vd__fft_check_left(p, &value, stores, number);
-    if (number) value.im = value.re.of ? zero : value.re;
+    if (!vc_error(k)) result = vd__fft_check_result(p, &value, stores, is_real);
+    if (is_real) value.im = value.re.of ? zero : value.re;
     if (!result && (!stores || value.re.of || value.im.of)) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
     return result;
 }
 
-/* What hook_declare declares. */
-static vd_result vd__fft_learn_arguments(vd_fft *p) {
+/* Records the arguments that hook_declare declares. */
+static vd_result vd__fft_find_arguments(vd_fft *p) {
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     const vc_info *info = vc_reflect(k);
-    vd_result result = info ? VD_OK : vd__fft_hooks_fail(p, k, "its hook_declare: ", k ? vc_error(k) : "");
+    vd_result result = info ? VD_OK : vd__fft_hooks_error(p, k, "its hook_declare: ", k ? vc_error(k) : "");
     int i;
     for (i = 4; !result && i < info->arg_count; i++)
-        if (!vd__fft_is_unasked(info, i)) result = vd__fft_note_argument(p, &info->args[i]);
+        if (!vd__fft_is_implicit(info, i)) result = vd__fft_add_argument(p, &info->args[i]);
     vc_free(k);
     return result;
 }
 
-/* Writes each hook once: what is wrong with one is known when the plan is made, and what they read and declare. */
-static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
+/* Records each hook once, so that vd_fft_create reports its errors, and finds out which arguments it accesses. */
+static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
     vd__fft_hooks *h = &p->hooks;
     const vc_info *info;
     vc_ref buffer[4];
@@ -3879,9 +3915,9 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     int i, known = 0;
     for (i = 0; i < 2 && !result; i++) result = vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
     info = result ? NULL : vc_reflect(k);
-    if (!result && !info) result = vd__fft_hooks_fail(p, k, "its hooks: ", k ? vc_error(k) : "");
+    if (!result && !info) result = vd__fft_hooks_error(p, k, "its hooks: ", k ? vc_error(k) : "");
     for (i = 4; !result && i < info->arg_count; i++) {
-        if (vd__fft_is_unasked(info, i)) continue;
+        if (vd__fft_is_implicit(info, i)) continue;
         if (known < h->count) h->arg[known++].access |= info->args[i].access;
         else
             result = vd_error_set(VD_ERROR_COMPILE, "its hooks declare argument '%s' wherever they are called; "
@@ -3893,44 +3929,45 @@ static vd_result vd__fft_try_hooks_in(vd_fft *p, vd_fft_direction direction) {
     return result;
 }
 
-/* Writes each hook as kernels do where their last workgroup is not full: some invocations do not come to it, and all to what is behind it. */
-static vd_result vd__fft_try_places_in(vd_fft *p, vd_fft_direction direction) {
-    static const char *const apart[] = { "to its load hook not all invocations of a workgroup come: ",
+/* Records each hook in divergent control flow, before a barrier, as kernels do if the last work-group is not full. */
+static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
+    static const char *const divergent[] = { "to its load hook not all invocations of a workgroup come: ",
                                          "to its store hook not all invocations of a workgroup come: " };
-    static const char *const leaves[] = { "its load hook has a vc_return_if", "its store hook has a vc_return_if" };
+    static const char *const returns[] = { "its load hook has a vc_return_if", "its store hook has a vc_return_if" };
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     vd_result result = VD_OK;
     int i;
     for (i = 0; i < 2 && !result; i++) {
         VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
-        if (vc_error(k)) result = vd__fft_hooks_fail(p, k, apart[i], vc_error(k));
+        if (vc_error(k)) result = vd__fft_hooks_error(p, k, divergent[i], vc_error(k));
         vc_barrier(k);
         if (!result && vc_error(k))
-            result = vd__fft_hooks_fail(p, k, leaves[i], ", but what is behind it takes all invocations");
+            result = vd__fft_hooks_error(p, k, returns[i], ", but what is behind it takes all invocations");
     }
     vc_free(k);
     return result;
 }
 
-/* In both directions, which a hook may tell apart. */
+/* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     bool there = p->hooks.load || p->hooks.store;
-    vd_result result = there ? vd__fft_learn_arguments(p) : VD_OK;
+    vd_result result = there ? vd__fft_find_arguments(p) : VD_OK;
     int i;
     for (i = 0; i < 2 && !result && there; i++) {
-        result = vd__fft_try_hooks_in(p, (vd_fft_direction)i);
-        if (!result) result = vd__fft_try_places_in(p, (vd_fft_direction)i);
+        result = vd__fft_try_direction(p, (vd_fft_direction)i);
+        if (!result) result = vd__fft_try_divergent(p, (vd_fft_direction)i);
     }
     return result;
 }
 
-/* The argument of that name; NULL: there is none. */
+/* Returns the argument with this name, or NULL. */
 static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *name) {
     for (int i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
     return NULL;
 }
 
+/* Checks that the arguments of a run are those that the hooks declare. */
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
     int j;
     if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d", io->arg_count);
