@@ -2032,11 +2032,8 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
         if (s->radix[i] < smallest) smallest = s->radix[i];
         if (s->radix[i] > largest) largest = s->radix[i];
     }
-    return (largest > 8 * smallest   ? 1.4
-            : largest > 4 * smallest ? 1.2
-            : largest > 2 * smallest ? 1.06
-                               : 1)
-           * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
+    double unlike = largest > 8 * smallest ? 1.4 : largest > 4 * smallest ? 1.2 : largest > 2 * smallest ? 1.06 : 1;
+    return unlike * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
 /* Evaluates the shape `now` of a search. */
@@ -2114,22 +2111,22 @@ static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, boo
 }
 
 /* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: enough for 128 bytes, 256
-   for short columns; halved until they fit, but not below `least`. */
-static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t least) {
+   for short columns; halved until they fit, but not below `min_columns`. */
+static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
     uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
-    for (s->side = widest; s->side && (s->side >= least || s->side == widest); s->side /= 2)
+    for (s->side = widest; s->side && (s->side >= min_columns || s->side == widest); s->side /= 2)
         if (vd__fft_choose_slices(d, s, false, d->cpu ? 1 : 4)) return true;
     return false;
 }
 
 /* Chooses the number of rows of a work-group: enough to fill it. Rows are contiguous in memory anyway. */
 static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
-    uint32_t least = d->cpu ? 16 : 64;
-    s->side = (least + s->threads - 1) / s->threads;
+    uint32_t min_threads = d->cpu ? 16 : 64;
+    s->side = (min_threads + s->threads - 1) / s->threads;
     if (s->side > count) s->side = (uint32_t)count;
     for (; s->side; s->side--)
-        /* small enough for several work-groups per multiprocessor */
+        /* splits large exchanges, to leave room for several work-groups per multiprocessor */
         if (vd__fft_choose_slices(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true;
     s->side = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
@@ -2306,7 +2303,7 @@ static uint32_t vd__fft_shared_word(const vd__fft_shape *s, const vd__fft_phase 
 
 /* Cycles of a sample of accesses by two groups of 32 lanes, with 32 banks one word wide. */
 static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
-                               bool columns) {
+                                    bool columns) {
     uint32_t access, l, sum = 0;
     for (access = 0; access < 6; access++) {
         uint8_t bank[32];
@@ -2342,12 +2339,12 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 },  { 3, 1 }, { 6, 4 },  { 6, 8 }, { 5, 2 },
                                            { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 }, { 8, 16 }, { 9, 16 } };
     for (uint32_t i = 0; i + 1 < s->stages; i++) {
-        uint32_t least = vd__fft_pad_cost(s, i, s->pad[i]);
+        uint32_t lowest = vd__fft_pad_cost(s, i, s->pad[i]);
         for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
             uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
-            if (cost >= least || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared)
+            if (cost >= lowest || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared)
                 continue;
-            least = cost;
+            lowest = cost;
             s->pad[i] = choices[k];
         }
     }
@@ -2363,9 +2360,9 @@ static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits)
     return fits;
 }
 
-/* Chooses the best shape for the sizes in `s`, whose prime factors are small. count: number of transforms; least:
-   minimum number of neighbouring columns. Returns false if no shape fits into a work-group. */
-static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t least, vd__fft_shape *s) {
+/* Chooses the best shape for the sizes in `s`, whose prime factors are small. count: number of transforms;
+   min_columns: minimum number of neighbouring columns. Returns false if no shape fits into a work-group. */
+static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
     uint32_t i;
@@ -2386,7 +2383,8 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t l
         *s = search.best;
     }
     if (s->stages == 1) s->columns_out = s->columns_in; /* no exchange */
-    return vd__fft_settle(d, s, columns ? vd__fft_deal_columns(d, s, count, least) : vd__fft_deal_rows(d, s, count));
+    return vd__fft_settle(d, s,
+                          columns ? vd__fft_deal_columns(d, s, count, min_columns) : vd__fft_deal_rows(d, s, count));
 }
 
 /* Sorts the dimensions by descending stride; the position of dimensions of one element is arbitrary. */
@@ -2422,28 +2420,29 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
 }
 
 /* Addresses of a pass on one side. Dimensions before the axis in `order` number the blocks, followed by `block`;
-   `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in `with` become
-   axes of the transform before the axis itself, smallest stride first. */
-static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg, uint32_t with,
-                                    const vd__fft_layout *l, uint64_t stride, vd__digit block, vd__digit each,
-                                    vd__digit last) {
+   `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in
+   `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
+static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *problem,
+                                    uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
+                                    vd__digit each, vd__digit last) {
     vd__fft_side s;
     uint32_t i, axes = 0;
     bool inside = false;
     memset(&s, 0, sizeof s);
-    for (i = p->dimensions; i-- > 0;) if (with >> order[i] & 1) s.stride[axes++] = l->stride[order[i]];
+    for (i = p->dimensions; i-- > 0;) if (extra_dims >> order[i] & 1) s.stride[axes++] = l->stride[order[i]];
     s.stride[axes] = stride;
     s.block.product = s.each.product = 1;
     for (i = 0; i < p->dimensions; i++) {
-        if (order[i] == leg->axis) {
+        if (order[i] == problem->axis) {
             inside = true;
             vd__digits_add(&s.block, block.size, block.step);
             vd__digits_add(&s.each, each.size, each.step);
             vd__digits_add(&s.each, last.size, last.step);
-        } else if (with >> order[i] & 1) {
+        } else if (extra_dims >> order[i] & 1) {
             inside = true;
         } else {
-            vd__digits_add(inside ? &s.each : &s.block, vd__fft_extent(p, leg->axis, order[i]), l->stride[order[i]]);
+            vd__digits_add(inside ? &s.each : &s.block, vd__fft_extent(p, problem->axis, order[i]),
+                           l->stride[order[i]]);
         }
     }
     return s;
@@ -2499,19 +2498,19 @@ static uint64_t vd__fft_count(const vd__fft_pass *pass) {
     return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product;
 }
 
-/* Chooses the shape of the first or the second pass (`which`) of a leg, for an axis of `length` elements and the
-   dimensions in leg->with. Returns false if none fits. */
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *leg,
-                               uint32_t which, uint32_t length, uint32_t least) {
+/* Chooses the shape of the first or the second pass of a problem, for an axis of `length` elements and the
+   dimensions in problem->with. Returns false if none fits. */
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *problem,
+                               uint32_t pass_index, uint32_t length, uint32_t min_columns) {
     vd__fft_shape *s = &pass->shape;
     memset(s, 0, sizeof *s);
     for (uint32_t i = p->dimensions; i-- > 0;) {
-        if (!(leg->with[which] >> order[i] & 1)) continue;
+        if (!(problem->with[pass_index] >> order[i] & 1)) continue;
         pass->dimension[s->axes] = order[i];
         s->size[s->axes++] = (uint32_t)p->shape[order[i]];
     }
     if (!pass->copies) {
-        pass->dimension[s->axes] = leg->axis;
+        pass->dimension[s->axes] = problem->axis;
         s->size[s->axes++] = length;
     }
     s->columns_in = vd__fft_deals_columns(&p->device, &pass->in);
@@ -2519,117 +2518,131 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->mirrored = pass->real.fold;
     s->twice = pass->chirp || pass->product.channels;
     s->turned = pass->product.image && s->axes > 1 && !p->device.cpu;
-    if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), least, s)) return false;
+    if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), min_columns, s)) return false;
     if (!p->device.cpu && !p->convolution.draft) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
-/* Plans a leg as one pass. A non-zero `chirp` is the length of a Bluestein transform, and `length` that of its
+/* Plans a problem as one pass. A non-zero `chirp` is the length of a Bluestein transform, and `length` that of its
    convolutions. Returns false if it does not fit. */
-static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t length, uint32_t chirp,
-                             uint32_t least) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, leg->from, leg->to);
+static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t length,
+                                  uint32_t chirp, uint32_t min_columns) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, problem->from, problem->to);
     vd__digit none = vd__digit_of(1, 0);
     uint32_t order[4];
     if (!pass) return false;
-    vd__fft_order(p, &p->layout[leg->from], order);
-    pass->in = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->from], leg->in_stride, none, none, none);
-    pass->out = vd__fft_side_of(p, order, leg, leg->with[0], &p->layout[leg->to], leg->out_stride, none, none, none);
-    pass->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, p->dense.stride[leg->axis], none, none,
-                                     none);
+    vd__fft_order(p, &p->layout[problem->from], order);
+    pass->in = vd__fft_side_of(p, order, problem, problem->with[0], &p->layout[problem->from], problem->in_stride, none,
+                               none, none);
+    pass->out = vd__fft_side_of(p, order, problem, problem->with[0], &p->layout[problem->to], problem->out_stride, none,
+                                none, none);
+    pass->in_index = vd__fft_side_of(p, order, problem, problem->with[0], &p->dense, p->dense.stride[problem->axis],
+                                     none, none, none);
     vd__fft_join_blocks(&pass->in);
     vd__fft_join_blocks(&pass->out);
     vd__fft_join_blocks(&pass->in_index);
     pass->out_index = pass->in_index;
     pass->chirp = chirp;
-    pass->filled[0] = vd__fft_cut_of(leg->filled, chirp ? length : leg->n, 1, 1);
-    pass->kept[0] = vd__fft_cut_of(leg->kept, chirp ? length : leg->n, 1, 1);
-    if (vd__fft_plan_shape(p, pass, order, leg, 0, length, least)) return true;
+    pass->filled[0] = vd__fft_cut_of(problem->filled, chirp ? length : problem->n, 1, 1);
+    pass->kept[0] = vd__fft_cut_of(problem->kept, chirp ? length : problem->n, 1, 1);
+    if (vd__fft_plan_shape(p, pass, order, problem, 0, length, min_columns)) return true;
     r->count--;
     return false;
 }
 
 /* Number of transforms along the dimensions after the axis in `order`, without those that the first kernel
    transforms too. */
-static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_leg *leg) {
+static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_leg *problem) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
-    while (order[--i] != leg->axis)
-        if (!(leg->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, leg->axis, order[i]);
+    while (order[--i] != problem->axis)
+        if (!(problem->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, problem->axis, order[i]);
     return product;
 }
 
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least);
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t min_columns);
 
-/* Plans a leg of n = first * second elements as two passes (Bailey's four-step algorithm): columns of `first`, times
-   twiddle factors, into TEMP; then rows of `second`, stored transposed. If the rows do not fit and `three` is set,
-   they are split again. */
-static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t first, bool three,
-                               uint32_t least) {
-    const vd__fft_layout *in = &p->layout[leg->from], *temp = &p->layout[VD__FFT_TEMP], *out = &p->layout[leg->to];
-    uint64_t second = leg->n / first, s = leg->from == VD__FFT_TEMP ? leg->in_stride : temp->stride[leg->axis],
-             s_dense = p->dense.stride[leg->axis];
-    vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(leg->outer, leg->in_step);
-    vd__fft_pass *a = vd__fft_add_pass(r, leg->from, VD__FFT_TEMP);
-    vd__fft_leg rest = *leg;
+/* Plans a problem of n = first * second elements as two passes (Bailey's four-step algorithm): columns of `first`,
+   times twiddle factors, into TEMP; then rows of `second`, stored transposed. If the rows do not fit and `three` is
+   set, they are split again. */
+static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t first, bool three,
+                               uint32_t min_columns) {
+    const vd__fft_layout *in = &p->layout[problem->from], *temp = &p->layout[VD__FFT_TEMP],
+                         *out = &p->layout[problem->to];
+    uint64_t second = problem->n / first,
+             s = problem->from == VD__FFT_TEMP ? problem->in_stride : temp->stride[problem->axis],
+             s_dense = p->dense.stride[problem->axis];
+    vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(problem->outer, problem->in_step);
+    vd__fft_pass *a = vd__fft_add_pass(r, problem->from, VD__FFT_TEMP);
+    vd__fft_leg rest = *problem;
     uint32_t order[4], count = r->count;
     if (!a) return false;
     vd__fft_order(p, in, order);
-    a->in = vd__fft_side_of(p, order, leg, leg->with[0], in, second * leg->in_stride, parts,
-                            vd__digit_of(second, leg->in_stride), none);
-    a->out = vd__fft_side_of(p, order, leg, leg->with[0], temp, second * s, parts, vd__digit_of(second, s), none);
-    a->turn = leg->n;
+    a->in = vd__fft_side_of(p, order, problem, problem->with[0], in, second * problem->in_stride, parts,
+                            vd__digit_of(second, problem->in_stride), none);
+    a->out = vd__fft_side_of(p, order, problem, problem->with[0], temp, second * s, parts, vd__digit_of(second, s),
+                             none);
+    a->turn = problem->n;
     a->turn_rows = second;
-    a->turn_width = vd__fft_inner_count(p, order, leg);
-    a->filled[0] = vd__fft_cut_of(leg->filled, leg->n, second, a->turn_width);
-    a->in_index = vd__fft_side_of(p, order, leg, leg->with[0], &p->dense, second * s_dense, none, vd__digit_of(second, s_dense), none); /* of a first pass */
-    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, leg, 0, first, least) ? vd__fft_add_pass(r, VD__FFT_TEMP, leg->to)
-                                                                            : NULL;
+    a->turn_width = vd__fft_inner_count(p, order, problem);
+    a->filled[0] = vd__fft_cut_of(problem->filled, problem->n, second, a->turn_width);
+    /* only used if this is the first pass */
+    a->in_index = vd__fft_side_of(p, order, problem, problem->with[0], &p->dense, second * s_dense, none,
+                                  vd__digit_of(second, s_dense), none);
+    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, problem, 0, first, min_columns)
+                          ? vd__fft_add_pass(r, VD__FFT_TEMP, problem->to)
+                          : NULL;
     if (b) {
-        b->in = vd__fft_side_of(p, order, leg, leg->with[1], temp, s, none, vd__digit_of(first, second * s), parts);
-        b->out = vd__fft_side_of(p, order, leg, leg->with[1], out, first * leg->out_stride * leg->outer, none,
-                                 vd__digit_of(first, leg->out_stride * leg->outer),
-                                 vd__digit_of(leg->outer, leg->out_step));
-        b->kept[0] = vd__fft_cut_of(leg->kept, p->shape[leg->axis], first * leg->outer, a->turn_width);
-        b->out_index = vd__fft_side_of(p, order, leg, leg->with[1], &p->dense, first * s_dense * leg->outer, none,
-                                       vd__digit_of(first, s_dense * leg->outer), vd__digit_of(leg->outer, s_dense));
-        if (vd__fft_plan_shape(p, b, order, leg, 1, (uint32_t)second, least / 2)) return true;
+        b->in = vd__fft_side_of(p, order, problem, problem->with[1], temp, s, none, vd__digit_of(first, second * s),
+                                parts);
+        b->out = vd__fft_side_of(p, order, problem, problem->with[1], out, first * problem->out_stride * problem->outer,
+                                 none, vd__digit_of(first, problem->out_stride * problem->outer),
+                                 vd__digit_of(problem->outer, problem->out_step));
+        b->kept[0] = vd__fft_cut_of(problem->kept, p->shape[problem->axis], first * problem->outer, a->turn_width);
+        b->out_index = vd__fft_side_of(p, order, problem, problem->with[1], &p->dense, first * s_dense * problem->outer,
+                                       none, vd__digit_of(first, s_dense * problem->outer),
+                                       vd__digit_of(problem->outer, s_dense));
+        if (vd__fft_plan_shape(p, b, order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
-        rest.out_stride = leg->out_stride; /* for all parts together; the passes multiply it by the number of parts */
+        /* for all parts together; the passes multiply it by the number of parts */
+        rest.out_stride = problem->out_stride;
         rest.outer = first;
         rest.in_step = second * s;
-        rest.out_step = leg->out_stride;
+        rest.out_step = problem->out_stride;
         rest.from = VD__FFT_TEMP;
         rest.filled = second;
         r->count = count;
-        if (three && vd__fft_plan_long(p, r, &rest, least)) return true;
+        if (three && vd__fft_plan_long(p, r, &rest, min_columns)) return true;
     }
     r->count = count - 1;
     return false;
 }
 
-/* Splits a leg into two passes, with lengths as close to each other as n allows, if both fit into a work-group;
+/* Splits a problem into two passes, with lengths as close to each other as n allows, if both fit into a work-group;
    otherwise into three. */
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, uint32_t least) {
-    for (uint32_t kernels = 2; kernels <= (leg->outer == 1 ? 3u : 2u); kernels++) {
-        uint64_t root = (uint64_t)pow((double)leg->n, 1.0 / kernels) + 1;
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t min_columns) {
+    for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
+        uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
         for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-            if (leg->n % first == 0 && vd__fft_plan_split(p, r, leg, (uint32_t)first, kernels == 3, least)) return true;
+            if (problem->n % first == 0
+                && vd__fft_plan_split(p, r, problem, (uint32_t)first, kernels == 3, min_columns))
+                return true;
     }
     return false;
 }
 
-/* Plans a leg. On a GPU one pass is preferred if it has at least eight columns side by side, because shorter
+/* Plans a problem. On a GPU one pass is preferred if it has at least eight columns side by side, because shorter
    contiguous runs cost more than a second pass; otherwise any plan that fits. */
-static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg) {
-    uint32_t n = (uint32_t)leg->n;
+static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem) {
+    uint32_t n = (uint32_t)problem->n;
     if (!vd__fft_is_smooth(n, 31))
-        return n <= 32768 && vd__fft_plan_one_pass(p, r, leg, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
-    for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
-        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, leg, n, 0, least)) || vd__fft_plan_long(p, r, leg, least))
+        return n <= 32768 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
+    for (uint32_t min_columns = p->device.cpu ? 1 : 8;; min_columns /= 8) {
+        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, n, 0, min_columns))
+            || vd__fft_plan_long(p, r, problem, min_columns))
             return true;
-        if (least < 8) return false;
+        if (min_columns < 8) return false;
     }
 }
 
@@ -2645,31 +2658,31 @@ static bool vd__fft_is_whole(const vd_fft *p) {
 /* Whether the output may have no buffer, because the store hook stores nothing. */
 static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hooks.mute[1]; }
 
-/* Returns the leg of a whole axis, with the output of the passes so far as input. */
+/* Returns the problem of a whole axis, with the output of the passes so far as input. */
 static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
     vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
                                 ? VD__FFT_OUT
                                 : VD__FFT_MIDDLE;
-    vd__fft_leg leg;
-    memset(&leg, 0, sizeof leg);
-    leg.axis = axis;
-    leg.n = p->shape[axis];
-    leg.from = p->route[0].count ? between : VD__FFT_IN;
-    leg.to = last ? VD__FFT_OUT : between;
-    leg.in_stride = p->layout[leg.from].stride[axis];
-    leg.out_stride = p->layout[leg.to].stride[axis];
-    leg.outer = 1;
-    leg.filled = p->layout[VD__FFT_IN].count[axis];
-    leg.kept = p->layout[VD__FFT_OUT].count[axis];
-    return leg;
+    vd__fft_leg problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = axis;
+    problem.n = p->shape[axis];
+    problem.from = p->route[0].count ? between : VD__FFT_IN;
+    problem.to = last ? VD__FFT_OUT : between;
+    problem.in_stride = p->layout[problem.from].stride[axis];
+    problem.out_stride = p->layout[problem.to].stride[axis];
+    problem.outer = 1;
+    problem.filled = p->layout[VD__FFT_IN].count[axis];
+    problem.kept = p->layout[VD__FFT_OUT].count[axis];
+    return problem;
 }
 
 /* Plans one axis. */
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_leg leg = vd__fft_leg_of(p, axis, last);
-    if (vd__fft_plan_leg(p, &p->route[0], &leg)) return VD_OK;
+    vd__fft_leg problem = vd__fft_leg_of(p, axis, last);
+    if (vd__fft_plan_leg(p, &p->route[0], &problem)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
-                        axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
+                        axis, (unsigned long long)problem.n, p->device.shared * vc_type_size(p->real));
 }
 
 /* Index of the lowest set bit. */
@@ -2682,20 +2695,20 @@ static uint32_t vd__fft_lowest(uint32_t bits) {
 /* Plans several axes as one pass of at most `limit` elements. Not on CPUs: their caches hold the data between two
    kernels, and exchanges are more expensive. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
-    vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(group), last);
+    vd__fft_leg problem = vd__fft_leg_of(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
-    vd__fft_order(p, &p->layout[leg.from], order);
+    vd__fft_order(p, &p->layout[problem.from], order);
     for (i = p->dimensions; i-- > 0;) {
         if (!(group >> i & 1)) continue;
         if (p->shape[i] > limit / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         product *= p->shape[i];
     }
     for (i = 0; !(group >> order[i] & 1);) i++;
-    leg = vd__fft_leg_of(p, order[i], last); /* the axis with the largest stride is the last */
-    leg.with[0] = group & ~(1u << order[i]);
-    return vd__fft_plan_one_pass(p, &p->route[0], &leg, (uint32_t)leg.n, 0, 8);
+    problem = vd__fft_leg_of(p, order[i], last); /* the axis with the largest stride is the last */
+    problem.with[0] = group & ~(1u << order[i]);
+    return vd__fft_plan_one_pass(p, &p->route[0], &problem, (uint32_t)problem.n, 0, 8);
 }
 
 /* Plans two or three axes as two passes. The first transforms the axis with the smallest stride and a part of the
@@ -2703,23 +2716,24 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
    instead of three, and the columns of a large image are short enough for 16 side by side. Chooses the shortest part
    with which the second pass fits, since that one is more often limited by memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
-    vd__fft_leg leg = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
+    vd__fft_leg problem = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
-    vd__fft_order(p, &p->layout[leg.from], order);
+    vd__fft_order(p, &p->layout[problem.from], order);
     for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
     for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
-    leg = vd__fft_leg_of(p, dimension[count - 1], last);
-    if (count < 2 || count > 3 || (count == 2 && leg.n < 512)) return false;
+    problem = vd__fft_leg_of(p, dimension[count - 1], last);
+    if (count < 2 || count > 3 || (count == 2 && problem.n < 512)) return false;
     uint64_t row_length = p->shape[dimension[0]];
     uint64_t third_length = count == 3 ? p->shape[dimension[1]] : 1;
-    leg.with[0] = 1u << dimension[0];
-    leg.with[1] = count == 3 ? 1u << dimension[1] : 0;
-    for (uint32_t least = 32; least >= 16; least /= 2) /* columns of the first pass; the second has half as many */
-        for (uint32_t first = 2; first <= VD__FFT_POINTS / row_length && first < leg.n; first++)
-            if (leg.n % first == 0 && row_length * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
-                && leg.n / first <= VD__FFT_POINTS / (least / 2) / third_length
-                && vd__fft_plan_split(p, &p->route[0], &leg, first, false, least))
+    problem.with[0] = 1u << dimension[0];
+    problem.with[1] = count == 3 ? 1u << dimension[1] : 0;
+    /* min_columns of the first pass; the second has half as many */
+    for (uint32_t min_columns = 32; min_columns >= 16; min_columns /= 2)
+        for (uint32_t first = 2; first <= VD__FFT_POINTS / row_length && first < problem.n; first++)
+            if (problem.n % first == 0 && row_length * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
+                && problem.n / first <= VD__FFT_POINTS / (min_columns / 2) / third_length
+                && vd__fft_plan_split(p, &p->route[0], &problem, first, false, min_columns))
                 return true;
     return false;
 }
@@ -2764,24 +2778,24 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
 }
 
 /* Addresses on one side of the pass with the product of a convolution, along dimension 1 or each of its parts, and
-   along the dimensions in `with`. Images are image_step apart; with several channels the kernels of an image are
+   along the dimensions in `extra_dims`. Images are image_step apart; with several channels the kernels of an image are
    separate blocks, kernel_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
    array. */
-static vd__fft_side vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t with,
+static vd__fft_side vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
                                               uint64_t image_step, uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->parted ? c->parts : 1;
     vd__fft_side s;
     uint32_t axes = 0;
     memset(&s, 0, sizeof s);
-    for (uint32_t i = p->dimensions; i-- > 2;) if (with >> i & 1) s.stride[axes++] = l->stride[i];
+    for (uint32_t i = p->dimensions; i-- > 2;) if (extra_dims >> i & 1) s.stride[axes++] = l->stride[i];
     s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
     s.block.product = s.each.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
     for (uint32_t i = 2; i < p->dimensions; i++)
-        if (!(with >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
+        if (!(extra_dims >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
     vd__fft_join_blocks(&s);
     return s;
 }
@@ -2821,29 +2835,29 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
 }
 
 /* Plans forward transform, product and transform back as one pass. */
-static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t with, bool image) {
+static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t extra_dims, bool image) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
     uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->parted ? c->parts : 1);
     const uint32_t order[4] = { 0, 1, 2, 3 };
-    vd__fft_leg leg;
+    vd__fft_leg problem;
     double read, written;
     if (!pass) return false;
-    memset(&leg, 0, sizeof leg);
-    leg.axis = 1;
-    leg.with[0] = with;
-    pass->in = vd__fft_product_addresses(p, in, with, c->channels * in->stride[0], 0, false);
-    pass->out = vd__fft_product_addresses(p, out, with, c->kernels * out->stride[0], out->stride[0], false);
-    pass->in_index = vd__fft_product_addresses(p, &p->dense, with, c->channels * step, 0, false);
-    pass->out_index = vd__fft_product_addresses(p, &p->dense, with, c->kernels * step, step, false);
+    memset(&problem, 0, sizeof problem);
+    problem.axis = 1;
+    problem.with[0] = extra_dims;
+    pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false);
+    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->kernels * out->stride[0], out->stride[0], false);
+    pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false);
+    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->kernels * step, step, false);
     pass->filled[0] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
     pass->kept[0] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
-    if (with && !image) {
+    if (extra_dims && !image) {
         pass->filled[1] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
         pass->kept[1] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
-    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, with, 0, c->channels * step, true);
+    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true);
     pass->product.image = image;
     pass->product.channels = c->channels;
     pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
@@ -2851,8 +2865,8 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to
     pass->product.out_step = out->stride[0];
     pass->product.channel_step = pass->product.kernel_step = step;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t least = i || p->device.cpu ? 1 : 8;
-        if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &leg, 0, (uint32_t)n, least)) continue;
+        uint32_t min_columns = i || p->device.cpu ? 1 : 8;
+        if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
         vd__fft_count_moved(pass, &read, &written);
         pass->product.missed = !p->device.cpu && c->batch > 1
                                && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
@@ -2873,7 +2887,7 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
-static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back);
+static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, bool back);
 
 /* Plans the passes of a convolution along one axis, forward or, after the product, back. */
 static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
@@ -2881,19 +2895,19 @@ static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_place from, v
     vd__fft_route *r = &p->route[0];
     uint32_t before = r->count;
     bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
-    vd__fft_leg leg;
-    memset(&leg, 0, sizeof leg);
-    leg.axis = axis;
-    leg.n = real ? p->real_length : p->shape[axis];
-    leg.from = from;
-    leg.to = to;
-    leg.in_stride = p->layout[from].stride[axis];
-    leg.out_stride = p->layout[to].stride[axis];
-    leg.outer = 1;
-    leg.filled = c->back ? leg.n : p->layout[VD__FFT_IN].count[axis];
-    leg.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : leg.n;
+    vd__fft_leg problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = axis;
+    problem.n = real ? p->real_length : p->shape[axis];
+    problem.from = from;
+    problem.to = to;
+    problem.in_stride = p->layout[from].stride[axis];
+    problem.out_stride = p->layout[to].stride[axis];
+    problem.outer = 1;
+    problem.filled = c->back ? problem.n : p->layout[VD__FFT_IN].count[axis];
+    problem.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : problem.n;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    if (real ? !vd__real_plan_way(p, r, &leg, c->back) : !vd__fft_plan_leg(p, r, &leg)) return false;
+    if (real ? !vd__real_plan_way(p, r, &problem, c->back) : !vd__fft_plan_leg(p, r, &problem)) return false;
     for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->back;
     return true;
 }
@@ -2936,23 +2950,23 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *before = &p->route[0].pass[0];
-    vd__fft_leg leg;
+    vd__fft_leg problem;
     if (!pass) return false;
-    memset(&leg, 0, sizeof leg);
-    leg.axis = 1;
-    leg.with[0] = 1u << near;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = 1;
+    problem.with[0] = 1u << near;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    pass->in = vd__fft_side_of(p, order, &leg, leg.with[0], in, second * in->stride[1], none,
+    pass->in = vd__fft_side_of(p, order, &problem, problem.with[0], in, second * in->stride[1], none,
                                vd__digit_of(rows, in->stride[1]), none);
-    pass->out = vd__fft_side_of(p, order, &leg, leg.with[0], out, second * out->stride[1], none,
+    pass->out = vd__fft_side_of(p, order, &problem, problem.with[0], out, second * out->stride[1], none,
                                 vd__digit_of(rows, out->stride[1]), none);
-    pass->in_index = vd__fft_side_of(p, order, &leg, leg.with[0], &p->dense, second * step, none,
+    pass->in_index = vd__fft_side_of(p, order, &problem, problem.with[0], &p->dense, second * step, none,
                                      vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
     pass->inverse = pass->turn_first = c->back;
     pass->turn = n;
     pass->turn_rows = second;
-    pass->turn_width = vd__fft_inner_count(p, order, &leg);
+    pass->turn_width = vd__fft_inner_count(p, order, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
     vd__fft_cut *cut = c->back ? pass->kept : pass->filled;
     cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
@@ -2963,7 +2977,7 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
         memcpy(pass->dimension, before->dimension, sizeof pass->dimension);
         return true;
     }
-    if (vd__fft_plan_shape(p, pass, order, &leg, 0, c->parts, 1)) return true;
+    if (vd__fft_plan_shape(p, pass, order, &problem, 0, c->parts, 1)) return true;
     p->route[0].count--;
     return false;
 }
@@ -2973,16 +2987,16 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
    order of its parts, since the filter uses the same order. */
 static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
     vd__fft_convolution *c = &p->convolution;
-    uint32_t near = p->dimensions - 1, with = p->dimensions == 4 ? 4 : 0;
+    uint32_t near = p->dimensions - 1, extra_dims = p->dimensions == 4 ? 4 : 0;
     uint64_t most = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
     bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts
               && c->parts <= VD__FFT_RADIX;
     ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31)
          && p->shape[near] <= most / c->parts;
-    if (with) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
+    if (extra_dims) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
     c->parted = true;
     ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
-         && vd__fft_plan_product(p, between, after, with, false);
+         && vd__fft_plan_product(p, between, after, extra_dims, false);
     c->back = true;
     return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
@@ -3016,9 +3030,9 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s)
                   * 0.0383;
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
-                    : held <= 16                    ? 0.03
-                                                    : 0.195)
-                   * pow(s->threads * s->side / 1024.0, 0.41);
+                         : held <= 16                    ? 0.03
+                                                         : 0.195)
+                        * pow(s->threads * s->side / 1024.0, 0.41);
     return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
@@ -3047,23 +3061,23 @@ static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
    parts, because their caches hold the data between two passes. */
 static vd_result vd__fft_plan_convolution(vd_fft *p) {
     vd__fft_convolution *c = &p->convolution;
-    uint32_t asked = c->parts, parts, best = 1;
-    double least, cost;
+    uint32_t requested = c->parts, parts, best = 1;
+    double lowest, cost;
     p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
     p->layout[VD__FFT_FOLD] = p->dense;
     p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
-    if (asked < 2 && vd__fft_plan_image(p)) return VD_OK;
-    if (asked > 1 && vd__fft_plan_with_parts(p, asked) > 0) return VD_OK;
+    if (requested < 2 && vd__fft_plan_image(p)) return VD_OK;
+    if (requested > 1 && vd__fft_plan_with_parts(p, requested) > 0) return VD_OK;
     c->draft = true;
-    least = vd__fft_plan_with_parts(p, 1);
-    for (parts = 2; parts <= VD__FFT_RADIX && !asked && !p->device.cpu; parts++) {
+    lowest = vd__fft_plan_with_parts(p, 1);
+    for (parts = 2; parts <= VD__FFT_RADIX && !requested && !p->device.cpu; parts++) {
         cost = vd__fft_plan_with_parts(p, parts);
-        if (cost <= 0 || (least > 0 && cost >= least)) continue;
-        least = cost;
+        if (cost <= 0 || (lowest > 0 && cost >= lowest)) continue;
+        lowest = cost;
         best = parts;
     }
     c->draft = false;
-    if (least > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
+    if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, which has a prime factor above 31; with channels "
                             "or kernels only ranges that do not wrap take it", (unsigned long long)p->shape[1]);
@@ -3951,10 +3965,10 @@ static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
 
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
-    bool there = p->hooks.load || p->hooks.store;
-    vd_result result = there ? vd__fft_find_arguments(p) : VD_OK;
+    bool has_hooks = p->hooks.load || p->hooks.store;
+    vd_result result = has_hooks ? vd__fft_find_arguments(p) : VD_OK;
     int i;
-    for (i = 0; i < 2 && !result && there; i++) {
+    for (i = 0; i < 2 && !result && has_hooks; i++) {
         result = vd__fft_try_direction(p, (vd_fft_direction)i);
         if (!result) result = vd__fft_try_divergent(p, (vd_fft_direction)i);
     }
