@@ -2946,15 +2946,15 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
                          *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
     uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second,
              step = p->dense.stride[1];
-    uint32_t near = p->dimensions - 1;
+    uint32_t last_dim = p->dimensions - 1;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
-    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *before = &p->route[0].pass[0];
+    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *forward = &p->route[0].pass[0];
     vd__fft_leg problem;
     if (!pass) return false;
     memset(&problem, 0, sizeof problem);
     problem.axis = 1;
-    problem.with[0] = 1u << near;
+    problem.with[0] = 1u << last_dim;
     p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
     pass->in = vd__fft_side_of(p, order, &problem, problem.with[0], in, second * in->stride[1], none,
                                vd__digit_of(rows, in->stride[1]), none);
@@ -2968,13 +2968,13 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
     pass->turn_rows = second;
     pass->turn_width = vd__fft_inner_count(p, order, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
-    vd__fft_cut *cut = c->back ? pass->kept : pass->filled;
-    cut[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
-    cut[!pass->copies] = vd__fft_cut_of(array->count[near], p->shape[near], 1, 1);
+    vd__fft_cut *range = c->back ? pass->kept : pass->filled;
+    range[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
+    range[!pass->copies] = vd__fft_cut_of(array->count[last_dim], p->shape[last_dim], 1, 1);
     /* same shape as the forward pass */
-    if (c->back && before->copies == pass->copies && vd__fft_count(before) == vd__fft_count(pass)) {
-        pass->shape = before->shape;
-        memcpy(pass->dimension, before->dimension, sizeof pass->dimension);
+    if (c->back && forward->copies == pass->copies && vd__fft_count(forward) == vd__fft_count(pass)) {
+        pass->shape = forward->shape;
+        memcpy(pass->dimension, forward->dimension, sizeof pass->dimension);
         return true;
     }
     if (vd__fft_plan_shape(p, pass, order, &problem, 0, c->parts, 1)) return true;
@@ -2987,13 +2987,14 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
    order of its parts, since the filter uses the same order. */
 static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
     vd__fft_convolution *c = &p->convolution;
-    uint32_t near = p->dimensions - 1, extra_dims = p->dimensions == 4 ? 4 : 0;
-    uint64_t most = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
+    uint32_t last_dim = p->dimensions - 1, extra_dims = p->dimensions == 4 ? 4 : 0;
+    uint64_t max_elements = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
     bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts
               && c->parts <= VD__FFT_RADIX;
-    ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[near], 31)
-         && p->shape[near] <= most / c->parts;
-    if (extra_dims) ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= most / (p->shape[1] / c->parts);
+    ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[last_dim], 31)
+         && p->shape[last_dim] <= max_elements / c->parts;
+    if (extra_dims)
+        ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= max_elements / (p->shape[1] / c->parts);
     c->parted = true;
     ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
          && vd__fft_plan_product(p, between, after, extra_dims, false);
@@ -3006,9 +3007,9 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
 static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t run = s->side * bytes;
-    double apart = (double)pass->in.stride[0] * bytes / 8192.0;
+    double stride = (double)pass->in.stride[0] * bytes / 8192.0;
     if ((!s->columns_in && !s->columns_out) || run >= 128) return 1;
-    if (run >= 64) return apart <= 1 ? 1 : 1 + 0.127 * log(apart) / log(2.0);
+    if (run >= 64) return stride <= 1 ? 1 : 1 + 0.127 * log(stride) / log(2.0);
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
@@ -3140,8 +3141,8 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     const double pi = 3.14159265358979323846;
     uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
-    double x = octant & 1 ? (double)(n - rest) : (double)rest, angle = x * (pi / 4) / (double)n, c = cos(angle),
-           s = sin(angle), t;
+    double x = octant & 1 ? (double)(n - rest) : (double)rest, angle = x * (pi / 4) / (double)n;
+    double c = cos(angle), s = sin(angle), t;
     if (rest == 0 && octant & 1) c = s = sqrt(0.5);
     if (((octant + 1) >> 1) & 1) { t = c; c = s; s = t; } /* octants 1, 2, 5, 6 */
     *re = octant >= 2 && octant < 6 ? -c : c;
@@ -3527,31 +3528,31 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b
     vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
     uint32_t constant;
     for (uint32_t j = 0; j < count; j++) {
-        vc_val spot = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
-        vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), spot,
+        vc_val address = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
+        vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
                  component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words)
                  : component               ? x[j].im
                                            : x[j].re);
     }
 }
 
-/* Stores the results that belong to a slice: a part of the results of each butterfly or, if these are not spread
-   over all slices, all results of the butterflies in this slice, numbered from the first of them. */
+/* Stores the results that belong to a slice: a part of the results of each butterfly or, if these are all in
+   one slice, all results of the butterflies in this slice, numbered from the first of them. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
-    bool spread = g->part == all, partly;
-    uint32_t part = spread ? all : all / slices, first = spread ? 0 : slice * part,
-             count = spread ? g->radix / slices : g->radix;
+    bool interleaved = g->part == all, partly;
+    uint32_t part = interleaved ? all : all / slices, first = interleaved ? 0 : slice * part,
+             count = interleaved ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->each; u++) {
         /* range of the indices of butterfly u over all threads */
-        uint32_t least = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads;
+        uint32_t begin = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads;
         vc_val b = vd__fft_own(w, g, u, &partly);
-        const vd__fft_c *x = &w->x[u * g->radix + (spread ? slice * count : 0)];
-        if (end <= first || least >= first + part) continue;
+        const vd__fft_c *x = &w->x[u * g->radix + (interleaved ? slice * count : 0)];
+        if (end <= first || begin >= first + part) continue;
         vc_val own = vc_lt(b, vc_u32(first + part));
-        if (least < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
+        if (begin < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
         if (first) b = vc_sub(b, vc_u32(first));
-        if (least >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
+        if (begin >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
         else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, x, count, component); }
     }
 }
@@ -3560,18 +3561,18 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t com
    of the butterflies in this slice. */
 static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component,
                             uint32_t slice) {
-    uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices),
-                       threads = w->shape->threads;
-    bool outermost = g->step == all;
-    uint32_t count = outermost ? g->radix / slices : g->radix;
+    uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices);
+    uint32_t threads = w->shape->threads;
+    bool interleaved = g->step == all;
+    uint32_t count = interleaved ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->each; u++) {
         vc_val b = vd__fft_near(w, g, u);
-        if (!outermost && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
-        vc_val index = vd__fft_first(w->shape, !outermost && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
+        if (!interleaved && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
+        vc_val index = vd__fft_first(w->shape, !interleaved && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
         for (uint32_t j = 0; j < count; j++) {
-            vd__fft_c *x = &to[u * g->radix + (outermost ? slice * count : 0) + j];
-            vc_val spot = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
-            vc_val v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), spot));
+            vd__fft_c *x = &to[u * g->radix + (interleaved ? slice * count : 0) + j];
+            vc_val address = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
+            vc_val v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
             if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
             else if (component) x->im = v;
             else x->re = v;
@@ -3582,7 +3583,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
 /* Passes the results of stage g to the next stage through shared memory. The next stage may assign threads to
    transforms differently (`columns`). */
 static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next, bool columns) {
-    vd__fft_c to[VD__FFT_HELD];
+    vd__fft_c next_x[VD__FFT_HELD];
     uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1;
     bool columns_before = w->columns;
     for (uint32_t step = 0; step < parts * slices; step++) {
@@ -3595,21 +3596,21 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd
         if (separate_im) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
-        vd__fft_receive(w, next, to, part, slice);
-        if (separate_im) vd__fft_receive(w, next, to, 1, slice);
+        vd__fft_receive(w, next, next_x, part, slice);
+        if (separate_im) vd__fft_receive(w, next, next_x, 1, slice);
         w->used[w->half ^ 1] = false; /* all threads have passed the barrier */
         w->used[w->half] = true;
     }
-    for (uint32_t i = 0; i < next->each * next->radix; i++) w->x[i] = to[i];
+    for (uint32_t i = 0; i < next->each * next->radix; i++) w->x[i] = next_x[i];
 }
 
 /* The same between two joined stages: each butterfly of the next stage takes one result of each butterfly of this
    thread. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
-    vd__fft_c to[VD__FFT_HELD];
+    vd__fft_c next_x[VD__FFT_HELD];
     for (uint32_t u = 0; u < g->each; u++)
-        for (uint32_t j = 0; j < g->radix; j++) to[j * g->each + u] = w->x[u * g->radix + j];
-    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
+        for (uint32_t j = 0; j < g->radix; j++) next_x[j * g->each + u] = w->x[u * g->radix + j];
+    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = next_x[j];
 }
 
 /* Lanes i and i ^ h of a subgroup exchange one of two values: the lower lane sends b and receives the other's a. */
@@ -3635,16 +3636,16 @@ static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
 
 /* Passes the results of a stage to the next stage of the same axis by shuffles among neighbouring lanes. */
 static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
-    vd__fft_c to[VD__FFT_HELD], tile[VD__FFT_RADIX];
+    vd__fft_c next_x[VD__FFT_HELD], tile[VD__FFT_RADIX];
     uint32_t c = g->lanes;
     for (uint32_t u = 0; u < g->each; u++) {
         for (uint32_t v = 0; v < next->each; v++) {
             for (uint32_t j = 0; j < c; j++) tile[j] = w->x[u * g->radix + v * c + j];
             vd__fft_transpose(w, tile, c);
-            for (uint32_t j = 0; j < c; j++) to[v * next->radix + u * c + j] = tile[j];
+            for (uint32_t j = 0; j < c; j++) next_x[v * next->radix + u * c + j] = tile[j];
         }
     }
-    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = to[j];
+    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = next_x[j];
 }
 
 // >>stage
@@ -3734,11 +3735,11 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
         if (i + 1 == s->stages) return;
         next = vd__fft_phase_of(s, direction_index, i + 1);
         /* number of the exchange: the later one of its stages in forward order */
-        uint32_t boundary = direction_index ? s->stages - 1 - i : i + 1;
+        uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1;
         /* padding of the exchange between the same two stages */
         w->pad = s->pad[direction_index ? s->stages - 2 - i : i];
-        if (vd__fft_uses_shuffle(s, boundary)) vd__fft_shuffle(w, &g, &next);
-        else if (s->turned ? s->joined >> boundary & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
+        if (vd__fft_uses_shuffle(s, exchange)) vd__fft_shuffle(w, &g, &next);
+        else if (s->turned ? s->joined >> exchange & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
@@ -3946,7 +3947,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
 /* Records each hook in divergent control flow, before a barrier, as kernels do if the last work-group is not full. */
 static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
     static const char *const divergent[] = { "to its load hook not all invocations of a workgroup come: ",
-                                         "to its store hook not all invocations of a workgroup come: " };
+                                             "to its store hook not all invocations of a workgroup come: " };
     static const char *const returns[] = { "its load hook has a vc_return_if", "its store hook has a vc_return_if" };
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
