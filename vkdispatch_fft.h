@@ -911,8 +911,9 @@ VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer valu
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
 #define VD__FFT_PRAGMA(text) _Pragma(#text)
 #define VD__FFT_SMALL _Pragma("GCC push_options") \
-    VD__FFT_PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-dominator-opts", \
-                                 "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
+    VD__FFT_PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                                 "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", \
+                                 "no-expensive-optimizations"))
 #define VD__FFT_SMALL_END _Pragma("GCC pop_options")
 #else
 #define VD__FFT_SMALL
@@ -982,7 +983,7 @@ static vd_result vd__result_of(const char *call, vd_result result) {
 
 static const char vd__tie_key = 't';
 
-static vd_result vd__tie_add(vd_context *ctx, void **data, void *user) {
+static vd_result vd__context_link_add(vd_context *ctx, void **data, void *user) {
     vd__tie *t = (vd__tie *)user;
     (void)ctx;
     t->next = (vd__tie *)*data;
@@ -998,7 +999,7 @@ static vd_result vd__tie_begin(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-static vd_result vd__tie_cut(vd_context *ctx, void **data, void *user) {
+static vd_result vd__context_link_remove(vd_context *ctx, void **data, void *user) {
     vd__tie *t = (vd__tie *)user;
     (void)ctx;
     if (t->next) t->next->previous = t->previous;
@@ -1023,7 +1024,7 @@ static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **plan_ctx
     t->ctx = plan_ctx;
     t->allocator = allocator;
     *allocator = vd_context_allocator(ctx);
-    if (vd_context_attach(ctx, &vd__tie_key, vd__tie_add, t, vd__tie_lose)) return vd__fft_no_memory();
+    if (vd_context_attach(ctx, &vd__tie_key, vd__context_link_add, t, vd__tie_lose)) return vd__fft_no_memory();
     *plan_ctx = ctx;
     return VD_OK;
 }
@@ -1031,7 +1032,7 @@ static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **plan_ctx
 /* Unlinks a plan from its context and frees its memory. */
 static void vd__plan_free(vd__tie *t, void *plan) {
     vd_allocator allocator = *t->allocator;
-    if (*t->ctx) vd_context_attach(*t->ctx, &vd__tie_key, vd__tie_cut, t, vd__tie_lose);
+    if (*t->ctx) vd_context_attach(*t->ctx, &vd__tie_key, vd__context_link_remove, t, vd__tie_lose);
     vd__fft_free(&allocator, plan);
 }
 
@@ -1121,7 +1122,7 @@ static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first,
     return f->also ? vc_cast(f->also, out) : out;
 }
 
-/* Records a fragment in a kernel of its own, which never runs, so that errors name the callback instead of a kernel
+/* Records a fragment in a separate kernel, which never runs, so that errors name the callback instead of a kernel
    that the user did not write. */
 typedef struct vd__fragment_trial {
     vd_context *ctx;
@@ -1291,8 +1292,8 @@ static uint64_t vd__plan_rounds(const vd_device_info *d) {
 /* Number of work-groups that run concurrently on a large GPU: four for each of 132 multiprocessors. */
 static const uint32_t vd__plan_groups = 528;
 
-/* Limit of tiles in one dispatch with look-back between tiles, if one step back takes up to `iterations` iterations. The
-   results of earlier dispatches are available without waiting. */
+/* Maximum number of tiles in one dispatch if tiles wait for earlier ones and that costs up to `iterations`
+   iterations per tile. The results of earlier dispatches are available without waiting. */
 static uint32_t vd__plan_flight(const vd_device_info *d, uint32_t iterations) {
     uint32_t limit = VD__CPU_ITERATIONS / iterations;
     return d->type != VD_DEVICE_CPU ? UINT32_MAX : limit ? limit : 1;
@@ -1373,9 +1374,9 @@ static vc_val vd__plan_identity(vc_val identity, vc_type type) {
 }
 
 /* Text of a shape, "8 x 37", or with another separator, "37, 1". */
-typedef struct vd__numbers { char text[96]; } vd__numbers;
-static vd__numbers vd__numbers_of(const uint64_t *n, uint32_t count, const char *separator) {
-    vd__numbers out;
+typedef struct vd__shape_text { char text[96]; } vd__shape_text;
+static vd__shape_text vd__numbers_of(const uint64_t *n, uint32_t count, const char *separator) {
+    vd__shape_text out;
     uint32_t i, length = 0;
     for (out.text[0] = 0, i = 0; i < count && i < 4; i++)
         length += (uint32_t)snprintf(out.text + length, sizeof out.text - length, "%s%llu", i ? separator : "",
@@ -1568,9 +1569,9 @@ typedef struct vd__fft_shape {
     uint32_t n;              /* elements of a transform, the product of size[] */
     uint32_t axes, size[VD__FFT_AXES]; /* elements are numbered along the first axis, then the second, … */
     uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
-    /* bit i: stage i receives its values without shared memory. If stage i - 1 is along another axis, each thread
-       already holds them; if along the same axis, a few neighbours in a subgroup exchange them: see
-       vd__fft_uses_shuffle */
+    /* bit i: stage i is joined to the one before: it receives its values without shared memory. If stage i - 1 is
+       along another axis, each thread already holds them; if along the same axis, a few neighbours in a subgroup
+       exchange them: see vd__fft_uses_shuffle */
     uint32_t joined;
     uint32_t threads;        /* threads of one transform */
     uint32_t side;           /* transforms that a work-group computes side by side */
@@ -1598,7 +1599,8 @@ typedef struct vd__fft_phase {
     uint32_t step, part;
     uint32_t each;           /* butterflies per thread */
     /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part,
-       with the radix of the stage before, or of the next stage if the shape is turned or lanes send to it */
+       with the radix of the stage before; with that of the next stage if the last axis is processed first or if
+       lanes send to it */
     bool joined;
     uint32_t before_part, before_radix;
     uint32_t lanes;          /* threads that hold the values of a joined stage together; 1: each thread holds its own */
@@ -1616,7 +1618,7 @@ typedef struct vd__fft_table { uint64_t what[5]; uint32_t offset; } vd__fft_tabl
 
 /* Tables of a pass, as offsets into the table of complex numbers of the plan. */
 typedef struct vd__fft_tables {
-    /* twiddle factors of each stage, by transform of the kernel: the first and, if the shape has `twice`, the second */
+    /* twiddle factors of each stage, for the first transform of the kernel and the second one, if there is one */
     uint32_t stage[2][VD__FFT_STAGES];
     uint32_t chirp, spectrum;          /* Bluestein's algorithm */
     uint32_t fine, coarse;             /* roots of unity of a whole axis that takes several passes */
@@ -1809,7 +1811,7 @@ static uint32_t vd__fft_passes(const vd__fft_shape *s) {
 }
 
 /* Assigns butterflies to threads for an exchange by shuffles: c neighbours hold all values that stage i receives or
-   sends. Returns false if stage i takes part in no such exchange. */
+   sends. Returns false if no such exchange precedes or follows stage i. */
 static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_phase *g) {
     uint32_t stage = direction_index ? s->stages - 1 - i : i;
     bool sends = vd__fft_uses_shuffle(s, direction_index ? stage : stage + 1);
@@ -1862,8 +1864,8 @@ static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lan
     return all % s->n == 0 && c > 1 && (c & (c - 1)) == 0 && lanes % c == 0 && r % c == 0 && q % c == 0;
 }
 
-/* Whether each thread already holds the results of stage i - 1 that it needs in stage i. For a turned shape: whether
-   it can, if it computes other butterflies of stage i - 1. */
+/* Whether each thread already holds the results of stage i - 1 that it needs in stage i. If stages process the last
+   axis first: whether it can, if it computes other butterflies of stage i - 1. */
 static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     if (!i || s->joined >> (i - 1) & 1) return false;
     if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_shuffle(s, i, lanes);
@@ -2006,7 +2008,8 @@ typedef struct vd__fft_search {
     vd__fft_candidates *wide;
 } vd__fft_search;
 
-/* Compares shapes for which side, slices and padding are not chosen yet. */
+/* Whether two shapes are equal up to the number of transforms side by side, slices and padding, which are not chosen
+   yet. */
 static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b) {
     return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined
            && memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0
@@ -2036,7 +2039,7 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
     return unlike * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
-/* Evaluates the shape `now` of a search. */
+/* Evaluates the current shape of a search. */
 static void vd__fft_try_shape(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->now);
     if (s->wide) {
@@ -2350,9 +2353,10 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     }
 }
 
-/* Sets `paired` and `alternating`. A CPU accesses both components of a number for the price of one; mirror images
-   use one component at a time. CPU compilers keep values that are live across a barrier in memory, for each thread;
-   with two halves of shared memory no value is. Returns `fits`. */
+/* Chooses between one element and two for a complex number in shared memory, and between one and two halves of it. A
+   CPU accesses both components of a number for the price of one; mirror images use one component at a time. CPU
+   compilers keep values that are live across a barrier in memory, for each thread; with two halves of shared memory
+   no value is. Returns `fits`. */
 static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
     s->paired = d->cpu && !s->split && !s->mirrored;
     s->alternating = false;
@@ -2498,8 +2502,8 @@ static uint64_t vd__fft_count(const vd__fft_pass *pass) {
     return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product;
 }
 
-/* Chooses the shape of the first or the second pass of a problem, for an axis of `length` elements and the
-   dimensions in problem->with. Returns false if none fits. */
+/* Chooses the shape of pass 0 or 1 (pass_index) of a problem, for an axis of `length` elements and the other
+   dimensions that this pass transforms. Returns false if none fits. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *problem,
                                uint32_t pass_index, uint32_t length, uint32_t min_columns) {
     vd__fft_shape *s = &pass->shape;
@@ -2659,7 +2663,7 @@ static bool vd__fft_is_whole(const vd_fft *p) {
 static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hooks.mute[1]; }
 
 /* Returns the problem of a whole axis, with the output of the passes so far as input. */
-static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
+static vd__fft_leg vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool last) {
     vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
                                 ? VD__FFT_OUT
                                 : VD__FFT_MIDDLE;
@@ -2679,7 +2683,7 @@ static vd__fft_leg vd__fft_leg_of(const vd_fft *p, uint32_t axis, bool last) {
 
 /* Plans one axis. */
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_leg problem = vd__fft_leg_of(p, axis, last);
+    vd__fft_leg problem = vd__fft_axis_problem(p, axis, last);
     if (vd__fft_plan_leg(p, &p->route[0], &problem)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
                         axis, (unsigned long long)problem.n, p->device.shared * vc_type_size(p->real));
@@ -2695,7 +2699,7 @@ static uint32_t vd__fft_lowest(uint32_t bits) {
 /* Plans several axes as one pass of at most `limit` elements. Not on CPUs: their caches hold the data between two
    kernels, and exchanges are more expensive. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
-    vd__fft_leg problem = vd__fft_leg_of(p, vd__fft_lowest(group), last);
+    vd__fft_leg problem = vd__fft_axis_problem(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
@@ -2706,7 +2710,7 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
         product *= p->shape[i];
     }
     for (i = 0; !(group >> order[i] & 1);) i++;
-    problem = vd__fft_leg_of(p, order[i], last); /* the axis with the largest stride is the last */
+    problem = vd__fft_axis_problem(p, order[i], last); /* the axis with the largest stride is the last */
     problem.with[0] = group & ~(1u << order[i]);
     return vd__fft_plan_one_pass(p, &p->route[0], &problem, (uint32_t)problem.n, 0, 8);
 }
@@ -2716,13 +2720,13 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
    instead of three, and the columns of a large image are short enough for 16 side by side. Chooses the shortest part
    with which the second pass fits, since that one is more often limited by memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
-    vd__fft_leg problem = vd__fft_leg_of(p, vd__fft_lowest(axes), last);
+    vd__fft_leg problem = vd__fft_axis_problem(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
     if (p->device.cpu || !vd__fft_is_whole(p)) return false;
     vd__fft_order(p, &p->layout[problem.from], order);
     for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
     for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
-    problem = vd__fft_leg_of(p, dimension[count - 1], last);
+    problem = vd__fft_axis_problem(p, dimension[count - 1], last);
     if (count < 2 || count > 3 || (count == 2 && problem.n < 512)) return false;
     uint64_t row_length = p->shape[dimension[0]];
     uint64_t third_length = count == 3 ? p->shape[dimension[1]] : 1;
@@ -3241,7 +3245,7 @@ static uint64_t vd__fft_max_table(const vd_fft *p) {
 }
 
 /* Appends `count` zeroed entries at a multiple of 16, so that neighbouring threads load whole cache lines. Returns
-   NULL if out of memory, or if the tables exceed the limit, which sets table_wanted. */
+   NULL if out of memory, or if the tables exceed the limit; then p->table_wanted is set. */
 static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
              capacity = p->table_capacity ? p->table_capacity : 256;
@@ -3333,8 +3337,8 @@ static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Transform on the host in double precision, out of place, recursively by the smallest prime factor, which is at
-   most 7. x has stride `step`, y is contiguous. */
+/* Transform on the host in double precision, out of place, recursively by the smallest prime factor. No prime factor
+   of n may exceed 7, see line[]. x has stride `step`, y is contiguous. */
 static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint32_t step) {
     uint32_t r = 2;
     double line[2 * 8], c, s;
@@ -3463,8 +3467,8 @@ typedef struct vd__fft_writer {
     vd_fft_direction direction;
     double scale;
     vc_val offset;           /* offset q / width of the current range: see vd__fft_cut */
-    vc_val row;              /* row of the twiddle factors, in a pass with turn_first */
-    uint64_t part;           /* distance of the current copy from the first, in a pass with copies */
+    vc_val row;              /* row of the twiddle factors, if they multiply before the last axis is transformed */
+    uint64_t part;           /* distance of the current copy from the first one */
     bool columns;            /* current assignment of threads: neighbours belong to neighbouring transforms */
     /* index of the thread in its transform, and index of the transform in the work-group, by `columns` */
     vc_val thread[2], side[2];
@@ -3682,7 +3686,7 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
 }
 
 /* Multiplies a butterfly by the twiddle factors exp(-2 pi i row * k / N) between the two passes of an axis of length
-   N = pass->turn; k is the index along the part of this pass. */
+   N; k is the index along the part of this pass. */
 static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
     uint32_t step = g->step / g->inner, j;
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
