@@ -6662,13 +6662,13 @@ static vc_type vd__scan_word(const vd_scan *p) { return p->long_words ? (vc_type
 static vc_val vd__scan_run_of(const vd__scan_writer *w, vc_val epoch) { return vc_and(epoch, vc_u32((1u << (vd__scan_piece(w->plan) - 3)) - 1)); }
 
 static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t kind, vd__scan_state s) {
-    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan), i;
+    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan);
     vc_type word = vd__scan_word(w->plan);
-    vc_val mark = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(kind)), piece, value, mask;
-    value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.v);
-    mask = vc_imm(vc_typeof(value), ((uint64_t)1 << bits) - 1);
-    for (i = 0; i < count; i++) {
-        piece = count == 1 ? value : vc_and(vc_shr(value, vc_u32(i * bits)), mask);
+    vc_val mark = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(kind));
+    vc_val value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.v);
+    vc_val mask = vc_imm(vc_typeof(value), ((uint64_t)1 << bits) - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        vc_val piece = count == 1 ? value : vc_and(vc_shr(value, vc_u32(i * bits)), mask);
         piece = vc_or(vc_shl(vc_cast(word, mark), vc_u32(bits)), vc_cast(word, piece));
         vc_atomic_store(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), piece);
     }
@@ -6676,13 +6676,13 @@ static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t kin
 
 /* What a tile has published in this run; kind 0: nothing, or not all of it. */
 static vd__scan_state vd__scan_look(const vd__scan_writer *w, vc_val tile, vc_val *kind) {
-    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan), i;
+    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan);
     vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word(w->plan);
-    vc_val mark = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece, other;
+    vc_val mark = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece;
     vd__scan_state s;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         vc_atomic_load(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), &piece);
-        other = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
+        vc_val other = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
         if (i) same = vc_and(same, vc_eq(mark, other));
         else mark = other;
         value = vc_or(value, vc_shl(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), vc_u32(i * bits)));
@@ -6723,15 +6723,14 @@ static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, c
     sum[0] = vc_var(w->k, "seen", w->type);
     sum[1] = vc_var(w->k, "seen_head", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), tile = vc_add(first, vc_sub(j, vc_u32(1))), kind, again;
-        vd__scan_state s;
+        vc_val j = vc_get(left), tile = vc_add(first, vc_sub(j, vc_u32(1))), kind;
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
-        again = vc_le(vc_u32(w->plan->patience), vc_get(tries));
+        vc_val again = vc_le(vc_u32(w->plan->patience), vc_get(tries));
         VC_IF(w->k, again) {
             vd__scan_store(w, sum, vc_u32(0), vd__scan_instead(w, vc_sub(j, vc_u32(1))));
             vd__scan_fence(w); /* before looking again */
         }
-        s = vd__scan_look(w, tile, &kind);
+        vd__scan_state s = vd__scan_look(w, tile, &kind);
         vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
         VC_IF(w->k, vc_or(again, vc_ne(kind, vc_u32(0)))) {
             s = vd__scan_pick(vc_ne(kind, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
@@ -6747,14 +6746,14 @@ static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, v
     vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one), lane = vc_subgroup_exclusive(VC_ADD, one); /* of those that are here */
     vc_ref tries = vc_var(w->k, "tries", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), kind, there = vc_lt(lane, j), nearest, v;
+        vc_val j = vc_get(left), kind, there = vc_lt(lane, j);
         vd__scan_state s = vd__scan_look(w, vc_add(first, vc_select(there, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0))), &kind);
         kind = vc_select(there, kind, vc_u32(2));
-        v = vc_select(there, s.v, vd__scan_identity(w));
+        vc_val v = vc_select(there, s.v, vd__scan_identity(w));
         vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
         vc_break_if(w->k, vc_lt(vc_u32(w->plan->patience), vc_get(tries)));
         vc_continue_if(w->k, vc_subgroup_any(vc_eq(kind, vc_u32(0))));
-        nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(kind, vc_u32(2)), lane, size));
+        vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(kind, vc_u32(2)), lane, size));
         v = vc_subgroup_reduce(w->form, vc_select(vc_le(lane, nearest), v, vd__scan_identity(w)));
         vc_set(to, vd__scan_combine(w, v, vc_get(to)));
         vc_set(left, vc_select(vc_lt(nearest, size), vc_u32(0), vc_sub(j, size)));
@@ -6814,18 +6813,17 @@ static void vd__scan_take(const vd__scan_writer *w, uint32_t at, vc_val element,
 
 /* A whole tile by vectors, where it can be; one that the row ends in, element by element. */
 static void vd__scan_read(const vd__scan_writer *w) {
-    uint32_t i, j, at;
     vc_val place, e, h = vc_u32(0), whole = w->wide ? vd__scan_full(w) : vc_bool(false);
     if (w->wide) VC_IF(w->k, whole) {
-        for (i = 0; i < VD__SCAN_LOADS; i++) {
+        for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
             e = vc_load(w->in[1], place);
             if (w->desc->segmented) h = vc_load(w->heads[1], place);
-            for (j = 0; j < w->vector; j++) vd__scan_take(w, i * w->vector + j, vc_component(e, j), w->desc->segmented ? vc_component(h, j) : h);
+            for (uint32_t j = 0; j < w->vector; j++) vd__scan_take(w, i * w->vector + j, vc_component(e, j), w->desc->segmented ? vc_component(h, j) : h);
         }
     }
     VC_IF(w->k, vc_not(whole)) {
-        for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+        for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             place = vd__scan_place(w, at / w->vector, at % w->vector);
             VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) {
                 e = vc_load(w->in[0], vc_add(w->base, place));
@@ -6844,30 +6842,29 @@ static vd__scan_state vd__scan_there(const vd__scan_writer *w, uint32_t at) {
 
 static vd__scan_state vd__scan_of_load(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s = vd__scan_there(w, i * w->vector);
-    uint32_t j;
-    for (j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
+    for (uint32_t j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
     return s;
 }
 
 /* By subgroups, each of which scans its strip load by load; one barrier between their totals and what they make of them. Leaves what lies before each load
    in w->prior; returns the sum of the tile. */
 static vd__scan_state vd__scan_strips(vd__scan_writer *w) {
-    uint32_t strip = w->plan->strip, i;
-    vc_val sum, before, strips = vd__scan_identity(w), mine = strips, total = strips;
+    uint32_t strip = w->plan->strip;
+    vc_val strips = vd__scan_identity(w), mine = strips, total = strips;
     vd__scan_state whole = vd__scan_nothing(w);
-    for (i = 0; i < VD__SCAN_LOADS; i++) {
-        sum = vd__scan_of_load(w, i).v;
-        before = vc_subgroup_exclusive(w->form, sum);
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
+        vc_val sum = vd__scan_of_load(w, i).v;
+        vc_val before = vc_subgroup_exclusive(w->form, sum);
         w->prior[i] = vd__scan_combine(w, total, before);
         total = vd__scan_combine(w, total, vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(strip - 1)));
     }
     VC_IF(w->k, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    for (i = 0; i < w->threads / strip; i++) {
+    for (uint32_t i = 0; i < w->threads / strip; i++) {
         mine = vc_select(vc_eq(vc_subgroup_id(w->k), vc_u32(i)), strips, mine);
         strips = vd__scan_combine(w, strips, vc_load(w->totals[0], vc_u32(i)));
     }
-    for (i = 0; i < VD__SCAN_LOADS; i++) w->prior[i] = vd__scan_combine(w, mine, w->prior[i]);
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) w->prior[i] = vd__scan_combine(w, mine, w->prior[i]);
     whole.v = strips;
     return whole;
 }
@@ -6875,17 +6872,16 @@ static vd__scan_state vd__scan_strips(vd__scan_writer *w) {
 /* Leaves what lies before each load of the tile, within it, where vd__scan_prior finds it; returns the sum of the tile. */
 static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
     vd__scan_state s, part[VD__SCAN_LOADS], whole;
-    uint32_t i;
     if (w->plan->strip) return vd__scan_strips(w);
-    for (i = 0; i < VD__SCAN_LOADS; i++)
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
         vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)), vd__scan_of_load(w, i));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    for (i = 0; i < VD__SCAN_LOADS; i++) {
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
         part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
         s = i ? vd__scan_both(w, s, part[i]) : part[i];
     }
     s = vd__scan_threads(w, s, &whole);
-    for (i = 0; i < VD__SCAN_LOADS; i++) {
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
         vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))), s);
         s = vd__scan_both(w, s, part[i]);
     }
@@ -6902,8 +6898,7 @@ static vd__scan_state vd__scan_prior(const vd__scan_writer *w, uint32_t i) {
 /* What is kept goes where as many lie before it; the last tile knows how many there are. */
 static void vd__scan_keep(const vd__scan_writer *w, vc_val before, vc_val whole) {
     vc_val to = before;
-    uint32_t at;
-    for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+    for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_there(w, at).v;
         if (at % w->vector == 0) to = vc_add(before, vd__scan_prior(w, at / w->vector).v);
         VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->x[at])); }
@@ -6923,18 +6918,17 @@ static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state before, v
 }
 
 static void vd__scan_put(const vd__scan_writer *w, const vc_val *result) {
-    vc_val whole = w->wide ? vd__scan_full(w) : vc_bool(false), place, v;
-    uint32_t i, at;
+    vc_val whole = w->wide ? vd__scan_full(w) : vc_bool(false), place;
     if (w->wide) VC_IF(w->k, whole) {
-        for (i = 0; i < VD__SCAN_LOADS; i++) {
+        for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             const vc_val *r = &result[i * w->vector];
             place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
-            v = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
+            vc_val v = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
             vc_store(w->out[1], place, v);
         }
     }
     VC_IF(w->k, vc_not(whole)) {
-        for (at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
+        for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             place = vd__scan_place(w, at / w->vector, at % w->vector);
             VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) { vc_store(w->out[0], vc_add(w->base, place), result[at]); }
         }
@@ -7071,17 +7065,17 @@ static void vd__scan_record_middle(vd__scan_writer *w) {
 
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    uint32_t rows = w->threads / VD__REDUCE_LANES, i, part = (uint32_t)vd__plan_shares(p->slab, rows), inner = (uint32_t)p->inner;
+    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__plan_shares(p->slab, rows), inner = (uint32_t)p->inner;
     bool slabs = p->slab < p->count;
     vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES))), element;
-    vc_val near = vc_min(column, vc_u32((uint32_t)p->rows - 1)), row = vc_div(w->lane, vc_u32(VD__REDUCE_LANES)), first, end, here;
+    vc_val near = vc_min(column, vc_u32((uint32_t)p->rows - 1)), row = vc_div(w->lane, vc_u32(VD__REDUCE_LANES));
     vc_val base = vc_add(vc_mul(vc_div(near, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))), vc_rem(near, vc_u32(inner)));
     vd__scan_state s;
     vc_ref sum[2];
-    first = vc_mul(row, vc_u32(part));
+    vc_val first = vc_mul(row, vc_u32(part));
     if (slabs) first = vc_add(w->begin, first);
     first = vc_min(first, vc_u32((uint32_t)p->count));
-    end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
+    vc_val end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
     end = vc_select(vc_eq(near, column), end, first);
     vd__scan_shared(w, "totals", w->threads, w->totals);
     sum[0] = vc_var(w->k, "sum", w->type);
@@ -7096,8 +7090,8 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     s = vd__scan_nothing(w);
     if (slabs) s = vd__scan_pick(vc_eq(w->begin, vc_u32(0)), s, vd__scan_given(w, near));
     if (slabs) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
-    for (i = 0; i + 1 < rows; i++) {
-        here = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES)));
+    for (uint32_t i = 0; i + 1 < rows; i++) {
+        vc_val here = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES)));
         s = vd__scan_pick(vc_lt(vc_u32(i), row), vd__scan_both(w, s, vd__scan_load(w, w->totals, here)), s);
     }
     vd__scan_store(w, sum, vc_u32(0), s);
@@ -7132,23 +7126,23 @@ static vc_val vd__scan_row_cell(const vd_scan *p, vc_val at) {
 /* Loads past the end repeat the last element, which is not stored again. */
 static void vd__scan_rows_in(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
-    uint32_t loads = vd__scan_row_loads(p), i;
-    vc_val at, element;
+    uint32_t loads = vd__scan_row_loads(p);
+    vc_val element;
     vd__scan_state s[2 * VD__SCAN_STAGED];
-    for (i = 0; i < loads; i++) {
-        at = vc_add(first, vc_add(w->lane, vc_u32(i * w->threads)));
+    for (uint32_t i = 0; i < loads; i++) {
+        vc_val at = vc_add(first, vc_add(w->lane, vc_u32(i * w->threads)));
         s[i] = vd__scan_cell(w, vc_min(at, vc_u32((uint32_t)(p->rows * p->count) - 1)), &element);
     }
-    for (i = 0; i < loads; i++) vd__scan_store(w, w->sums, vd__scan_row_cell(p, vc_add(w->lane, vc_u32(i * w->threads))), s[i]);
+    for (uint32_t i = 0; i < loads; i++) vd__scan_store(w, w->sums, vd__scan_row_cell(p, vc_add(w->lane, vc_u32(i * w->threads))), s[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
 static void vd__scan_rows_out(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
-    uint32_t mine = vd__scan_rows_of(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p), i;
+    uint32_t mine = vd__scan_rows_of(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
     vc_val end = vc_min(vc_add(first, vc_u32(mine)), vc_u32((uint32_t)(p->rows * p->count)));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    for (i = 0; i < loads; i++) {
+    for (uint32_t i = 0; i < loads; i++) {
         vc_val at = vc_add(w->lane, vc_u32(i * w->threads));
         VC_IF(w->k, vc_lt(vc_add(first, at), end)) {
             vc_store(w->out[0], vc_add(first, at), vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_row_cell(p, at))));
@@ -7159,17 +7153,17 @@ static void vd__scan_rows_out(const vd__scan_writer *w, vc_val first) {
 /* One run, in place. The last one of a row may be shorter. */
 static void vd__scan_row_run(const vd__scan_writer *w, vc_val row, vc_val run) {
     const vd_scan *p = w->plan;
-    uint32_t i, last = (uint32_t)p->count - (p->runs - 1) * p->run;
+    uint32_t last = (uint32_t)p->count - (p->runs - 1) * p->run;
     vc_val base = vc_mul(vc_add(vc_mul(row, vc_u32(p->runs)), run), vc_u32(p->run));
     vd__scan_state e[VD__SCAN_STAGED], s, with;
-    for (i = 0; i < p->run; i++) {
+    for (uint32_t i = 0; i < p->run; i++) {
         e[i] = vd__scan_load(w, w->sums, vc_add(base, vc_u32(i)));
         if (i >= last) e[i] = vd__scan_pick(vc_lt(run, vc_u32(p->runs - 1)), e[i], vd__scan_nothing(w));
         s = i ? vd__scan_both(w, s, e[i]) : e[i];
     }
     s = p->runs > 1 ? vd__scan_neighbours(w, s, run, p->runs, NULL) : vd__scan_nothing(w);
     VC_IF(w->k, vc_lt(row, vc_u32(vd__scan_rows_of(p)))) {
-        for (i = 0; i < p->run; i++, s = with) {
+        for (uint32_t i = 0; i < p->run; i++, s = with) {
             with = vd__scan_both(w, s, e[i]);
             vc_store(w->sums[0], vc_add(base, vc_u32(i)), vc_cast(w->type, vd__scan_result(w, s, with, e[i])));
         }
@@ -7247,8 +7241,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
    loop after 65535 rounds, those of all loops of an invocation together, and one pass gains little. */
 static bool vd__scan_may_wait(const vd_device_info *d) {
     static const uint32_t risky[] = { 0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */ };
-    uint32_t i;
-    for (i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
+    for (uint32_t i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
     return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED;
 }
 
@@ -7271,7 +7264,6 @@ static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t siz
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d), lanes = d->limits.min_subgroup_size;
-    bool wide;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
@@ -7283,7 +7275,7 @@ static void vd__scan_plan(vd_scan *p) {
     p->slab = p->threads / VD__REDUCE_LANES * vd__plan_rounds(d) / 2; /* each element is summed, and then written */
     if (p->slab > p->count) p->slab = p->count;
     p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
-    wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
+    bool wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
     p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
                (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->leaps && lanes > 1 && lanes == d->limits.max_subgroup_size && p->threads % lanes == 0) p->strip = lanes;
@@ -7295,17 +7287,16 @@ static void vd__scan_plan(vd_scan *p) {
 
 static vd_result vd__scan_check_desc(vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
-    uint32_t dimensions = 0, i, axis;
+    uint32_t dimensions = 0;
     uint64_t all = 0;
     bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
-    vd_result result;
     if ((uint32_t)d->op > VD_REDUCE_XOR)
         return vd_error_set(VD_ERROR_INVALID, "op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR",
                             vd__reduce_op_name(d->op), (int)d->op);
     if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->way);
     if (d->combine && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s", vd_type_name(d->type),
@@ -7315,11 +7306,11 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     if (d->axis > dimensions)
         return vd_error_set(VD_ERROR_INVALID, "axis is %u, which counts from 1 on, but there are %u dimensions",
                             d->axis, dimensions);
-    axis = d->axis ? d->axis - 1 : dimensions - 1;
+    uint32_t axis = d->axis ? d->axis - 1 : dimensions - 1;
     p->count = d->shape[axis];
     p->rows = all / p->count;
     p->inner = 1;
-    for (i = axis + 1; i < dimensions; i++) p->inner *= d->shape[i];
+    for (uint32_t i = axis + 1; i < dimensions; i++) p->inner *= d->shape[i];
     return VD_OK;
 }
 
@@ -7341,14 +7332,12 @@ static vd_result vd__scan_try(const vd_scan *p) {
 }
 
 static vd_result vd__scan_make(vd_scan *p) {
-    uint64_t tiles;
-    uint32_t step, v;
     vd__scan_mode mode;
     vd_result result = vd__scan_check_desc(p);
     if (!result) result = vd__scan_try(p);
     if (result) return result;
     vd__scan_plan(p);
-    tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
+    uint64_t tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
     if (p->inner > 1) p->single = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
@@ -7357,8 +7346,8 @@ static vd_result vd__scan_make(vd_scan *p) {
         p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
-    for (step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
-        for (v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) { /* what calls no fragment may wait until it is needed, if it is */
+    for (uint32_t step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
+        for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) { /* what calls no fragment may wait until it is needed, if it is */
             bool vectors = p->whole && vd__scan_by_vectors(mode), fragments = p->keep || p->desc.map || p->desc.combine;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
@@ -7369,9 +7358,8 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
                               vd_scan **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
-    vd_result result;
     if (!p) return vd__fft_no_memory();
-    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
+    vd_result result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     p->keep = keep;
     p->keep_user = keep_user;
@@ -7404,9 +7392,9 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
 
 /* In the order in which vd__scan_declare declares them. */
 static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors, vd_arg *args) {
-    int count = 0, i;
-    for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE; i++) args[count++] = vd_b(io->in);
-    for (i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE && p->desc.segmented; i++) args[count++] = vd_b(io->heads);
+    int count = 0;
+    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE; i++) args[count++] = vd_b(io->in);
+    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE && p->desc.segmented; i++) args[count++] = vd_b(io->heads);
     if (mode != VD__SCAN_MIDDLE && mode != VD__SCAN_TOTALS) {
         args[count++] = vd_b(io->out);
         if (vectors && !p->keep) args[count++] = vd_b(io->out);
@@ -7521,22 +7509,22 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_ref found = vc_shared(w->k, "found", VC_U32, p->digits);
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    uint32_t i, share = vd__sort_share(p);
+    uint32_t share = vd__sort_share(p);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     vd__sort_place(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (i = 0; i < share; i++) vc_store(found, vd__sort_dealt(w, i), vc_u32(0));
+        for (uint32_t i = 0; i < share; i++) vc_store(found, vd__sort_dealt(w, i), vc_u32(0));
     }
     vc_barrier(w->k);
-    for (i = 0; i < p->loads; i++) {
+    for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
         VC_IF(w->k, vc_lt(at, n)) { vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL); }
     }
     vc_barrier(w->k);
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (i = 0; i < share; i++) vc_store(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i)), vc_load(found, vd__sort_dealt(w, i)));
+        for (uint32_t i = 0; i < share; i++) vc_store(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i)), vc_load(found, vd__sort_dealt(w, i)));
     }
 }
 
@@ -7551,20 +7539,20 @@ static vc_val vd__sort_number(const vd__sort_writer *w) { return vc_div(w->shift
 /* How many keys have each digit of each pass. */
 static void vd__sort_record_totals(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t passes = vd__sort_passes(p), all = passes * p->digits, i, j;
+    uint32_t passes = vd__sort_passes(p), all = passes * p->digits;
     vc_ref found = vc_shared(w->k, "found", VC_U32, all);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
-    for (i = 0; i < all; i += p->threads) vc_store(found, vc_add(vc_u32(i), w->lane), vc_u32(0));
+    for (uint32_t i = 0; i < all; i += p->threads) vc_store(found, vc_add(vc_u32(i), w->lane), vc_u32(0));
     vc_barrier(w->k);
     VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
         vd__sort_place(w, tile);
-        for (i = 0; i < p->loads; i++) {
-            vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane)), key;
+        for (uint32_t i = 0; i < p->loads; i++) {
+            vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
             VC_IF(w->k, vc_lt(at, n)) {
-                key = vc_cast(w->wide, vc_load(w->keys, at));
-                for (j = 0; j < passes; j++) {
+                vc_val key = vc_cast(w->wide, vc_load(w->keys, at));
+                for (uint32_t j = 0; j < passes; j++) {
                     w->shift = vc_u32(j * p->bits);
                     vc_atomic_add(found, vc_add(vc_u32(j * p->digits), vd__sort_digit(w, key)), vc_u32(1), NULL);
                 }
@@ -7572,7 +7560,7 @@ static void vd__sort_record_totals(vd__sort_writer *w) {
         }
     }
     vc_barrier(w->k);
-    for (i = 0; i < all; i += p->threads) {
+    for (uint32_t i = 0; i < all; i += p->threads) {
         vc_val at = vc_add(vc_u32(i), w->lane), here = vc_load(found, at);
         VC_IF(w->k, vc_ne(here, vc_u32(0))) { vc_atomic_add(w->counts, at, here, NULL); }
     }
@@ -7592,8 +7580,8 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
 
 /* The word of a tile and digit for this pass, or for the next one. */
 static vc_val vd__sort_word(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
-    vc_val odd = vc_ne(vc_and(vd__sort_number(w), vc_u32(1)), vc_u32(0)), at;
-    at = vc_select(odd, vc_u32(vd__sort_words(w->plan, !next)), vc_u32(vd__sort_words(w->plan, next)));
+    vc_val odd = vc_ne(vc_and(vd__sort_number(w), vc_u32(1)), vc_u32(0));
+    vc_val at = vc_select(odd, vc_u32(vd__sort_words(w->plan, !next)), vc_u32(vd__sort_words(w->plan, next)));
     return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
 }
 
@@ -7643,14 +7631,14 @@ static vc_val vd__sort_back(const vd__sort_writer *w, vc_val digit, vc_val total
 
 /* Where the first keys of the digits that are dealt to the thread go. */
 static void vd__sort_firsts(const vd__sort_writer *w, vc_val *first) {
-    uint32_t share = vd__sort_share(w->plan), i;
+    uint32_t share = vd__sort_share(w->plan);
     vc_val row = vc_mul(vd__sort_number(w), vc_u32(w->plan->digits)), all[VD__SORT_SHARE], sum = vc_u32(0);
-    for (i = 0; i < share; i++) {
+    for (uint32_t i = 0; i < share; i++) {
         all[i] = vc_load(w->counts, vc_add(row, vd__sort_dealt(w, i)));
         sum = vc_add(sum, all[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &first[0]);
-    for (i = 1; i < share; i++) first[i] = vc_add(first[i - 1], all[i - 1]);
+    for (uint32_t i = 1; i < share; i++) first[i] = vc_add(first[i - 1], all[i - 1]);
 }
 
 /* ---- ranks in the tile: of each of the thread's keys, and of the first one of each of its digits ---- */
@@ -7663,48 +7651,46 @@ static uint32_t vd__sort_counters(const vd_sort *p) {
 static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, 4); }
 
 static void vd__sort_rank_by_threads(vd__sort_writer *w) {
-    uint32_t threads = w->plan->threads, loads = w->plan->loads, i;
+    uint32_t threads = w->plan->threads, loads = w->plan->loads;
     vc_val at[VD__SORT_LOADS], part[VD__SORT_DIGITS], sum = vc_u32(0), here;
-    for (i = 0; i < VD__SORT_DIGITS; i++) vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
-    for (i = 0; i < loads; i++) {
+    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
+    for (uint32_t i = 0; i < loads; i++) {
         at[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->lane));
         w->rank[i] = vc_load(w->counters, at[i]);
         vc_store(w->counters, at[i], vc_add(w->rank[i], vc_u32(1)));
     }
     vc_barrier(w->k);
-    for (i = 0; i < VD__SORT_DIGITS; i++) {
+    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) {
         part[i] = vc_load(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))));
         sum = vc_add(sum, part[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &here);
-    for (i = 0; i < VD__SORT_DIGITS; i++) {
+    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) {
         vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))), here);
         here = vc_add(here, part[i]);
     }
     vc_barrier(w->k);
-    for (i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, at[i]));
+    for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, at[i]));
     w->start[0] = vc_load(w->counters, vd__sort_padded(vc_mul(vc_min(w->lane, vc_u32(VD__SORT_DIGITS - 1)), vc_u32(threads))));
 }
 
 /* The invocations of the subgroup whose digit is this one, as a ballot. */
 static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
-    vc_val word[4], bit;
-    uint32_t words = (w->plan->strip + 31) / 32, i, j;
-    for (j = 0; j < 4; j++) word[j] = vc_u32(j < words ? UINT32_MAX : 0);
-    for (i = 0; i < w->plan->bits; i++) {
-        vc_val ballot, other;
-        bit = vc_and(vc_shr(digit, vc_u32(i)), vc_u32(1));
-        ballot = vc_subgroup_ballot(vc_ne(bit, vc_u32(0)));
-        other = vc_sub(bit, vc_u32(1)); /* all ones where the bit is 0 */
-        for (j = 0; j < words; j++) word[j] = vc_and(word[j], vc_xor(vc_component(ballot, j), other));
+    vc_val word[4];
+    uint32_t words = (w->plan->strip + 31) / 32;
+    for (uint32_t j = 0; j < 4; j++) word[j] = vc_u32(j < words ? UINT32_MAX : 0);
+    for (uint32_t i = 0; i < w->plan->bits; i++) {
+        vc_val bit = vc_and(vc_shr(digit, vc_u32(i)), vc_u32(1));
+        vc_val ballot = vc_subgroup_ballot(vc_ne(bit, vc_u32(0)));
+        vc_val other = vc_sub(bit, vc_u32(1)); /* all ones where the bit is 0 */
+        for (uint32_t j = 0; j < words; j++) word[j] = vc_and(word[j], vc_xor(vc_component(ballot, j), other));
     }
     return vc_vec4(word[0], word[1], word[2], word[3]);
 }
 
 /* Each subgroup counts its strip, load by load: those with a digit in common take their count together, and the first of them adds how many they are. */
 static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
-    uint32_t i;
-    for (i = 0; i < w->plan->loads; i++) {
+    for (uint32_t i = 0; i < w->plan->loads; i++) {
         vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers), all = vc_subgroup_ballot_count(peers);
         vc_val at = vc_add(mine, w->digit[i]), before = vc_load(w->counters, at);
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
@@ -7716,30 +7702,30 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
 
 static void vd__sort_rank_by_strips(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t strips = p->threads / p->strip, share = vd__sort_share(p), i, j;
-    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before, here, at;
-    for (i = 0; i < vd__sort_counters(p) / p->threads; i++) vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
+    uint32_t strips = p->threads / p->strip, share = vd__sort_share(p);
+    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before;
+    for (uint32_t i = 0; i < vd__sort_counters(p) / p->threads; i++) vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
     vc_barrier(w->k);
     vd__sort_count_strip(w, mine);
     vc_barrier(w->k);
-    for (i = 0; i < share; i++) {
+    for (uint32_t i = 0; i < share; i++) {
         w->total[i] = vc_u32(0);
-        for (j = 0; j < strips; j++) w->total[i] = vc_add(w->total[i], vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
+        for (uint32_t j = 0; j < strips; j++) w->total[i] = vc_add(w->total[i], vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
         if (p->single) vd__sort_publish(w, vd__sort_dealt(w, i), 1, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
-    for (i = 0; i < share; i++) {
+    for (uint32_t i = 0; i < share; i++) {
         w->start[i] = before;
-        for (j = 0; j < strips; j++) {
-            at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
-            here = vc_load(w->counters, at);
+        for (uint32_t j = 0; j < strips; j++) {
+            vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
+            vc_val here = vc_load(w->counters, at);
             vc_store(w->counters, at, before);
             before = vc_add(before, here);
         }
     }
     vc_barrier(w->k);
-    for (i = 0; i < p->loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
+    for (uint32_t i = 0; i < p->loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
 }
 
 /* Place i of the thread's keys in the tile: neighbours, or side by side with those of its subgroup. */
@@ -7755,18 +7741,17 @@ static vc_val vd__sort_spot(const vd__sort_writer *w, uint32_t i) {
 static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const vc_ref *held, vc_type value) {
     const vd_sort *p = w->plan;
     vc_ref keys = vc_shared(w->k, "tile_keys", w->wide, p->tile), values = keys;
-    uint32_t i;
-    for (i = 0; i < p->loads; i++) vc_store(keys, w->rank[i], key[i]);
+    for (uint32_t i = 0; i < p->loads; i++) vc_store(keys, w->rank[i], key[i]);
     if (p->desc.values) {
         values = vc_shared(w->k, "tile_values", value, p->tile);
-        for (i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(held[i]));
+        for (uint32_t i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(held[i]));
     }
     vc_barrier(w->k);
-    for (i = 0; i < p->loads; i++) {
-        vc_val at = vc_add(vc_u32(i * p->threads), w->lane), k, to;
+    for (uint32_t i = 0; i < p->loads; i++) {
+        vc_val at = vc_add(vc_u32(i * p->threads), w->lane);
         VC_IF(w->k, vc_lt(vc_add(w->first, at), vc_u32((uint32_t)p->desc.count))) {
-            k = vc_load(keys, at);
-            to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), at);
+            vc_val k = vc_load(keys, at);
+            vc_val to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), at);
             vc_store(w->out, to, vc_cast(w->raw, k));
             if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
         }
@@ -7776,13 +7761,12 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
 /* Leaves in `base` where keys of each digit go, less their ranks. */
 static void vd__sort_find_places(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_val first[VD__SORT_SHARE], digit, to;
-    uint32_t i;
+    vc_val first[VD__SORT_SHARE];
     if (p->single) vd__sort_firsts(w, first);
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (i = 0; i < vd__sort_share(p); i++) {
-            digit = vd__sort_dealt(w, i);
-            to = p->single ? vc_add(first[i], vd__sort_back(w, digit, w->total[i])) : vc_load(w->counts, vd__sort_counted(w, digit));
+        for (uint32_t i = 0; i < vd__sort_share(p); i++) {
+            vc_val digit = vd__sort_dealt(w, i);
+            vc_val to = p->single ? vc_add(first[i], vd__sort_back(w, digit, w->total[i])) : vc_load(w->counts, vd__sort_counted(w, digit));
             vc_store(w->base, digit, vc_sub(to, w->start[i]));
             if (p->single) vc_store(w->counts, vd__sort_word(w, w->tile, digit, true), vc_u32(0));
         }
@@ -7795,7 +7779,7 @@ static void vd__sort_find_places(const vd__sort_writer *w) {
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
     vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
-    vc_val n = vc_u32((uint32_t)p->desc.count), first, end;
+    vc_val n = vc_u32((uint32_t)p->desc.count);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     if (scatter && p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
     if (scatter) w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
@@ -7803,8 +7787,8 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->tile = vc_global_id(w->k, 0);
-    first = vc_min(vc_mul(w->tile, vc_u32(p->run)), n);
-    end = vc_min(vc_add(first, vc_u32(p->run)), n);
+    vc_val first = vc_min(vc_mul(w->tile, vc_u32(p->run)), n);
+    vc_val end = vc_min(vc_add(first, vc_u32(p->run)), n);
     if (!scatter) {
         VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) { vc_store(w->counts, vd__sort_counted(w, digit), vc_u32(0)); }
     }
@@ -7821,7 +7805,6 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
     vc_ref held[VD__SORT_LOADS];
     vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_LOADS], at;
-    uint32_t i;
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
     w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
@@ -7831,7 +7814,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counters(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
     vd__sort_place(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
-    for (i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
+    for (uint32_t i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
         at = vc_add(w->first, vd__sort_spot(w, i));
         held[i] = vc_var(w->k, "held", value);
         key[i] = vc_cast(w->wide, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
@@ -7884,14 +7867,14 @@ static uint32_t vd__sort_shared(const vd_sort *p) {
 /* Subgroups of one size, an even number of passes. Up to 12 keys a thread, in 64 registers: 24 take 127 and were no faster on an H200. */
 static bool vd__sort_plan_strips(vd_sort *p, const vd_device_info *d) {
     static const uint32_t loads[] = { VD__SORT_LOADS, 8, 6 };
-    uint32_t lanes = d->limits.min_subgroup_size, i;
+    uint32_t lanes = d->limits.min_subgroup_size;
     if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || lanes < 2 || lanes != d->limits.max_subgroup_size) return false;
     if (vd_type_size(p->desc.type) == 1) return false;
     p->strip = lanes;
     p->bits = 8;
     p->digits = VD__SORT_WIDE;
     for (p->threads = VD__SORT_WIDE; p->threads >= VD__SORT_WIDE / VD__SORT_SHARE; p->threads /= 2)
-        for (i = 0; i < sizeof loads / sizeof *loads; i++) {
+        for (uint32_t i = 0; i < sizeof loads / sizeof *loads; i++) {
             p->loads = loads[i];
             if (p->threads <= vd__plan_threads(d) && p->threads % lanes == 0 && vd__sort_shared(p) <= d->limits.max_shared_bytes) return true;
         }
@@ -7963,13 +7946,12 @@ VD__PLAN_NEW(sort, vd__sort_make)
 static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
     vd__named at[4];
     vd_result result = VD_OK;
-    uint32_t i, j;
     at[0] = vd__named_of(io->keys, "keys");
     at[1] = vd__named_of(io->out, "out");
     at[2] = vd__named_of(io->values, "values");
     at[3] = vd__named_of(io->out_values, "out_values");
-    for (i = 0; i < (p->desc.values ? 4u : 2u); i++)
-        for (j = i == 2; j < i && !result; j++) /* keys and values are only read */
+    for (uint32_t i = 0; i < (p->desc.values ? 4u : 2u); i++)
+        for (uint32_t j = i == 2; j < i && !result; j++) /* keys and values are only read */
             result = vd__plan_check_apart(p->ctx, at[j], at[i], i % 2 && j + 1 == i);
     return result;
 }
@@ -8045,8 +8027,7 @@ static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
 static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
     vd__fragment bin = vd__histogram_bin(d);
     vc_val v = d->bin ? vd__fragment_of(&bin, k, element, element) : element;
-    vc_type type;
-    type = vc_typeof(v);
+    vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
     v = vc_cast(type, v);
     VC_IF(k, vd__histogram_has(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
@@ -8073,10 +8054,7 @@ static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool share
 static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     const vd_histogram_desc *d = &p->desc;
-    vd__fragment bin;
-    vc_kernel *k;
     bool cpu = vd__plan_for_cpu(device);
-    uint64_t least;
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
@@ -8091,12 +8069,12 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
     p->groups = vd__plan_shares(d->count, p->threads * 16);
     if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
-    least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
+    uint64_t least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
     if (p->groups < least) p->groups = least;
-    bin = vd__histogram_bin(d);
+    vd__fragment bin = vd__histogram_bin(d);
     result = vd__fragment_try(p->ctx, p->name, &bin);
     if (result) return result;
-    k = vd__plan_begin(p->ctx, p->name, p->threads);
+    vc_kernel *k = vd__plan_begin(p->ctx, p->name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
     return vd__plan_kernel(p->ctx, k, &p->kernel);
 }
@@ -8159,12 +8137,12 @@ static vc_val vd__top_bits(const vd__top_writer *w, uint32_t first, uint32_t cou
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits), raw = vc_bitcast(w->key, v), key = vc_and(raw, ones), infinity;
+    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits), raw = vc_bitcast(w->key, v), key = vc_and(raw, ones);
     if (d->type <= VD_I64) key = vc_xor(key, top);
     if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), ones, top));
     if (d->smallest) key = vc_xor(key, ones);
     if (d->type < VD_F16) return key;
-    infinity = bits == 64 ? vd__top_bits(w, 52, 11) : vd__top_bits(w, 23, 8);
+    vc_val infinity = bits == 64 ? vd__top_bits(w, 52, 11) : vd__top_bits(w, 23, 8);
     return vc_select(vc_gt(vc_and(raw, vd__top_bits(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
 }
 
@@ -8223,14 +8201,14 @@ static vc_val vd__top_agrees(const vd__top_prefix *f, const vd__top_item *item, 
 
 /* Which digit the last of the wanted elements has: each thread looks at neighbouring ones, the first thread at the highest. */
 static void vd__top_choose(const vd__top_writer *w, vc_val wanted) {
-    uint32_t each = VD__TOP_DIGITS / w->plan->threads, i;
+    uint32_t each = VD__TOP_DIGITS / w->plan->threads;
     vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->lane, vc_u32(each))), count[VD__TOP_DIGITS], sum = vc_u32(0), before, end;
-    for (i = 0; i < each; i++) {
+    for (uint32_t i = 0; i < each; i++) {
         count[i] = vc_load(w->counts, vc_sub(first, vc_u32(i)));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
-    for (i = 0; i < each; i++, before = end) {
+    for (uint32_t i = 0; i < each; i++, before = end) {
         end = vc_add(before, count[i]);
         VC_IF(w->k, vc_and(vc_lt(before, wanted), vc_le(wanted, end))) {
             vc_store(w->choice, vc_u32(0), vc_sub(first, vc_u32(i)));
@@ -8253,7 +8231,7 @@ static void vd__top_find(const vd__top_writer *w, const vd__top_source *s, const
     uint32_t keys = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
     VC_FOR(w->k, turn, vc_u32(0), s->turns) {
-        vc_val in_key = vc_lt(turn, vc_u32(keys)), digit;
+        vc_val in_key = vc_lt(turn, vc_u32(keys));
         vc_val shift = vc_mul(vc_sub(vc_select(in_key, vc_u32(keys - 1), vc_u32(vd__top_turns(w->plan) - 1)), turn), vc_u32(VD__TOP_BITS));
         VD__TOP_EACH(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
         vc_barrier(w->k);
@@ -8264,7 +8242,7 @@ static void vd__top_find(const vd__top_writer *w, const vd__top_source *s, const
         }
         vc_barrier(w->k);
         vd__top_choose(w, vc_get(f->wanted));
-        digit = vc_load(w->choice, vc_u32(0));
+        vc_val digit = vc_load(w->choice, vc_u32(0));
         VC_IF(w->k, in_key) {
             vc_set(f->key_mask, vc_or(vc_get(f->key_mask), vc_shl(vc_cast(w->key, low), shift)));
             vc_set(f->key, vc_or(vc_get(f->key), vc_shl(vc_cast(w->key, digit), shift)));
@@ -8305,13 +8283,13 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
 
 /* Elements i and i + stride of the places to sort, of which the better one belongs to the front or to the back. */
 static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
-    vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride), better;
+    vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride);
     vc_val key[2], index[2], front = vc_eq(vc_and(low, size), vc_u32(0));
     key[0] = vc_load(w->best, low);
     key[1] = vc_load(w->best, high);
     index[0] = vc_load(w->where, low);
     index[1] = vc_load(w->where, high);
-    better = vc_or(vc_gt(key[1], key[0]), vc_and(vc_eq(key[1], key[0]), vc_lt(index[1], index[0])));
+    vc_val better = vc_or(vc_gt(key[1], key[0]), vc_and(vc_eq(key[1], key[0]), vc_lt(index[1], index[0])));
     VC_IF(w->k, vc_eq(better, front)) {
         vc_store(w->best, low, key[1]);
         vc_store(w->best, high, key[0]);
@@ -8351,13 +8329,13 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     const vd_top_k *p = w->plan;
     uint32_t k = p->desc.k, rest = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
     vd__top_source s;
-    vc_val last, zero = vc_const(w->k, vc_u32(0));
+    vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_EACH(w, i, wanted) {
         vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
         vc_store(w->keys, to, vc_load(w->best, i));
         vc_store(w->places, to, vc_load(w->where, i));
     }
-    last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
+    vc_val last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
     s.parts = true;
     s.first = zero;
     s.count = vc_select(last, vc_u32((p->parts - 1) * k + (rest < k ? rest : k)), zero);
@@ -8393,7 +8371,6 @@ static vd__fragment vd__top_map(const vd_top_k_desc *d) {
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
-    vc_val group, part;
     memset(&w, 0, sizeof w);
     w.map = vd__top_map(&p->desc);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
@@ -8402,9 +8379,9 @@ static vd_result vd__top_build(vd_top_k *p) {
     w.key = vc_type_size(w.wide) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
     vd__top_declare(&w);
     w.lane = vc_local_index(w.k);
-    group = vc_group_id(w.k, 0);
+    vc_val group = vc_group_id(w.k, 0);
     w.row = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
-    part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
+    vc_val part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
     s.parts = false;
     s.first = vc_mul(part, vc_u32(p->part));
     s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
@@ -8423,10 +8400,9 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     const vd_top_k_desc *d = &p->desc;
     uint32_t dimensions;
     uint64_t elements;
-    vd_result result;
     if (d->type < VD_I8 || d->type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
-    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+    vd_result result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];
     p->rows = elements / p->n;
@@ -8472,11 +8448,11 @@ static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
     uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : 2 * vd__plan_groups, least;
+    uint64_t wanted = cpu ? 8 : 2 * vd__plan_groups;
     p->threads = cpu ? 64 : VD__TOP_DIGITS;
     while (p->threads > 32 && (p->threads > limit || p->threads >= 2 * p->n)) p->threads /= 2;
     for (p->room = 1; p->room < p->desc.k; p->room *= 2) {}
-    least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32 : 16 * (uint64_t)p->desc.k;
+    uint64_t least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32 : 16 * (uint64_t)p->desc.k;
     wanted /= p->rows;
     if (wanted > p->n / least) wanted = p->n / least;
     if (wanted < 2) wanted = 1;
@@ -8485,10 +8461,9 @@ static vd_result vd__top_plan(vd_top_k *p) {
 }
 
 static vd_result vd__top_make(vd_top_k *p) {
-    vd__fragment map;
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
-    map = vd__top_map(&p->desc);
+    vd__fragment map = vd__top_map(&p->desc);
     result = vd__fragment_try(p->ctx, p->name, &map);
     if (!result) result = vd__top_plan(p);
     if (result) return result;
@@ -8684,8 +8659,8 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
 
 /* Neighbouring dimensions that are not transformed become one, those of one element go. From the contiguous one on; returns how many are left. */
 static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *along) {
-    uint32_t count = 0, i;
-    for (i = p->dimensions; i-- > 0;) {
+    uint32_t count = 0;
+    for (uint32_t i = p->dimensions; i-- > 0;) {
         bool axis = (p->axes >> i & 1) != 0;
         if (p->shape[i] == 1) continue;
         if (!axis && count && !along[count - 1]) {
@@ -8704,7 +8679,7 @@ static void vd__vkfft_plan(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     uint64_t size[4];
     bool along[4];
-    uint32_t count = vd__vkfft_merge(p, size, along), i;
+    uint32_t count = vd__vkfft_merge(p, size, along);
     vd__vkfft_block *b = v->block;
     uint32_t inner = count && count != 3 && !along[count - 1] ? count - 1 : count; /* the last, if not transformed, is the batch */
     b->batches = inner < count ? size[count - 1] : 1;
@@ -8717,7 +8692,7 @@ static void vd__vkfft_plan(vd_fft *p) {
         v->block[1].axes = 2;
         v->block[1].batches = 1;
     }
-    for (i = 0; i < inner; i++) {
+    for (uint32_t i = 0; i < inner; i++) {
         b->size[b->dimensions++] = size[i];
         if (along[i]) b->axes |= 1u << i;
     }
@@ -8739,7 +8714,6 @@ static void vd__vkfft_lose(void *plan);
 
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
-    vd_result result;
     if (device->backend != VD_BACKEND_VULKAN)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT works on vulkan, the context is of %s",
                             vd_backend_name(device->backend));
@@ -8759,25 +8733,23 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
-    result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
+    vd_result result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
     return result ? result : vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
 }
 
 static void vd__vkfft_drop(vd_fft *p, vd__vkfft_pair *pair) {
-    uint32_t i;
     if (!pair) return;
     vd__vkfft_enter(p->vkfft);
-    for (i = 0; i < VD__VKFFT_PARTS; i++) if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
+    for (uint32_t i = 0; i < VD__VKFFT_PARTS; i++) if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
     vd__fft_free(&p->allocator, pair);
 }
 
 /* Commands of VkFFT's may be under way, of which we know no end. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
-    uint32_t i;
     if (!v) return;
     if (v->pair[0]) vd_wait_idle(p->ctx);
-    for (i = 0; i < VD__VKFFT_PAIRS; i++) vd__vkfft_drop(p, v->pair[i]);
+    for (uint32_t i = 0; i < VD__VKFFT_PAIRS; i++) vd__vkfft_drop(p, v->pair[i]);
     if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
     if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
     vd__fft_free(&p->allocator, v);
@@ -8830,10 +8802,9 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
 /* Compiles, and uploads its tables through the queue. */
 static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
-    uint32_t i;
     (void)native;
     vd__vkfft_enter(call->p->vkfft);
-    for (i = 0; i < call->p->vkfft->blocks; i++) {
+    for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app, vd__vkfft_configure(call, i));
         if (result)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT makes no plan: VkFFTResult %d", (int)result);
@@ -8852,7 +8823,6 @@ static uint32_t vd__vkfft_place(const vd_fft *p) {
 static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
     vd__vkfft *v = p->vkfft;
     vd__vkfft_call call;
-    vd_result result;
     uint32_t i;
     for (i = 0; i < VD__VKFFT_PAIRS; i++) {
         *found = v->pair[i];
@@ -8868,7 +8838,7 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
     call.pair->in = io->in.id;
     call.pair->out = out.id;
     call.pair->direction = io->direction;
-    result = vd_buffer_query(p->ctx, io->in, &call.in);
+    vd_result result = vd_buffer_query(p->ctx, io->in, &call.in);
     if (!result) result = vd_buffer_query(p->ctx, out, &call.out);
     if (!result) result = vd_native_use(p->ctx, 0, 0, vd__vkfft_compile, &call);
     if (result) {
@@ -8882,9 +8852,8 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
 static vd_result vd__vkfft_append(void *user, void *commands) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     VkCommandBuffer buffer = (VkCommandBuffer)commands;
-    uint32_t i;
     vd__vkfft_enter(call->p->vkfft);
-    for (i = 0; i < call->p->vkfft->blocks; i++) {
+    for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
         vd__vkfft_part *part = &call->pair->part[i];
         part->launch.commandBuffer = &buffer;
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(&part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
@@ -8897,9 +8866,8 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     vd__vkfft_call call;
     vd_record_use uses[2];
     vd_record_desc desc;
-    vd_result result;
     if (!p->vkfft->blocks) return out.id != io->in.id ? vd_copy(list, out, 0, io->in, 0, p->elements * 8) : VD_OK;
-    result = vd__vkfft_pair_of(p, io, out, &call.pair);
+    vd_result result = vd__vkfft_pair_of(p, io, out, &call.pair);
     if (result) return result;
     call.p = p;
     uses[0].buffer = io->in;
