@@ -6492,35 +6492,43 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
 }
 
 // >>scan
-/* Running sums and the like along an axis, and compaction, which is a running sum of what is kept. A workgroup has a tile of a row: it scans the sums of its
-   loads by subgroups, each of which has a strip of the tile, where these have one size and the operation is one of theirs, else through shared memory. What
-   lies before the tile it gets in one of two ways. In one pass, it looks back: each tile publishes its own sum, then the sum up to its end, and the one behind
-   adds up the former until it meets the latter (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016).
-   Tiles are numbered by tickets in the order in which workgroups begin, so that whoever is waited for has begun, and nobody waits for ever.
-   Where it is known that waiting is not worth it, a first kernel makes the sums of the tiles, a second one scans them, and a third one does the rest.
+/* Scans (prefix sums) along an axis, and compaction, which is a scan of keep flags followed by a scatter.
 
-   Short rows are staged: a workgroup copies several consecutive rows into shared memory with coalesced loads, scans them there, and copies them out. Each
-   thread has a run of neighbouring elements of a row. Runs have an odd number of elements and rows are padded to whole runs, so that neighbouring threads
-   use different banks. */
+   A work-group scans one tile of a row. If the operation is a subgroup operation and all subgroups have the same size,
+   each subgroup scans a strip of the tile; otherwise the threads' sums are scanned through shared memory. A tile's
+   exclusive prefix comes from one of two methods:
+   - One pass with decoupled look-back (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back,
+     2016): each tile publishes its aggregate, then its inclusive prefix. A tile combines the aggregates of its
+     predecessors until it meets an inclusive prefix. Tickets number the tiles in the order in which work-groups start,
+     so a work-group only waits for work-groups that have started, and the look-back terminates.
+   - Three kernels, for devices on which waiting is not safe or not worthwhile: the first computes the tiles'
+     aggregates, the second scans these, the third scans the tiles.
+
+   Short rows: a work-group copies several consecutive rows to shared memory with coalesced loads, scans them there and
+   copies them back. Each thread scans a run of consecutive elements of a row. Runs have an odd number of elements and
+   rows are padded to whole runs, so that neighbouring threads use different banks. */
 
 enum {
-    VD__SCAN_LOADS = 8,
-    VD__SCAN_VECTOR = 4,
-    VD__SCAN_RUN = 8,        /* elements of a run, about */
-    VD__SCAN_STAGED = 10,    /* elements of a thread in shared memory, at most */
-    VD__SCAN_SHORT = 512     /* elements of a short row, at most */
+    VD__SCAN_LOADS = 8,          /* vector loads per thread */
+    VD__SCAN_VECTOR = 4,         /* maximum elements per vector load */
+    VD__SCAN_TARGET_RUN = 8,     /* short rows: approximate elements per run */
+    VD__SCAN_MAX_STAGED = 10,    /* short rows: maximum elements per thread in shared memory */
+    VD__SCAN_MAX_SHORT = 512     /* maximum elements of a short row */
 };
 
 typedef enum vd__scan_mode {
-    VD__SCAN_ALONE,          /* a row is one tile */
-    VD__SCAN_LOOK,           /* looks back */
-    VD__SCAN_TOTALS,         /* the first of three kernels */
-    VD__SCAN_MIDDLE,         /* the second */
-    VD__SCAN_GIVEN,          /* the third */
-    VD__SCAN_COLUMNS,        /* along an axis that is not the last: rows of threads share columns */
-    VD__SCAN_ROWS,           /* short rows, several to a workgroup */
+    VD__SCAN_SINGLE_TILE,        /* a row is one tile */
+    VD__SCAN_LOOK,               /* one pass with look-back */
+    VD__SCAN_REDUCE_TILES,       /* first of three kernels */
+    VD__SCAN_TILE_PREFIXES,      /* second */
+    VD__SCAN_APPLY_PREFIXES,     /* third */
+    VD__SCAN_COLUMNS,            /* along an axis that is not the last one: several rows of threads share the columns */
+    VD__SCAN_SHORT_ROWS,         /* several short rows per work-group */
     VD__SCAN_MODES
 } vd__scan_mode;
+
+/* Status of a published tile: of scans, and of a digit's counts when sorting. Zero: not published. */
+enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 struct vd_scan {
     vd__tie tie;
@@ -6528,107 +6536,115 @@ struct vd_scan {
     vd_allocator allocator;
     char name[64];
     vd_scan_desc desc;
-    vd_fragment keep;        /* compaction */
+    vd_fragment keep;            /* compaction: the predicate; NULL: a scan */
     void *keep_user;
-    uint64_t count, rows;    /* elements along the axis, how many times that */
-    uint64_t inner;          /* elements from one to the next along the axis */
-    uint64_t tiles;          /* of a row */
-    uint32_t run, runs;      /* of short rows: elements of a thread, an odd number, and threads of a row; 0: rows are not short */
-    uint32_t turns;          /* rows of a thread, one after the other, which may be more than one where a row has one thread */
-    uint64_t slab;           /* of columns: elements of each that a kernel goes over, which begins with what the one before leaves, if that is not all */
-    uint32_t threads;
-    uint32_t vector;         /* neighbouring elements that a thread takes together */
-    bool whole;              /* those of all tiles begin at a whole number of vectors */
-    bool single;             /* looks back */
-    uint32_t patience;       /* how often a tile is looked at before it is summed once more */
-    uint32_t flight;         /* tiles of a dispatch, where they look back */
-    bool leaps;              /* by the invocations of a subgroup, that many tiles at once */
-    uint32_t strip;          /* invocations of a subgroup, which has a strip of the tile; 0: tiles are scanned through shared memory */
-    bool long_words;         /* atomics of 64 bits */
-    vd_kernel kernels[VD__SCAN_MODES][2]; /* of scalar loads, of vector loads */
-    vd_buffer states, flags; /* what tiles publish; tickets, or which sums begin a segment */
+    uint64_t count, rows;        /* elements along the axis, number of independent scans */
+    uint64_t inner;              /* stride along the axis in elements */
+    uint64_t tiles;              /* per row */
+    /* Short rows: elements per thread (odd), and threads per row. 0: rows are not short. */
+    uint32_t run, runs;
+    uint32_t rows_per_thread;    /* short rows: more than 1 only if one thread scans a whole row */
+    uint64_t slab;               /* columns: elements along the axis per dispatch */
+    uint32_t threads;            /* per work-group */
+    uint32_t vector;             /* elements per vector load */
+    bool whole;                  /* every row begins at a multiple of `vector` elements */
+    bool single;                 /* look-back */
+    uint32_t poll_limit;         /* polls of an unpublished tile before its aggregate is recomputed */
+    uint32_t flight;             /* look-back: maximum tiles per dispatch */
+    bool subgroup_look_back;     /* a subgroup looks back at one tile per invocation at a time */
+    uint32_t subgroup_size;      /* tiles are scanned by subgroups of this size; 0: through shared memory */
+    bool atomic64;               /* the device has 64-bit atomics */
+    vd_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
+    /* Look-back: the tiles' published words. Three kernels: the sum or prefix of each tile. Slabs: the carry of each
+       column. */
+    vd_buffer states;
+    /* Look-back: the next ticket, the number of finished work-groups, the number of the last run. Otherwise, of
+       segmented scans: the head flag of each state. */
+    vd_buffer flags;
 };
 
-/* A sum, and whether a segment begins within what it is the sum of: of that segment's part alone. */
-typedef struct vd__scan_state { vc_val v, head; } vd__scan_state;
+/* The sum of a range of elements. `head` is 1 if a segment begins in the range; `value` is then the sum from the last
+   segment head on. */
+typedef struct vd__scan_state { vc_val value, head; } vd__scan_state;
 
 typedef struct vd__scan_writer {
     vc_kernel *k;
     const vd_scan *plan;
     const vd_scan_desc *desc;
-    vd__fragment lift, combine; /* lift: map, or keep */
+    vd__fragment lift, combine;  /* lift: map, or keep */
     vd__scan_mode mode;
-    vc_combine form;
-    vc_type type;            /* of a sum */
-    uint32_t threads, vector, tile; /* elements of a tile */
-    bool wide;               /* vectors are loaded and stored as such */
-    vc_ref in[2], out[2], heads[2], count; /* scalars, vectors */
+    vc_combine op;
+    vc_type type;                /* of sums */
+    uint32_t threads, vector, tile_size; /* elements of a tile */
+    bool vectors;                /* the kernel has vector loads and stores */
+    vc_ref in[2], out[2], heads[2], count; /* [0]: as scalars, [1]: as vectors */
     vc_ref states, flags, sums[2], totals[2];
-    vc_ref x[VD__SCAN_LOADS * VD__SCAN_VECTOR], h[VD__SCAN_LOADS * VD__SCAN_VECTOR]; /* elements, heads */
-    vc_val lane, row, number, base; /* number: of the tile in its row; base: where the row begins */
-    vc_val prior[VD__SCAN_LOADS];   /* of strips: what lies before a load, within the tile */
-    vc_val epoch;
-    vc_val begin;            /* of the slab */
+    vc_ref elements[VD__SCAN_LOADS * VD__SCAN_VECTOR], element_heads[VD__SCAN_LOADS * VD__SCAN_VECTOR];
+    vc_val thread, row;
+    vc_val tile_index, row_base; /* index of the tile within the row, of the row's first element */
+    vc_val vector_prefix[VD__SCAN_LOADS]; /* scans by subgroups: exclusive prefix of each vector within the tile */
+    vc_val epoch;                /* look-back: number of the run, truncated to its bits of a tag */
+    vc_val slab_begin;
 } vd__scan_writer;
 
-/* What sums are of. */
+/* The type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) { return p->keep ? (vc_type)VC_U32 : vd__reduce_wide(p->desc.type); }
 
 /* ---- states ---- */
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
     if (w->plan->keep) return vc_u32(0);
-    return w->desc->combine ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->form, w->type);
+    return w->desc->combine ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
 }
 
-static vd__scan_state vd__scan_nothing(const vd__scan_writer *w) {
+static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
     vd__scan_state s;
-    s.v = vd__scan_identity(w);
+    s.value = vd__scan_identity(w);
     s.head = vc_u32(0);
     return s;
 }
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
-    if (!w->desc->combine) return vd__reduce_combine(w->form, a, b);
+    if (!w->desc->combine) return vd__reduce_combine(w->op, a, b);
     return vc_cast(w->type, vd__fragment_of(&w->combine, w->k, a, b));
 }
 
-/* b behind a. */
-static vd__scan_state vd__scan_both(const vd__scan_writer *w, vd__scan_state a, vd__scan_state b) {
+/* Combines the states of two adjacent ranges, a before b. */
+static vd__scan_state vd__scan_combine_states(const vd__scan_writer *w, vd__scan_state a, vd__scan_state b) {
     vd__scan_state s = a;
-    s.v = vd__scan_combine(w, a.v, b.v);
+    s.value = vd__scan_combine(w, a.value, b.value);
     if (!w->desc->segmented) return s;
-    s.v = vc_select(vc_ne(b.head, vc_u32(0)), b.v, s.v);
+    s.value = vc_select(vc_ne(b.head, vc_u32(0)), b.value, s.value);
     s.head = vc_or(a.head, b.head);
     return s;
 }
 
-static vd__scan_state vd__scan_pick(vc_val condition, vd__scan_state a, vd__scan_state b) {
+static vd__scan_state vd__scan_select(vc_val condition, vd__scan_state a, vd__scan_state b) {
     vd__scan_state s;
-    s.v = vc_select(condition, a.v, b.v);
+    s.value = vc_select(condition, a.value, b.value);
     s.head = vc_select(condition, a.head, b.head);
     return s;
 }
 
-/* A pair of arrays, or of variables, of which the second one is there for segments alone. */
+/* States are kept in a pair of arrays or variables; the second one, for head flags, exists in segmented scans only. */
 static vd__scan_state vd__scan_load(const vd__scan_writer *w, const vc_ref *from, vc_val at) {
     vd__scan_state s;
-    s.v = vc_load(from[0], at);
+    s.value = vc_load(from[0], at);
     s.head = w->desc->segmented ? vc_load(from[1], at) : vc_u32(0);
     return s;
 }
 
 static void vd__scan_store(const vd__scan_writer *w, const vc_ref *to, vc_val at, vd__scan_state s) {
-    vc_store(to[0], at, s.v);
+    vc_store(to[0], at, s.value);
     if (w->desc->segmented) vc_store(to[1], at, s.head);
 }
 
-static void vd__scan_shared(const vd__scan_writer *w, const char *name, uint32_t count, vc_ref *to) {
+static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, uint32_t count, vc_ref *to) {
     to[0] = vc_shared(w->k, name, w->type, count);
     if (w->desc->segmented) to[1] = vc_shared(w->k, "heads", VC_U32, count);
 }
 
-/* An element as it is summed. */
+/* Converts an element to the type of sums: applies map, or keep as 0 or 1. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     vc_val v = w->lift.write ? vd__fragment_of(&w->lift, w->k, element, element) : element;
     return w->plan->keep ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
@@ -6636,79 +6652,87 @@ static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
 
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s;
-    s.v = vd__scan_lift(w, vc_get(w->x[i]));
-    s.head = w->desc->segmented ? vc_get(w->h[i]) : vc_u32(0);
+    s.value = vd__scan_lift(w, vc_get(w->elements[i]));
+    s.head = w->desc->segmented ? vc_get(w->element_heads[i]) : vc_u32(0);
     return s;
 }
 
-/* The element at a place in memory. */
-static vd__scan_state vd__scan_cell(const vd__scan_writer *w, vc_val at, vc_val *element) {
+/* Loads the element at index `at`, and returns its state. */
+static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at, vc_val *element) {
     vd__scan_state s;
     *element = vc_load(w->in[0], at);
-    s.v = vd__scan_lift(w, *element);
+    s.value = vd__scan_lift(w, *element);
     s.head = w->desc->segmented ? vc_cast(VC_U32, vc_ne(vc_load(w->heads[0], at), vc_u32(0))) : vc_u32(0);
     return s;
 }
 
-/* ---- what tiles publish: kind 1 the tile's own sum, 2 the sum up to its end. It goes in pieces of half an atomic word; the other half of each is the same
-   mark, of run, head and kind, so that pieces which belong together are known without any order between them. Fences would be one, but Mesa's llvmpipe up to
-   22.3 takes a fence in a loop for a barrier. ---- */
+/* ---- published tiles ----
+   A tile publishes a state and its status: VD__STATUS_AGGREGATE or VD__STATUS_PREFIX (inclusive). The state's value is
+   split into pieces of half an atomic word. The other half of each word holds the same tag of epoch, head and status,
+   so a reader knows whether pieces belong together without relying on memory order. Fences would order them, but
+   Mesa's llvmpipe up to 22.3 treats a fence in a loop as a barrier. */
 
-static uint32_t vd__scan_piece(const vd_scan *p) { return p->long_words ? 32 : 16; } /* bits */
-static uint32_t vd__scan_pieces(const vd_scan *p) { return vd_type_size(vd__scan_type(p)) * 8 / vd__scan_piece(p); }
-static vc_type vd__scan_word(const vd_scan *p) { return p->long_words ? (vc_type)VC_U64 : (vc_type)VC_U32; }
+static uint32_t vd__scan_piece_bits(const vd_scan *p) { return p->atomic64 ? 32 : 16; }
+static uint32_t vd__scan_piece_count(const vd_scan *p) {
+    return vd_type_size(vd__scan_type(p)) * 8 / vd__scan_piece_bits(p);
+}
+static vc_type vd__scan_word_type(const vd_scan *p) { return p->atomic64 ? (vc_type)VC_U64 : (vc_type)VC_U32; }
 
-/* The number of a run as it stands in a mark. */
-static vc_val vd__scan_run_of(const vd__scan_writer *w, vc_val epoch) { return vc_and(epoch, vc_u32((1u << (vd__scan_piece(w->plan) - 3)) - 1)); }
+/* The bits of a run's number that fit into a tag. */
+static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
+    return vc_and(epoch, vc_u32((1u << (vd__scan_piece_bits(w->plan) - 3)) - 1));
+}
 
-static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t kind, vd__scan_state s) {
-    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan);
-    vc_type word = vd__scan_word(w->plan);
-    vc_val mark = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(kind));
-    vc_val value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.v);
+static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t status, vd__scan_state s) {
+    uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
+    vc_type word = vd__scan_word_type(w->plan);
+    vc_val tag = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(status));
+    vc_val value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.value);
     vc_val mask = vc_imm(vc_typeof(value), ((uint64_t)1 << bits) - 1);
     for (uint32_t i = 0; i < count; i++) {
         vc_val piece = count == 1 ? value : vc_and(vc_shr(value, vc_u32(i * bits)), mask);
-        piece = vc_or(vc_shl(vc_cast(word, mark), vc_u32(bits)), vc_cast(word, piece));
+        piece = vc_or(vc_shl(vc_cast(word, tag), vc_u32(bits)), vc_cast(word, piece));
         vc_atomic_store(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), piece);
     }
 }
 
-/* What a tile has published in this run; kind 0: nothing, or not all of it. */
-static vd__scan_state vd__scan_look(const vd__scan_writer *w, vc_val tile, vc_val *kind) {
-    uint32_t bits = vd__scan_piece(w->plan), count = vd__scan_pieces(w->plan);
-    vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word(w->plan);
-    vc_val mark = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece;
+/* Loads the state that a tile has published in this run. *status is 0 if there is none, or if it is incomplete. */
+static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_val *status) {
+    uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
+    vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word_type(w->plan);
+    vc_val tag = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece;
     vd__scan_state s;
     for (uint32_t i = 0; i < count; i++) {
         vc_atomic_load(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), &piece);
-        vc_val other = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
-        if (i) same = vc_and(same, vc_eq(mark, other));
-        else mark = other;
-        value = vc_or(value, vc_shl(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), vc_u32(i * bits)));
+        vc_val other_tag = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
+        if (i) same = vc_and(same, vc_eq(tag, other_tag));
+        else tag = other_tag;
+        value = vc_or(value,
+                      vc_shl(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), vc_u32(i * bits)));
     }
-    same = vc_and(same, vc_eq(vc_shr(mark, vc_u32(3)), w->epoch));
-    s.v = vc_bitcast(w->type, value);
-    s.head = vc_and(vc_shr(mark, vc_u32(2)), vc_u32(1));
-    *kind = vc_select(same, vc_and(mark, vc_u32(3)), vc_u32(0));
+    same = vc_and(same, vc_eq(vc_shr(tag, vc_u32(3)), w->epoch));
+    s.value = vc_bitcast(w->type, value);
+    s.head = vc_and(vc_shr(tag, vc_u32(2)), vc_u32(1));
+    *status = vc_select(same, vc_and(tag, vc_u32(3)), vc_u32(0));
     return s;
 }
 
-/* The sum of a tile whose workgroup does not come to it, by one thread. */
-static vd__scan_state vd__scan_instead(const vd__scan_writer *w, vc_val number) {
-    vc_val first = vc_mul(number, vc_u32(w->tile)), element;
+/* Returns the aggregate of an unpublished tile of this row, computed by one thread. */
+static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val tile_index) {
+    vc_val first = vc_mul(tile_index, vc_u32(w->tile_size)), element;
     vc_ref sum[2];
     sum[0] = vc_var(w->k, "instead", w->type);
     sum[1] = vc_var(w->k, "instead_head", VC_U32);
-    vd__scan_store(w, sum, vc_u32(0), vd__scan_nothing(w));
-    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->tile))) {
-        vd__scan_state s = vd__scan_cell(w, vc_add(w->base, i), &element);
-        vd__scan_store(w, sum, vc_u32(0), vd__scan_both(w, vd__scan_load(w, sum, vc_u32(0)), s));
+    vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
+    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->tile_size))) {
+        vd__scan_state s = vd__scan_load_element(w, vc_add(w->row_base, i), &element);
+        vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), s));
     }
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
-/* x86 keeps to the order by itself, and is spared fences, which llvmpipe takes for barriers. A device that is a processor is the one this runs on. */
+/* A fence, except on CPU devices with an x86 host: the device is then the host, which keeps stores in order, and
+   llvmpipe treats fences as barriers. */
 static void vd__scan_fence(const vd__scan_writer *w) {
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
     if (vd_device(w->plan->ctx, 0)->type == VD_DEVICE_CPU) return;
@@ -6716,258 +6740,290 @@ static void vd__scan_fence(const vd__scan_writer *w) {
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
-/* The tiles before number `left`, from the last one on, by one thread, which adds what it finds to `to`. One that has published nothing for long is summed
-   once more: its workgroup may be kept from running for as long as this one waits. If it has published meanwhile, that counts: it may have written, too. */
-static void vd__scan_walk(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
-    vc_ref tries = vc_var(w->k, "tries", VC_U32), sum[2];
+/* Look-back by one thread. Combines the states of the row's tiles left - 1, left - 2 … into `to`, until it meets an
+   inclusive prefix, a segment head or the beginning of the row. `first`: index of the row's first tile.
+   A tile that stays unpublished for poll_limit polls is recomputed: its work-group may be unable to run as long as
+   this one waits. After that, the tile is polled once more. If it has been published meanwhile, the published state
+   counts, because in a scan in place the tile may have been overwritten. */
+static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
+    vc_ref polls = vc_var(w->k, "tries", VC_U32), sum[2];
     sum[0] = vc_var(w->k, "seen", w->type);
     sum[1] = vc_var(w->k, "seen_head", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), tile = vc_add(first, vc_sub(j, vc_u32(1))), kind;
+        vc_val j = vc_get(left), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
-        vc_val again = vc_le(vc_u32(w->plan->patience), vc_get(tries));
-        VC_IF(w->k, again) {
-            vd__scan_store(w, sum, vc_u32(0), vd__scan_instead(w, vc_sub(j, vc_u32(1))));
-            vd__scan_fence(w); /* before looking again */
+        vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(polls));
+        VC_IF(w->k, recompute) {
+            vd__scan_store(w, sum, vc_u32(0), vd__scan_recompute_tile(w, vc_sub(j, vc_u32(1))));
+            vd__scan_fence(w); /* the elements are read before the tile is polled again */
         }
-        vd__scan_state s = vd__scan_look(w, tile, &kind);
-        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
-        VC_IF(w->k, vc_or(again, vc_ne(kind, vc_u32(0)))) {
-            s = vd__scan_pick(vc_ne(kind, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
-            vd__scan_store(w, to, vc_u32(0), vd__scan_both(w, s, vd__scan_load(w, to, vc_u32(0))));
-            vc_set(left, vc_select(vc_or(vc_eq(kind, vc_u32(2)), vc_ne(s.head, vc_u32(0))), vc_u32(0), vc_sub(j, vc_u32(1))));
-            vc_set(tries, vc_u32(0));
+        vd__scan_state s = vd__scan_poll(w, predecessor, &status);
+        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
+        VC_IF(w->k, vc_or(recompute, vc_ne(status, vc_u32(0)))) {
+            s = vd__scan_select(vc_ne(status, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
+            vd__scan_store(w, to, vc_u32(0), vd__scan_combine_states(w, s, vd__scan_load(w, to, vc_u32(0))));
+            vc_set(left, vc_select(vc_or(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), vc_ne(s.head, vc_u32(0))), vc_u32(0),
+                                   vc_sub(j, vc_u32(1))));
+            vc_set(polls, vc_u32(0));
         }
     }
 }
 
-/* As many tiles at once as a subgroup has invocations, by all of one; for operations in which the order does not matter. What takes too long is left. */
-static void vd__scan_leap(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
-    vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one), lane = vc_subgroup_exclusive(VC_ADD, one); /* of those that are here */
-    vc_ref tries = vc_var(w->k, "tries", VC_U32);
+/* Look-back by a subgroup: polls one tile per active invocation at a time. Combines out of order, so the operation
+   must be commutative. Gives up after poll_limit polls; vd__scan_look_back_serial then continues at `left`. */
+static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
+    /* Number of active invocations, and index among them. */
+    vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one);
+    vc_val lane = vc_subgroup_exclusive(VC_ADD, one);
+    vc_ref polls = vc_var(w->k, "tries", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), kind, there = vc_lt(lane, j);
-        vd__scan_state s = vd__scan_look(w, vc_add(first, vc_select(there, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0))), &kind);
-        kind = vc_select(there, kind, vc_u32(2));
-        vc_val v = vc_select(there, s.v, vd__scan_identity(w));
-        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
-        vc_break_if(w->k, vc_lt(vc_u32(w->plan->patience), vc_get(tries)));
-        vc_continue_if(w->k, vc_subgroup_any(vc_eq(kind, vc_u32(0))));
-        vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(kind, vc_u32(2)), lane, size));
-        v = vc_subgroup_reduce(w->form, vc_select(vc_le(lane, nearest), v, vd__scan_identity(w)));
-        vc_set(to, vd__scan_combine(w, v, vc_get(to)));
+        vc_val j = vc_get(left), status, exists = vc_lt(lane, j);
+        vc_val back = vc_select(exists, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0));
+        vd__scan_state s = vd__scan_poll(w, vc_add(first, back), &status);
+        status = vc_select(exists, status, vc_u32(VD__STATUS_PREFIX));
+        vc_val value = vc_select(exists, s.value, vd__scan_identity(w));
+        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
+        vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vc_get(polls)));
+        vc_continue_if(w->k, vc_subgroup_any(vc_eq(status, vc_u32(0))));
+        vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), lane, size));
+        value = vc_subgroup_reduce(w->op, vc_select(vc_le(lane, nearest), value, vd__scan_identity(w)));
+        vc_set(to, vd__scan_combine(w, value, vc_get(to)));
         vc_set(left, vc_select(vc_lt(nearest, size), vc_u32(0), vc_sub(j, size)));
-        vc_set(tries, vc_u32(0));
+        vc_set(polls, vc_u32(0));
         vc_break_if(w->k, vc_lt(nearest, size));
     }
 }
 
 /* ---- a tile ---- */
 
-/* Place i of shared memory with a free one behind each 2^shift, so that neither order meets in one bank. */
+/* Index of element i in a shared array with one padding element after each 2^shift, which avoids bank conflicts for
+   both consecutive and strided access. */
 static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vc_shr(i, vc_u32(shift))); }
 static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
-/* What each thread has as the sum of those before it, among `span` neighbours of which it is number `position`; `whole`: of all threads, if these are the
-   span; through the two halves of an array (Hillis and Steele). */
-static vd__scan_state vd__scan_neighbours(const vd__scan_writer *w, vd__scan_state s, vc_val position, uint32_t span, vd__scan_state *whole) {
+/* Returns each thread's exclusive prefix among `span` neighbouring threads, in which it has index `position`.
+   Hillis-Steele scan in shared memory, alternating between the halves of w->totals. If `aggregate` is not NULL,
+   `span` must be all threads; *aggregate is set to the sum of all. */
+static vd__scan_state vd__scan_shared_exclusive(const vd__scan_writer *w, vd__scan_state s, vc_val position,
+                                                uint32_t span, vd__scan_state *aggregate) {
     uint32_t step, half = 0;
-    vc_val there;
+    vc_val has_predecessor;
     vd__scan_state before;
     for (step = 1; step < span; step *= 2, half = w->threads - half) {
-        vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
+        vd__scan_store(w, w->totals, vc_add(w->thread, vc_u32(half)), s);
         vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-        there = vc_le(vc_u32(step), position);
-        before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(step)), vc_u32(0)), vc_u32(half)));
-        s = vd__scan_pick(there, vd__scan_both(w, before, s), s);
+        has_predecessor = vc_le(vc_u32(step), position);
+        before = vd__scan_load(
+            w, w->totals, vc_add(vc_select(has_predecessor, vc_sub(w->thread, vc_u32(step)), vc_u32(0)), vc_u32(half)));
+        s = vd__scan_select(has_predecessor, vd__scan_combine_states(w, before, s), s);
     }
-    vd__scan_store(w, w->totals, vc_add(w->lane, vc_u32(half)), s);
+    vd__scan_store(w, w->totals, vc_add(w->thread, vc_u32(half)), s);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    if (whole) *whole = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
-    there = vc_ne(position, vc_u32(0));
-    before = vd__scan_load(w, w->totals, vc_add(vc_select(there, vc_sub(w->lane, vc_u32(1)), vc_u32(0)), vc_u32(half)));
-    return vd__scan_pick(there, before, vd__scan_nothing(w));
+    if (aggregate) *aggregate = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
+    has_predecessor = vc_ne(position, vc_u32(0));
+    before = vd__scan_load(w, w->totals,
+                           vc_add(vc_select(has_predecessor, vc_sub(w->thread, vc_u32(1)), vc_u32(0)), vc_u32(half)));
+    return vd__scan_select(has_predecessor, before, vd__scan_identity_state(w));
 }
 
-static vd__scan_state vd__scan_threads(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *whole) {
-    return vd__scan_neighbours(w, s, w->lane, w->threads, whole);
+static vd__scan_state vd__scan_group_exclusive(const vd__scan_writer *w, vd__scan_state s, vd__scan_state *aggregate) {
+    return vd__scan_shared_exclusive(w, s, w->thread, w->threads, aggregate);
 }
 
-/* Which element of the row component j of load i is. */
-static vc_val vd__scan_place(const vd__scan_writer *w, uint32_t i, uint32_t j) {
-    uint32_t strip = w->plan->strip;
-    vc_val load = strip ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * strip)), vc_add(vc_subgroup_local_id(w->k), vc_u32(i * strip)))
-                        : vc_add(vc_u32(i * w->threads), w->lane);
-    return vc_add(vc_add(vc_mul(w->number, vc_u32(w->tile)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
+/* Index in the row of component j of this thread's vector i. */
+static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t j) {
+    uint32_t subgroup_size = w->plan->subgroup_size;
+    vc_val load = subgroup_size ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * subgroup_size)),
+                                         vc_add(vc_subgroup_local_id(w->k), vc_u32(i * subgroup_size)))
+                                : vc_add(vc_u32(i * w->threads), w->thread);
+    return vc_add(vc_add(vc_mul(w->tile_index, vc_u32(w->tile_size)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
 }
 
-static vc_val vd__scan_full(const vd__scan_writer *w) { /* whether the row goes on behind the tile, or ends with it */
-    return vc_le(vc_mul(vc_add(w->number, vc_u32(1)), vc_u32(w->tile)), vc_u32((uint32_t)w->plan->count));
+/* Whether the whole tile is inside the row. */
+static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
+    return vc_le(vc_mul(vc_add(w->tile_index, vc_u32(1)), vc_u32(w->tile_size)), vc_u32((uint32_t)w->plan->count));
 }
 
-/* Component j of load i as one of the tile's elements. */
-static void vd__scan_take(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
-    vc_set(w->x[at], element);
-    if (w->desc->segmented) vc_set(w->h[at], vc_cast(VC_U32, vc_ne(head, vc_u32(0))));
+/* Sets element `at` of the thread: component at % vector of its vector at / vector. */
+static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
+    vc_set(w->elements[at], element);
+    if (w->desc->segmented) vc_set(w->element_heads[at], vc_cast(VC_U32, vc_ne(head, vc_u32(0))));
 }
 
-/* A whole tile by vectors, where it can be; one that the row ends in, element by element. */
+/* Loads the tile: a full one with vector loads if the kernel has them, otherwise element by element. */
 static void vd__scan_read(const vd__scan_writer *w) {
-    vc_val place, e, h = vc_u32(0), whole = w->wide ? vd__scan_full(w) : vc_bool(false);
-    if (w->wide) VC_IF(w->k, whole) {
+    vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
+    if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-            place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
-            e = vc_load(w->in[1], place);
-            if (w->desc->segmented) h = vc_load(w->heads[1], place);
-            for (uint32_t j = 0; j < w->vector; j++) vd__scan_take(w, i * w->vector + j, vc_component(e, j), w->desc->segmented ? vc_component(h, j) : h);
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_u32(w->vector));
+            element = vc_load(w->in[1], index);
+            if (w->desc->segmented) head = vc_load(w->heads[1], index);
+            for (uint32_t j = 0; j < w->vector; j++)
+                vd__scan_set_element(w, i * w->vector + j, vc_component(element, j),
+                                     w->desc->segmented ? vc_component(head, j) : head);
         }
     }
-    VC_IF(w->k, vc_not(whole)) {
+    VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
-            place = vd__scan_place(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) {
-                e = vc_load(w->in[0], vc_add(w->base, place));
-                if (w->desc->segmented) h = vc_load(w->heads[0], vc_add(w->base, place));
-                vd__scan_take(w, at, e, h);
+            index = vd__scan_row_index(w, at / w->vector, at % w->vector);
+            VC_IF(w->k, vc_lt(index, vc_u32((uint32_t)w->plan->count))) {
+                element = vc_load(w->in[0], vc_add(w->row_base, index));
+                if (w->desc->segmented) head = vc_load(w->heads[0], vc_add(w->row_base, index));
+                vd__scan_set_element(w, at, element, head);
             }
         }
     }
 }
 
-/* Elements behind the end count for nothing. */
-static vd__scan_state vd__scan_there(const vd__scan_writer *w, uint32_t at) {
-    vc_val place = vd__scan_place(w, at / w->vector, at % w->vector);
-    return vd__scan_pick(vc_lt(place, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at), vd__scan_nothing(w));
+/* Element `at` of the thread, or the identity if it is past the end of the row. */
+static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t at) {
+    vc_val index = vd__scan_row_index(w, at / w->vector, at % w->vector);
+    return vd__scan_select(vc_lt(index, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at),
+                           vd__scan_identity_state(w));
 }
 
-static vd__scan_state vd__scan_of_load(const vd__scan_writer *w, uint32_t i) {
-    vd__scan_state s = vd__scan_there(w, i * w->vector);
-    for (uint32_t j = 1; j < w->vector; j++) s = vd__scan_both(w, s, vd__scan_there(w, i * w->vector + j));
+static vd__scan_state vd__scan_vector_aggregate(const vd__scan_writer *w, uint32_t i) {
+    vd__scan_state s = vd__scan_valid_element(w, i * w->vector);
+    for (uint32_t j = 1; j < w->vector; j++)
+        s = vd__scan_combine_states(w, s, vd__scan_valid_element(w, i * w->vector + j));
     return s;
 }
 
-/* By subgroups, each of which scans its strip load by load; one barrier between their totals and what they make of them. Leaves what lies before each load
-   in w->prior; returns the sum of the tile. */
-static vd__scan_state vd__scan_strips(vd__scan_writer *w) {
-    uint32_t strip = w->plan->strip;
-    vc_val strips = vd__scan_identity(w), mine = strips, total = strips;
-    vd__scan_state whole = vd__scan_nothing(w);
+/* Scans the tile by subgroups. Each subgroup scans its strip, one vector per invocation at a time. The strips'
+   totals are exchanged through shared memory with one barrier. Sets w->vector_prefix; returns the tile's aggregate. */
+static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
+    uint32_t subgroup_size = w->plan->subgroup_size;
+    vc_val sum_of_strips = vd__scan_identity(w), strip_prefix = sum_of_strips, total = sum_of_strips;
+    vd__scan_state aggregate = vd__scan_identity_state(w);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-        vc_val sum = vd__scan_of_load(w, i).v;
-        vc_val before = vc_subgroup_exclusive(w->form, sum);
-        w->prior[i] = vd__scan_combine(w, total, before);
-        total = vd__scan_combine(w, total, vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(strip - 1)));
+        vc_val sum = vd__scan_vector_aggregate(w, i).value;
+        vc_val before = vc_subgroup_exclusive(w->op, sum);
+        w->vector_prefix[i] = vd__scan_combine(w, total, before);
+        total = vd__scan_combine(w, total,
+                                 vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(subgroup_size - 1)));
     }
     VC_IF(w->k, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    for (uint32_t i = 0; i < w->threads / strip; i++) {
-        mine = vc_select(vc_eq(vc_subgroup_id(w->k), vc_u32(i)), strips, mine);
-        strips = vd__scan_combine(w, strips, vc_load(w->totals[0], vc_u32(i)));
+    for (uint32_t i = 0; i < w->threads / subgroup_size; i++) {
+        strip_prefix = vc_select(vc_eq(vc_subgroup_id(w->k), vc_u32(i)), sum_of_strips, strip_prefix);
+        sum_of_strips = vd__scan_combine(w, sum_of_strips, vc_load(w->totals[0], vc_u32(i)));
     }
-    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) w->prior[i] = vd__scan_combine(w, mine, w->prior[i]);
-    whole.v = strips;
-    return whole;
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
+        w->vector_prefix[i] = vd__scan_combine(w, strip_prefix, w->vector_prefix[i]);
+    aggregate.value = sum_of_strips;
+    return aggregate;
 }
 
-/* Leaves what lies before each load of the tile, within it, where vd__scan_prior finds it; returns the sum of the tile. */
+/* Computes the exclusive prefix of each vector within the tile (see vd__scan_vector_prefix). Returns the tile's
+   aggregate. */
 static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
-    vd__scan_state s, part[VD__SCAN_LOADS], whole;
-    if (w->plan->strip) return vd__scan_strips(w);
+    vd__scan_state s, part[VD__SCAN_LOADS], aggregate;
+    if (w->plan->subgroup_size) return vd__scan_tile_by_subgroups(w);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
-        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)), vd__scan_of_load(w, i));
+        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->thread)),
+                       vd__scan_vector_aggregate(w, i));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-        part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
-        s = i ? vd__scan_both(w, s, part[i]) : part[i];
+        part[i] = vd__scan_load(w, w->sums,
+                                vd__scan_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
+        s = i ? vd__scan_combine_states(w, s, part[i]) : part[i];
     }
-    s = vd__scan_threads(w, s, &whole);
+    s = vd__scan_group_exclusive(w, s, &aggregate);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SCAN_LOADS)), vc_u32(i))), s);
-        s = vd__scan_both(w, s, part[i]);
+        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SCAN_LOADS)), vc_u32(i))), s);
+        s = vd__scan_combine_states(w, s, part[i]);
     }
-    return whole;
+    return aggregate;
 }
 
-static vd__scan_state vd__scan_prior(const vd__scan_writer *w, uint32_t i) {
-    vd__scan_state s = vd__scan_nothing(w);
-    if (!w->plan->strip) return vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->lane)));
-    s.v = w->prior[i];
+static vd__scan_state vd__scan_vector_prefix(const vd__scan_writer *w, uint32_t i) {
+    vd__scan_state s = vd__scan_identity_state(w);
+    if (!w->plan->subgroup_size)
+        return vd__scan_load(w, w->sums, vd__scan_padded(vc_add(vc_u32(i * w->threads), w->thread)));
+    s.value = w->vector_prefix[i];
     return s;
 }
 
-/* What is kept goes where as many lie before it; the last tile knows how many there are. */
-static void vd__scan_keep(const vd__scan_writer *w, vc_val before, vc_val whole) {
-    vc_val to = before;
+/* Compaction: stores each kept element at the number of kept elements before it. The last tile stores their total. */
+static void vd__scan_write_kept(const vd__scan_writer *w, vc_val prefix, vc_val aggregate) {
+    vc_val to = prefix;
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
-        vc_val kept = vd__scan_there(w, at).v;
-        if (at % w->vector == 0) to = vc_add(before, vd__scan_prior(w, at / w->vector).v);
-        VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->x[at])); }
+        vc_val kept = vd__scan_valid_element(w, at).value;
+        if (at % w->vector == 0) to = vc_add(prefix, vd__scan_vector_prefix(w, at / w->vector).value);
+        VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->elements[at])); }
         to = vc_add(to, kept);
     }
-    VC_IF(w->k, vc_and(vc_eq(w->lane, vc_u32(0)), vc_eq(w->number, vc_u32((uint32_t)w->plan->tiles - 1)))) {
-        vc_store(w->count, vc_u32(0), vc_add(before, whole));
+    VC_IF(w->k, vc_and(vc_eq(w->thread, vc_u32(0)), vc_eq(w->tile_index, vc_u32((uint32_t)w->plan->tiles - 1)))) {
+        vc_store(w->count, vc_u32(0), vc_add(prefix, aggregate));
     }
 }
 
-/* What is written for an element: of the sums before and with it. */
-static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state before, vd__scan_state with, vd__scan_state e) {
-    vc_val v = with.v;
-    if (w->desc->exclusive) v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), before.v) : before.v;
-    if (w->desc->exclusive) v = vd__reduce_narrowed(w->form, w->desc->type, v);
+/* The result for an element with state `e`, given its exclusive and inclusive prefixes. */
+static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive, vd__scan_state inclusive,
+                              vd__scan_state e) {
+    vc_val v = inclusive.value;
+    if (w->desc->exclusive)
+        v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), exclusive.value)
+                               : exclusive.value;
+    if (w->desc->exclusive) v = vd__reduce_narrowed(w->op, w->desc->type, v);
     return vc_cast(w->desc->type, v);
 }
 
-static void vd__scan_put(const vd__scan_writer *w, const vc_val *result) {
-    vc_val whole = w->wide ? vd__scan_full(w) : vc_bool(false), place;
-    if (w->wide) VC_IF(w->k, whole) {
+static void vd__scan_write_results(const vd__scan_writer *w, const vc_val *result) {
+    vc_val full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false), index;
+    if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             const vc_val *r = &result[i * w->vector];
-            place = vc_div(vc_add(w->base, vd__scan_place(w, i, 0)), vc_u32(w->vector));
-            vc_val v = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
-            vc_store(w->out[1], place, v);
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_u32(w->vector));
+            vc_val value = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
+            vc_store(w->out[1], index, value);
         }
     }
-    VC_IF(w->k, vc_not(whole)) {
+    VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
-            place = vd__scan_place(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(place, vc_u32((uint32_t)w->plan->count))) { vc_store(w->out[0], vc_add(w->base, place), result[at]); }
+            index = vd__scan_row_index(w, at / w->vector, at % w->vector);
+            VC_IF(w->k, vc_lt(index, vc_u32((uint32_t)w->plan->count))) {
+                vc_store(w->out[0], vc_add(w->row_base, index), result[at]);
+            }
         }
     }
 }
 
-static void vd__scan_write(const vd__scan_writer *w, vd__scan_state before) {
+static void vd__scan_write(const vd__scan_writer *w, vd__scan_state prefix) {
     uint32_t i, j;
     vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
     for (i = 0; i < VD__SCAN_LOADS; i++) {
-        vd__scan_state s = vd__scan_both(w, before, vd__scan_prior(w, i)), e, with;
-        for (j = 0; j < w->vector; j++, s = with) {
+        vd__scan_state s = vd__scan_combine_states(w, prefix, vd__scan_vector_prefix(w, i)), e, inclusive;
+        for (j = 0; j < w->vector; j++, s = inclusive) {
             e = vd__scan_element(w, i * w->vector + j);
-            with = vd__scan_both(w, s, e);
-            result[i * w->vector + j] = vd__scan_result(w, s, with, e);
+            inclusive = vd__scan_combine_states(w, s, e);
+            result[i * w->vector + j] = vd__scan_result(w, s, inclusive, e);
         }
     }
-    vd__scan_put(w, result);
+    vd__scan_write_results(w, result);
 }
 
 /* ---- the kernels ---- */
 
-/* The number of this workgroup's tile, in the order in which they begin; and of the run, from 1 on, which tells what is published now from what was. */
+/* Returns the index of this work-group's tile: tiles are numbered in the order in which work-groups start. Sets
+   w->epoch: the number of this run of the plan, counted from 1, which distinguishes states published in this run
+   from older ones. */
 static vc_val vd__scan_ticket(vd__scan_writer *w) {
-    vc_ref seen = vc_shared(w->k, "ticket", VC_U32, 2);
+    vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 2);
     vc_val ticket, epoch;
-    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) {
+    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) {
         vc_atomic_add(w->flags, vc_u32(0), vc_u32(1), &ticket);
         vc_atomic_load(w->flags, vc_u32(2), &epoch);
-        vc_store(seen, vc_u32(0), ticket);
-        vc_store(seen, vc_u32(1), vc_add(epoch, vc_u32(1)));
+        vc_store(shared, vc_u32(0), ticket);
+        vc_store(shared, vc_u32(1), vc_add(epoch, vc_u32(1)));
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    w->epoch = vd__scan_run_of(w, vc_load(seen, vc_u32(1)));
-    return vc_load(seen, vc_u32(0));
+    w->epoch = vd__scan_epoch_bits(w, vc_load(shared, vc_u32(1)));
+    return vc_load(shared, vc_u32(0));
 }
 
-/* The last workgroup that is done makes everything ready for the next run. */
-static void vd__scan_leave(const vd__scan_writer *w) {
+/* Counts this work-group as finished. The last one resets the tickets for the next run. */
+static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     vc_val old, all = vc_u32((uint32_t)(w->plan->rows * w->plan->tiles - 1));
     vc_atomic_add(w->flags, vc_u32(1), vc_u32(1), &old);
     VC_IF(w->k, vc_eq(old, all)) {
@@ -6977,237 +7033,270 @@ static void vd__scan_leave(const vd__scan_writer *w) {
     }
 }
 
-/* What lies before the tile, by looking back; one thread publishes both what the tile has and what goes on behind it. */
-static vd__scan_state vd__scan_back(const vd__scan_writer *w, vc_val tile, vd__scan_state whole) {
-    bool leaps = w->plan->leaps;
-    vc_val first = vc_sub(tile, w->number), chosen = vc_eq(leaps ? vc_subgroup_id(w->k) : w->lane, vc_u32(0));
-    vc_val leader = leaps ? vc_and(chosen, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : chosen;
-    vc_ref own[2], found[2], left = vc_var(w->k, "left", VC_U32);
+/* Returns the exclusive prefix of the tile by look-back. One thread publishes the tile's aggregate, then its
+   inclusive prefix. */
+static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
+    bool by_subgroup = w->plan->subgroup_look_back;
+    vc_val first_tile = vc_sub(tile, w->tile_index);
+    vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0));
+    vc_val leader = by_subgroup ? vc_and(selected, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : selected;
+    vc_ref shared_prefix[2], prefix[2], left = vc_var(w->k, "left", VC_U32);
     vd__scan_state s;
-    vd__scan_shared(w, "before", 1, own);
-    found[0] = vc_var(w->k, "found", w->type);
-    found[1] = vc_var(w->k, "found_head", VC_U32);
-    vc_set(found[0], vd__scan_identity(w));
-    VC_IF(w->k, vc_and(leader, vc_ne(w->number, vc_u32(0)))) { vd__scan_publish(w, tile, 1, whole); }
-    vc_set(left, w->number);
-    if (leaps) VC_IF(w->k, chosen) { vd__scan_leap(w, first, left, found[0]); }
+    vd__scan_declare_shared(w, "before", 1, shared_prefix);
+    prefix[0] = vc_var(w->k, "found", w->type);
+    prefix[1] = vc_var(w->k, "found_head", VC_U32);
+    vc_set(prefix[0], vd__scan_identity(w));
+    VC_IF(w->k, vc_and(leader, vc_ne(w->tile_index, vc_u32(0)))) {
+        vd__scan_publish(w, tile, VD__STATUS_AGGREGATE, aggregate);
+    }
+    vc_set(left, w->tile_index);
+    if (by_subgroup) VC_IF(w->k, selected) { vd__scan_look_back_subgroup(w, first_tile, left, prefix[0]); }
     VC_IF(w->k, leader) {
-        vd__scan_walk(w, first, left, found);
-        s.v = vc_get(found[0]);
-        s.head = vc_get(found[1]);
-        vd__scan_publish(w, tile, 2, vd__scan_both(w, s, whole));
-        vd__scan_fence(w); /* it is seen before anything that is written into the tile, which may be where others read */
-        vd__scan_store(w, own, vc_u32(0), s);
-        vd__scan_leave(w);
+        vd__scan_look_back_serial(w, first_tile, left, prefix);
+        s.value = vc_get(prefix[0]);
+        s.head = vc_get(prefix[1]);
+        vd__scan_publish(w, tile, VD__STATUS_PREFIX, vd__scan_combine_states(w, s, aggregate));
+        /* The prefix must be visible before the tile's results: in place, these overwrite what other work-groups may
+           be reading to recompute the tile. */
+        vd__scan_fence(w);
+        vd__scan_store(w, shared_prefix, vc_u32(0), s);
+        vd__scan_reset_if_last(w);
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED | VC_STORAGE_BUFFER);
-    return vd__scan_load(w, own, vc_u32(0));
+    return vd__scan_load(w, shared_prefix, vc_u32(0));
 }
 
-/* Where the three kernels keep the sum of a tile, or what lies before it. */
-static vd__scan_state vd__scan_given(const vd__scan_writer *w, vc_val tile) {
+/* The state of a tile between the three kernels (its aggregate, later its exclusive prefix), or the carry of a
+   column between slabs. */
+static vd__scan_state vd__scan_load_tile_state(const vd__scan_writer *w, vc_val tile) {
     vd__scan_state s;
-    s.v = vc_load(w->states, tile);
+    s.value = vc_load(w->states, tile);
     s.head = w->desc->segmented ? vc_load(w->flags, tile) : vc_u32(0);
     return s;
 }
 
-static void vd__scan_give(const vd__scan_writer *w, vc_val tile, vd__scan_state s) {
-    vc_store(w->states, tile, s.v);
+static void vd__scan_store_tile_state(const vd__scan_writer *w, vc_val tile, vd__scan_state s) {
+    vc_store(w->states, tile, s.value);
     if (w->desc->segmented) vc_store(w->flags, tile, s.head);
 }
 
 static void vd__scan_record_tile(vd__scan_writer *w) {
-    vc_val tile = w->mode == VD__SCAN_LOOK ? vd__scan_ticket(w) : vc_group_id(w->k, 0), tiles = vc_u32((uint32_t)w->plan->tiles);
-    vd__scan_state whole, before = vd__scan_nothing(w);
+    vc_val tile = w->mode == VD__SCAN_LOOK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
+    vc_val tiles = vc_u32((uint32_t)w->plan->tiles);
+    vd__scan_state aggregate, prefix = vd__scan_identity_state(w);
     uint32_t i;
     for (i = 0; i < VD__SCAN_LOADS * w->vector; i++) {
-        w->x[i] = vc_var(w->k, "x", w->desc->type);
-        if (w->desc->segmented) w->h[i] = vc_var(w->k, "h", VC_U32);
+        w->elements[i] = vc_var(w->k, "x", w->desc->type);
+        if (w->desc->segmented) w->element_heads[i] = vc_var(w->k, "h", VC_U32);
     }
-    if (!w->plan->strip) vd__scan_shared(w, "sums", w->threads * VD__SCAN_LOADS / 8 * 9, w->sums);
-    vd__scan_shared(w, "totals", w->plan->strip ? w->threads / w->plan->strip : 2 * w->threads, w->totals);
+    if (!w->plan->subgroup_size) vd__scan_declare_shared(w, "sums", w->threads * VD__SCAN_LOADS / 8 * 9, w->sums);
+    vd__scan_declare_shared(w, "totals", w->plan->subgroup_size ? w->threads / w->plan->subgroup_size : 2 * w->threads,
+                            w->totals);
     w->row = vc_div(tile, tiles);
-    w->number = vc_rem(tile, tiles);
-    w->base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
+    w->tile_index = vc_rem(tile, tiles);
+    w->row_base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
     vd__scan_read(w);
-    whole = vd__scan_tile(w);
-    if (w->mode == VD__SCAN_TOTALS) {
-        VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) { vd__scan_give(w, tile, whole); }
+    aggregate = vd__scan_tile(w);
+    if (w->mode == VD__SCAN_REDUCE_TILES) {
+        VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vd__scan_store_tile_state(w, tile, aggregate); }
         return;
     }
-    if (w->mode == VD__SCAN_LOOK) before = vd__scan_back(w, tile, whole);
+    if (w->mode == VD__SCAN_LOOK) prefix = vd__scan_look_back(w, tile, aggregate);
     else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    if (w->mode == VD__SCAN_GIVEN) before = vd__scan_given(w, tile);
-    if (w->plan->keep) vd__scan_keep(w, before.v, whole.v);
-    else vd__scan_write(w, before);
+    if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
+    if (w->plan->keep) vd__scan_write_kept(w, prefix.value, aggregate.value);
+    else vd__scan_write(w, prefix);
 }
 
-/* One workgroup a row: the sums of tiles become what lies before each. */
-static void vd__scan_record_middle(vd__scan_writer *w) {
+/* Second of three kernels, one work-group per row: replaces the tiles' aggregates by their exclusive prefixes. */
+static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->tiles), first = vc_mul(vc_group_id(w->k, 0), n);
     vc_ref carried[2];
-    vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
+    vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
     carried[0] = vc_var(w->k, "carried", w->type);
     carried[1] = vc_var(w->k, "carried_head", VC_U32);
     vc_set(carried[0], vd__scan_identity(w));
     VC_FOR_STEP(w->k, i, vc_u32(0), n, vc_u32(w->threads)) {
-        vc_val at = vc_add(i, w->lane), there = vc_lt(at, n), tile = vc_add(first, vc_select(there, at, vc_u32(0)));
-        vd__scan_state whole, s = vd__scan_pick(there, vd__scan_given(w, tile), vd__scan_nothing(w)), carry = vd__scan_load(w, carried, vc_u32(0));
-        s = vd__scan_threads(w, s, &whole);
-        VC_IF(w->k, there) { vd__scan_give(w, tile, vd__scan_both(w, carry, s)); }
-        vd__scan_store(w, carried, vc_u32(0), vd__scan_both(w, carry, whole));
+        vc_val at = vc_add(i, w->thread), valid = vc_lt(at, n), tile = vc_add(first, vc_select(valid, at, vc_u32(0)));
+        vd__scan_state aggregate;
+        vd__scan_state s = vd__scan_select(valid, vd__scan_load_tile_state(w, tile), vd__scan_identity_state(w));
+        vd__scan_state carry = vd__scan_load(w, carried, vc_u32(0));
+        s = vd__scan_group_exclusive(w, s, &aggregate);
+        VC_IF(w->k, valid) { vd__scan_store_tile_state(w, tile, vd__scan_combine_states(w, carry, s)); }
+        vd__scan_store(w, carried, vc_u32(0), vd__scan_combine_states(w, carry, aggregate));
         vc_barrier(w->k);
     }
 }
 
-/* ---- along an axis that is not the last: neighbouring threads have neighbouring columns, and rows of threads parts of each ---- */
+/* ---- along an axis that is not the last ----
+   Neighbouring threads have neighbouring columns. Each row of threads has a part of every column: it sums its part,
+   exchanges the sums through shared memory, and writes its results in a second loop. */
 
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__plan_shares(p->slab, rows), inner = (uint32_t)p->inner;
+    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__plan_shares(p->slab, rows);
+    uint32_t inner = (uint32_t)p->inner;
     bool slabs = p->slab < p->count;
-    vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES))), element;
-    vc_val near = vc_min(column, vc_u32((uint32_t)p->rows - 1)), row = vc_div(w->lane, vc_u32(VD__REDUCE_LANES));
-    vc_val base = vc_add(vc_mul(vc_div(near, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))), vc_rem(near, vc_u32(inner)));
+    vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)),
+                           vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
+    vc_val element;
+    vc_val valid_column = vc_min(column, vc_u32((uint32_t)p->rows - 1));
+    vc_val row = vc_div(w->thread, vc_u32(VD__REDUCE_LANES));
+    vc_val base = vc_add(vc_mul(vc_div(valid_column, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))),
+                         vc_rem(valid_column, vc_u32(inner)));
     vd__scan_state s;
     vc_ref sum[2];
     vc_val first = vc_mul(row, vc_u32(part));
-    if (slabs) first = vc_add(w->begin, first);
+    if (slabs) first = vc_add(w->slab_begin, first);
     first = vc_min(first, vc_u32((uint32_t)p->count));
     vc_val end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
-    end = vc_select(vc_eq(near, column), end, first);
-    vd__scan_shared(w, "totals", w->threads, w->totals);
+    end = vc_select(vc_eq(valid_column, column), end, first);
+    vd__scan_declare_shared(w, "totals", w->threads, w->totals);
     sum[0] = vc_var(w->k, "sum", w->type);
     sum[1] = vc_var(w->k, "sum_head", VC_U32);
-    vd__scan_store(w, sum, vc_u32(0), vd__scan_nothing(w));
+    vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
     VC_FOR(w->k, r, first, end) {
-        s = vd__scan_cell(w, vc_add(base, vc_mul(r, vc_u32(inner))), &element);
-        vd__scan_store(w, sum, vc_u32(0), vd__scan_both(w, vd__scan_load(w, sum, vc_u32(0)), s));
+        s = vd__scan_load_element(w, vc_add(base, vc_mul(r, vc_u32(inner))), &element);
+        vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), s));
     }
-    vd__scan_store(w, w->totals, w->lane, vd__scan_load(w, sum, vc_u32(0)));
+    vd__scan_store(w, w->totals, w->thread, vd__scan_load(w, sum, vc_u32(0)));
     vc_barrier(w->k);
-    s = vd__scan_nothing(w);
-    if (slabs) s = vd__scan_pick(vc_eq(w->begin, vc_u32(0)), s, vd__scan_given(w, near));
+    s = vd__scan_identity_state(w);
+    if (slabs) s = vd__scan_select(vc_eq(w->slab_begin, vc_u32(0)), s, vd__scan_load_tile_state(w, valid_column));
     if (slabs) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
     for (uint32_t i = 0; i + 1 < rows; i++) {
-        vc_val here = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->lane, vc_u32(VD__REDUCE_LANES)));
-        s = vd__scan_pick(vc_lt(vc_u32(i), row), vd__scan_both(w, s, vd__scan_load(w, w->totals, here)), s);
+        vc_val index = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
+        s = vd__scan_select(vc_lt(vc_u32(i), row), vd__scan_combine_states(w, s, vd__scan_load(w, w->totals, index)),
+                            s);
     }
     vd__scan_store(w, sum, vc_u32(0), s);
     VC_FOR(w->k, r, first, end) {
         vc_val at = vc_add(base, vc_mul(r, vc_u32(inner)));
-        vd__scan_state e = vd__scan_cell(w, at, &element), before = vd__scan_load(w, sum, vc_u32(0)), with = vd__scan_both(w, before, e);
-        vc_store(w->out[0], at, vd__scan_result(w, before, with, e));
-        vd__scan_store(w, sum, vc_u32(0), with);
+        vd__scan_state e = vd__scan_load_element(w, at, &element), exclusive = vd__scan_load(w, sum, vc_u32(0));
+        vd__scan_state inclusive = vd__scan_combine_states(w, exclusive, e);
+        vc_store(w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
+        vd__scan_store(w, sum, vc_u32(0), inclusive);
     }
-    if (slabs) VC_IF(w->k, vc_and(vc_eq(row, vc_u32(rows - 1)), vc_eq(near, column))) { vd__scan_give(w, near, vd__scan_load(w, sum, vc_u32(0))); }
+    if (slabs) VC_IF(w->k, vc_and(vc_eq(row, vc_u32(rows - 1)), vc_eq(valid_column, column))) {
+        vd__scan_store_tile_state(w, valid_column, vd__scan_load(w, sum, vc_u32(0)));
+    }
 }
 
 /* ---- short rows ---- */
 
-/* Rows of a workgroup. */
-static uint32_t vd__scan_rows_of(const vd_scan *p) { return p->threads / p->runs * p->turns; }
+/* Rows per work-group. */
+static uint32_t vd__scan_rows_per_group(const vd_scan *p) { return p->threads / p->runs * p->rows_per_thread; }
 
-/* Loads of a thread. */
-static uint32_t vd__scan_row_loads(const vd_scan *p) { return (vd__scan_rows_of(p) * (uint32_t)p->count + p->threads - 1) / p->threads; }
+/* Loads per thread. */
+static uint32_t vd__scan_row_loads(const vd_scan *p) {
+    return (vd__scan_rows_per_group(p) * (uint32_t)p->count + p->threads - 1) / p->threads;
+}
 
-/* Cells of shared memory, those of loads past the last row included. */
-static uint32_t vd__scan_row_cells(const vd_scan *p) {
+/* Elements of the shared array, including those that loads past the last row write. */
+static uint32_t vd__scan_shared_count(const vd_scan *p) {
     return (uint32_t)vd__plan_shares(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
 }
 
-/* Where element `at` of a workgroup's rows lies in shared memory. */
-static vc_val vd__scan_row_cell(const vd_scan *p, vc_val at) {
+/* Index in the shared array of element `at` of the work-group's rows. */
+static vc_val vd__scan_shared_index(const vd_scan *p, vc_val at) {
     uint32_t count = (uint32_t)p->count, padding = p->run * p->runs - count;
     return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(count)), vc_u32(padding))) : at;
 }
 
-/* Loads past the end repeat the last element, which is not stored again. */
-static void vd__scan_rows_in(const vd__scan_writer *w, vc_val first) {
+/* Copies the work-group's rows to shared memory. Loads past the end of the input repeat the last element, which is
+   not stored again. */
+static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t loads = vd__scan_row_loads(p);
     vc_val element;
-    vd__scan_state s[2 * VD__SCAN_STAGED];
+    vd__scan_state s[2 * VD__SCAN_MAX_STAGED];
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(first, vc_add(w->lane, vc_u32(i * w->threads)));
-        s[i] = vd__scan_cell(w, vc_min(at, vc_u32((uint32_t)(p->rows * p->count) - 1)), &element);
+        vc_val at = vc_add(first, vc_add(w->thread, vc_u32(i * w->threads)));
+        s[i] = vd__scan_load_element(w, vc_min(at, vc_u32((uint32_t)(p->rows * p->count) - 1)), &element);
     }
-    for (uint32_t i = 0; i < loads; i++) vd__scan_store(w, w->sums, vd__scan_row_cell(p, vc_add(w->lane, vc_u32(i * w->threads))), s[i]);
+    for (uint32_t i = 0; i < loads; i++)
+        vd__scan_store(w, w->sums, vd__scan_shared_index(p, vc_add(w->thread, vc_u32(i * w->threads))), s[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
-static void vd__scan_rows_out(const vd__scan_writer *w, vc_val first) {
+static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
-    uint32_t mine = vd__scan_rows_of(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
-    vc_val end = vc_min(vc_add(first, vc_u32(mine)), vc_u32((uint32_t)(p->rows * p->count)));
+    uint32_t elements = vd__scan_rows_per_group(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
+    vc_val end = vc_min(vc_add(first, vc_u32(elements)), vc_u32((uint32_t)(p->rows * p->count)));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(w->lane, vc_u32(i * w->threads));
+        vc_val at = vc_add(w->thread, vc_u32(i * w->threads));
         VC_IF(w->k, vc_lt(vc_add(first, at), end)) {
-            vc_store(w->out[0], vc_add(first, at), vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_row_cell(p, at))));
+            vc_store(w->out[0], vc_add(first, at),
+                     vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_shared_index(p, at))));
         }
     }
 }
 
-/* One run, in place. The last one of a row may be shorter. */
-static void vd__scan_row_run(const vd__scan_writer *w, vc_val row, vc_val run) {
+/* Scans one run of a row in shared memory, in place. The last run of a row may be shorter. */
+static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val run) {
     const vd_scan *p = w->plan;
     uint32_t last = (uint32_t)p->count - (p->runs - 1) * p->run;
     vc_val base = vc_mul(vc_add(vc_mul(row, vc_u32(p->runs)), run), vc_u32(p->run));
-    vd__scan_state e[VD__SCAN_STAGED], s, with;
+    vd__scan_state e[VD__SCAN_MAX_STAGED], s, inclusive;
     for (uint32_t i = 0; i < p->run; i++) {
         e[i] = vd__scan_load(w, w->sums, vc_add(base, vc_u32(i)));
-        if (i >= last) e[i] = vd__scan_pick(vc_lt(run, vc_u32(p->runs - 1)), e[i], vd__scan_nothing(w));
-        s = i ? vd__scan_both(w, s, e[i]) : e[i];
+        if (i >= last) e[i] = vd__scan_select(vc_lt(run, vc_u32(p->runs - 1)), e[i], vd__scan_identity_state(w));
+        s = i ? vd__scan_combine_states(w, s, e[i]) : e[i];
     }
-    s = p->runs > 1 ? vd__scan_neighbours(w, s, run, p->runs, NULL) : vd__scan_nothing(w);
-    VC_IF(w->k, vc_lt(row, vc_u32(vd__scan_rows_of(p)))) {
-        for (uint32_t i = 0; i < p->run; i++, s = with) {
-            with = vd__scan_both(w, s, e[i]);
-            vc_store(w->sums[0], vc_add(base, vc_u32(i)), vc_cast(w->type, vd__scan_result(w, s, with, e[i])));
+    s = p->runs > 1 ? vd__scan_shared_exclusive(w, s, run, p->runs, NULL) : vd__scan_identity_state(w);
+    VC_IF(w->k, vc_lt(row, vc_u32(vd__scan_rows_per_group(p)))) {
+        for (uint32_t i = 0; i < p->run; i++, s = inclusive) {
+            inclusive = vd__scan_combine_states(w, s, e[i]);
+            vc_store(w->sums[0], vc_add(base, vc_u32(i)), vc_cast(w->type, vd__scan_result(w, s, inclusive, e[i])));
         }
     }
 }
 
-static void vd__scan_record_rows(vd__scan_writer *w) {
+static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    uint32_t turn, rows = vd__scan_rows_of(p), spare = p->threads % p->runs ? p->run * p->runs : 0; /* threads beyond the last row read there */
-    vc_val first = vc_mul(vc_group_id(w->k, 0), vc_u32(rows * (uint32_t)p->count)), row = vc_div(w->lane, vc_u32(p->runs));
-    vd__scan_shared(w, "sums", vd__scan_row_cells(p) + spare, w->sums);
-    if (p->runs > 1) vd__scan_shared(w, "totals", 2 * w->threads, w->totals);
-    vd__scan_rows_in(w, first);
-    for (turn = 0; turn < p->turns; turn++) vd__scan_row_run(w, vc_add(row, vc_u32(turn * w->threads)), vc_rem(w->lane, vc_u32(p->runs)));
-    vd__scan_rows_out(w, first);
+    /* If `threads` is not a multiple of `runs`, the remaining threads read one row past the others. */
+    uint32_t i, rows = vd__scan_rows_per_group(p), spare = p->threads % p->runs ? p->run * p->runs : 0;
+    vc_val first = vc_mul(vc_group_id(w->k, 0), vc_u32(rows * (uint32_t)p->count));
+    vc_val row = vc_div(w->thread, vc_u32(p->runs));
+    vd__scan_declare_shared(w, "sums", vd__scan_shared_count(p) + spare, w->sums);
+    if (p->runs > 1) vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
+    vd__scan_load_rows(w, first);
+    for (i = 0; i < p->rows_per_thread; i++)
+        vd__scan_short_row_run(w, vc_add(row, vc_u32(i * w->threads)), vc_rem(w->thread, vc_u32(p->runs)));
+    vd__scan_store_rows(w, first);
 }
 
 /* ---- the plan ---- */
 
-/* The arguments, in the order in which vd__scan_arguments gives them. */
+/* Declares the arguments, in the order of vd__scan_arguments. */
 static void vd__scan_declare(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     vc_type vector = VC_VEC(w->desc->type, w->vector);
     uint32_t alias = p->keep ? 0 : VC_MAY_ALIAS;
-    if (w->mode != VD__SCAN_MIDDLE) {
+    if (w->mode != VD__SCAN_TILE_PREFIXES) {
         w->in[0] = vc_buffer(w->k, "in", w->desc->type, VC_READ | alias);
-        if (w->wide) w->in[1] = vc_buffer(w->k, "in_vectors", vector, VC_READ | VC_ANY_TYPE | alias);
+        if (w->vectors) w->in[1] = vc_buffer(w->k, "in_vectors", vector, VC_READ | VC_ANY_TYPE | alias);
         if (w->desc->segmented) {
             w->heads[0] = vc_buffer(w->k, "heads", VC_U32, VC_READ);
-            if (w->wide) w->heads[1] = vc_buffer(w->k, "heads_vectors", VC_VEC(VC_U32, w->vector), VC_READ | VC_ANY_TYPE);
+            if (w->vectors)
+                w->heads[1] = vc_buffer(w->k, "heads_vectors", VC_VEC(VC_U32, w->vector), VC_READ | VC_ANY_TYPE);
         }
     }
-    if (w->mode != VD__SCAN_MIDDLE && w->mode != VD__SCAN_TOTALS) {
+    if (w->mode != VD__SCAN_TILE_PREFIXES && w->mode != VD__SCAN_REDUCE_TILES) {
         w->out[0] = vc_buffer(w->k, "out", w->desc->type, VC_WRITE | alias);
-        if (w->wide && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
+        if (w->vectors && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
         if (p->keep) w->count = vc_buffer(w->k, "count", VC_U32, VC_WRITE);
     }
-    if (w->mode == VD__SCAN_ALONE || w->mode == VD__SCAN_ROWS || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count)) return;
-    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word(p) : w->type, VC_READ_WRITE);
+    if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
+        || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
+        return;
+    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word_type(p) : w->type, VC_READ_WRITE);
     if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
-    if (w->mode == VD__SCAN_COLUMNS) w->begin = vc_param(w->k, "begin", VC_U32);
+    if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
 }
 
-static vd__fragment vd__scan_lift_of(const vd_scan *p) {
+static vd__fragment vd__scan_lift_fragment(const vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
     if (p->keep) return vd__fragment_made("keep", p->keep, p->keep_user, d->type, VC_NONE, VC_BOOL, VC_BOOL);
     return vd__fragment_made("map", d->map, d->map_user, d->type, VC_NONE, d->type, vd__scan_type(p));
@@ -7220,76 +7309,91 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
-    w.form = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_rows[p->desc.op].form;
+    w.op = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_rows[p->desc.op].form;
     w.type = vd__scan_type(p);
-    w.lift = vd__scan_lift_of(p);
+    w.lift = vd__scan_lift_fragment(p);
     w.combine = vd__combine_of(p->desc.combine, p->desc.combine_user, w.type);
     w.threads = p->threads;
     w.vector = p->vector;
-    w.wide = vectors;
-    w.tile = p->threads * VD__SCAN_LOADS * w.vector;
-    w.lane = vc_local_index(w.k);
+    w.vectors = vectors;
+    w.tile_size = p->threads * VD__SCAN_LOADS * w.vector;
+    w.thread = vc_local_index(w.k);
     vd__scan_declare(&w);
-    if (mode == VD__SCAN_MIDDLE) vd__scan_record_middle(&w);
+    if (mode == VD__SCAN_TILE_PREFIXES) vd__scan_record_tile_prefixes(&w);
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
-    else if (mode == VD__SCAN_ROWS) vd__scan_record_rows(&w);
+    else if (mode == VD__SCAN_SHORT_ROWS) vd__scan_record_short_rows(&w);
     else vd__scan_record_tile(&w);
     return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
 }
 
-/* Not on devices where a workgroup that waits for another may keep it from running, Apple's and those of phones; nor on processors, where llvmpipe ends any
-   loop after 65535 rounds, those of all loops of an invocation together, and one pass gains little. */
-static bool vd__scan_may_wait(const vd_device_info *d) {
-    static const uint32_t risky[] = { 0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */ };
+/* Whether a work-group may wait for another one that has started. Not on Apple's and mobile GPUs, where a waiting
+   work-group may keep the other one from running. Not on CPUs, where one pass gains little and llvmpipe ends every
+   loop after 65535 iterations, counted over all loops of an invocation. */
+static bool vd__scan_forward_progress(const vd_device_info *d) {
+    static const uint32_t risky[] = {
+        0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */
+    };
     for (uint32_t i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
     return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED;
 }
 
-/* How often a tile that has published nothing is looked at: a workgroup is over in some 10 us on a GPU, a look takes half of one. */
-static uint32_t vd__scan_patience(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? 200 : 4096; }
+/* Polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll about
+   0.5 us. */
+static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? 200 : 4096; }
 
-/* Many short rows: about VD__SCAN_RUN elements a thread, an odd number, in at most half of the shared memory. */
+/* Plans many short rows: about VD__SCAN_TARGET_RUN elements per thread, an odd number, in at most half of the shared
+   memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
-    uint32_t count = (uint32_t)p->count, limit = vd__plan_threads(d);
-    if (p->keep || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_SHORT) return;
-    for (p->threads = 256; p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * VD__SCAN_STAGED * size > d->limits.max_shared_bytes / 2);)
+    uint32_t count = (uint32_t)p->count, max_threads = vd__plan_threads(d);
+    if (p->keep || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
+    for (p->threads = 256;
+         p->threads > VD__REDUCE_LANES
+         && (p->threads > max_threads || p->threads * VD__SCAN_MAX_STAGED * size > d->limits.max_shared_bytes / 2);)
         p->threads /= 2;
-    p->runs = (count + VD__SCAN_RUN - 1) / VD__SCAN_RUN;
+    p->runs = (count + VD__SCAN_TARGET_RUN - 1) / VD__SCAN_TARGET_RUN;
     p->run = (count + p->runs - 1) / p->runs | 1;
     p->runs = (count + p->run - 1) / p->run;
-    p->turns = p->runs > 1 ? 1 : VD__SCAN_STAGED / p->run;
+    p->rows_per_thread = p->runs > 1 ? 1 : VD__SCAN_MAX_STAGED / p->run;
     p->tiles = 1;
 }
 
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), limit = vd__plan_threads(d), lanes = d->limits.min_subgroup_size;
+    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_threads(d);
+    uint32_t subgroup_size = d->limits.min_subgroup_size;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
-    /* the second of three kernels */
-    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d)) p->threads = 64;
-    while (p->threads > VD__REDUCE_LANES && (p->threads > limit || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes ||
-                                             p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count)) p->threads /= 2;
+    /* Otherwise the second of three kernels would exceed the device's limit of loop iterations. */
+    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d))
+        p->threads = 64;
+    while (p->threads > VD__REDUCE_LANES
+           && (p->threads > max_threads || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes
+               || p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count))
+        p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
-    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_rounds(d) / 2; /* each element is summed, and then written */
+    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_rounds(d) / 2; /* two loops visit each element */
     if (p->slab > p->count) p->slab = p->count;
-    p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_may_wait(d);
-    bool wide = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
-    p->leaps = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d) && d->features & VD_FEATURE_SUBGROUP &&
-               (!wide || d->features & VD_FEATURE_SUBGROUP_TYPES);
-    if (p->leaps && lanes > 1 && lanes == d->limits.max_subgroup_size && p->threads % lanes == 0) p->strip = lanes;
-    p->patience = vd__scan_patience(d);
-    p->flight = vd__plan_flight(d, 2 * (p->patience + 2) + p->threads * VD__SCAN_LOADS * p->vector); /* looks with others, looks alone, elements */
-    p->long_words = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
+    p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_forward_progress(d);
+    bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
+    p->subgroup_look_back = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d)
+                            && d->features & VD_FEATURE_SUBGROUP
+                            && (!is_64bit || d->features & VD_FEATURE_SUBGROUP_TYPES);
+    if (p->subgroup_look_back && subgroup_size > 1 && subgroup_size == d->limits.max_subgroup_size
+        && p->threads % subgroup_size == 0)
+        p->subgroup_size = subgroup_size;
+    p->poll_limit = vd__scan_poll_limit(d);
+    /* maximum iterations: polls by the subgroup, polls by one thread, elements of a recomputed tile */
+    p->flight = vd__plan_flight(d, 2 * (p->poll_limit + 2) + p->threads * VD__SCAN_LOADS * p->vector);
+    p->atomic64 = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
     vd__scan_plan_rows(p, d, size);
 }
 
 static vd_result vd__scan_check_desc(vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
     uint32_t dimensions = 0;
-    uint64_t all = 0;
-    bool bits = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
+    uint64_t elements = 0;
+    bool bitwise = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
     if ((uint32_t)d->op > VD_REDUCE_XOR)
         return vd_error_set(VD_ERROR_INVALID, "op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR",
                             vd__reduce_op_name(d->op), (int)d->op);
@@ -7298,35 +7402,38 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
         return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
     vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
-    if (d->type < VD_I8 || d->type > VD_F64 || (bits && d->type >= VD_F16))
+    if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s", vd_type_name(d->type),
-                            bits ? "integer" : "number");
-    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &all);
+                            bitwise ? "integer" : "number");
+    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     if (d->axis > dimensions)
         return vd_error_set(VD_ERROR_INVALID, "axis is %u, which counts from 1 on, but there are %u dimensions",
                             d->axis, dimensions);
     uint32_t axis = d->axis ? d->axis - 1 : dimensions - 1;
     p->count = d->shape[axis];
-    p->rows = all / p->count;
+    p->rows = elements / p->count;
     p->inner = 1;
     for (uint32_t i = axis + 1; i < dimensions; i++) p->inner *= d->shape[i];
     return VD_OK;
 }
 
-/* The kernels of a run, one after the other; none: the end. That of columns goes over one slab after the other. */
+/* The kernel number `step` of a run; VD__SCAN_MODES after the last one. Columns take one step per slab. */
 static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
-    if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_ROWS;
-    if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_ALONE;
+    if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
+    if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_SINGLE_TILE;
     if (p->single) return step ? VD__SCAN_MODES : VD__SCAN_LOOK;
-    return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_TOTALS + (int)step);
+    return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_REDUCE_TILES + (int)step);
 }
 
-static bool vd__scan_by_vectors(vd__scan_mode mode) { return mode != VD__SCAN_MIDDLE && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_ROWS; }
+static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
+    return mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_SHORT_ROWS;
+}
 
-static vd_result vd__scan_try(const vd_scan *p) {
-    vd__fragment lift = vd__scan_lift_of(p), combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
+static vd_result vd__scan_check_fragments(const vd_scan *p) {
+    vd__fragment lift = vd__scan_lift_fragment(p);
+    vd__fragment combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
     vd_result result = vd__fragment_try(p->ctx, p->name, &lift);
     return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
 }
@@ -7334,21 +7441,23 @@ static vd_result vd__scan_try(const vd_scan *p) {
 static vd_result vd__scan_make(vd_scan *p) {
     vd__scan_mode mode;
     vd_result result = vd__scan_check_desc(p);
-    if (!result) result = vd__scan_try(p);
+    if (!result) result = vd__scan_check_fragments(p);
     if (result) return result;
     vd__scan_plan(p);
     uint64_t tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
     if (p->inner > 1) p->single = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
-        uint64_t states = p->single ? tiles * vd__scan_pieces(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word(p) : vd__scan_type(p), states,
-                                   NULL);
+        uint64_t states = p->single ? tiles * vd__scan_piece_count(p) : tiles;
+        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word_type(p) : vd__scan_type(p),
+                                   states, NULL);
         p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (uint32_t step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
-        for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) { /* what calls no fragment may wait until it is needed, if it is */
-            bool vectors = p->whole && vd__scan_by_vectors(mode), fragments = p->keep || p->desc.map || p->desc.combine;
+        /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
+        for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
+            bool vectors = p->whole && vd__scan_mode_has_vectors(mode);
+            bool fragments = p->keep || p->desc.map || p->desc.combine;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
     return result;
@@ -7372,12 +7481,13 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
     return result;
 }
 
-static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *place) {
-    uint64_t all = p->count * p->rows;
+static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *address_bits) {
+    uint64_t elements = p->count * p->rows;
     vd__named out = vd__named_of(io->out, "out");
-    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, all, place);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, all, place);
-    if (!result && p->desc.segmented) result = vd__plan_check_buffer(p->ctx, io->heads, "heads", VD_U32, all, place);
+    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, elements, address_bits);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, elements, address_bits);
+    if (!result && p->desc.segmented)
+        result = vd__plan_check_buffer(p->ctx, io->heads, "heads", VD_U32, elements, address_bits);
     else if (!result) result = vd__plan_check_unused(io->heads, "heads", "it is not segmented");
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, io->count, "count", VD_U32, 1, NULL);
     else if (!result) result = vd__plan_check_unused(io->count, "count", "it is not one of vd_compact_create");
@@ -7390,17 +7500,21 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
     return result;
 }
 
-/* In the order in which vd__scan_declare declares them. */
-static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors, vd_arg *args) {
+/* Writes the arguments of step `step` in the order of vd__scan_declare; returns their number. */
+static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors,
+                              vd_arg *args) {
     int count = 0;
-    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE; i++) args[count++] = vd_b(io->in);
-    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_MIDDLE && p->desc.segmented; i++) args[count++] = vd_b(io->heads);
-    if (mode != VD__SCAN_MIDDLE && mode != VD__SCAN_TOTALS) {
+    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES; i++) args[count++] = vd_b(io->in);
+    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES && p->desc.segmented; i++)
+        args[count++] = vd_b(io->heads);
+    if (mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_REDUCE_TILES) {
         args[count++] = vd_b(io->out);
         if (vectors && !p->keep) args[count++] = vd_b(io->out);
         if (p->keep) args[count++] = vd_b(io->count);
     }
-    if (mode == VD__SCAN_ALONE || mode == VD__SCAN_ROWS || (mode == VD__SCAN_COLUMNS && p->slab == p->count)) return count;
+    if (mode == VD__SCAN_SINGLE_TILE || mode == VD__SCAN_SHORT_ROWS
+        || (mode == VD__SCAN_COLUMNS && p->slab == p->count))
+        return count;
     args[count++] = vd_b(p->states);
     if (mode == VD__SCAN_LOOK || p->desc.segmented) args[count++] = vd_b(p->flags);
     if (mode == VD__SCAN_COLUMNS) args[count++] = vd_u32((uint32_t)(step * p->slab));
@@ -7412,13 +7526,15 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     vd_dispatch_desc desc;
     vd_arg args[10];
     vd_result result = VD_OK;
-    vectors = vectors && vd__scan_by_vectors(mode);
+    vectors = vectors && vd__scan_mode_has_vectors(mode);
     if (!p->kernels[mode][vectors].id) result = vd__scan_build(p, mode, vectors);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.kernel = p->kernels[mode][vectors];
-    desc.groups[0] = mode == VD__SCAN_COLUMNS ? vd__plan_shares(p->rows, VD__REDUCE_LANES) : mode == VD__SCAN_MIDDLE ? p->rows :
-                     mode == VD__SCAN_ROWS ? vd__plan_shares(p->rows, vd__scan_rows_of(p)) : p->rows * p->tiles;
+    desc.groups[0] = mode == VD__SCAN_COLUMNS         ? vd__plan_shares(p->rows, VD__REDUCE_LANES)
+                     : mode == VD__SCAN_TILE_PREFIXES ? p->rows
+                     : mode == VD__SCAN_SHORT_ROWS    ? vd__plan_shares(p->rows, vd__scan_rows_per_group(p))
+                                                      : p->rows * p->tiles;
     desc.args = args;
     desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
     return vd__plan_fly(list, &desc, desc.groups[0], mode == VD__SCAN_LOOK ? p->flight : UINT32_MAX);
@@ -7438,9 +7554,16 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
    each of its digits as scans do (Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022). Else, in each pass, a first kernel
    counts how many keys of a tile have a digit, and a scan of the counts, digit by digit and tile by tile, says where they go. */
 
-enum { VD__SORT_LOADS = 12, VD__SORT_DIGITS = 16, VD__SORT_WIDE = 256 /* digits of 8 bits */, VD__SORT_SHARE = 4 /* digits of a thread, at most */,
-       /* On llvmpipe and two cores, of 4 to 64 threads and runs of 256 to 4096 keys these sort 10^5 and 10^6 pairs about the fastest. */
-       VD__SORT_RUN = 1024, VD__SORT_RUN_THREADS = 16 };
+enum {
+    VD__SORT_MAX_LOADS = 12,         /* maximum keys per thread */
+    VD__SORT_DIGITS_4BIT = 16,
+    VD__SORT_DIGITS_8BIT = 256,
+    VD__SORT_MAX_THREAD_DIGITS = 4,  /* maximum digits per thread */
+    /* CPUs: keys per invocation, and threads per work-group. On llvmpipe with two cores, about the fastest for 10^5 and
+       10^6 pairs among runs of 256 to 4096 keys and 4 to 64 threads. */
+    VD__SORT_RUN = 1024,
+    VD__SORT_RUN_THREADS = 16
+};
 
 struct vd_sort {
     vd__tie tie;
@@ -7464,7 +7587,7 @@ struct vd_sort {
 };
 
 /* Numbers of as many bits. */
-static vc_type vd__sort_raw(vd_type type) {
+static vc_type vd__sort_bits_type(vd_type type) {
     uint32_t size = vd_type_size(type);
     return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
 }
@@ -7474,57 +7597,68 @@ typedef struct vd__sort_writer {
     const vd_sort *plan;
     vc_type raw, wide;       /* of a key in memory, in the kernel */
     vc_ref keys, values, out, out_values, counts;
-    vc_ref counters, base;   /* shared: see vd__sort_counters; where keys of each digit go, less their ranks */
+    vc_ref counters, base;   /* shared: see vd__sort_counter_count; where keys of each digit go, less their ranks */
     vc_val shift, lane, tile, first; /* first: of the tile's keys */
-    vc_val digit[VD__SORT_LOADS], rank[VD__SORT_LOADS]; /* of the thread's keys */
-    vc_val start[VD__SORT_SHARE]; /* ranks of the first keys of the digits that are dealt to the thread */
-    vc_val total[VD__SORT_SHARE]; /* how many keys of the tile have them; of strips only */
+    vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of the thread's keys */
+    vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* ranks of the first keys of the digits that are dealt to the thread */
+    vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* how many keys of the tile have them; of strips only */
 } vd__sort_writer;
 
 /* The digit of a key, taken as bits, at hand: so turned that the order of digits is that of keys. */
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
     uint32_t bits = vd_type_size(d->type) * 8;
-    vc_val top = vc_imm(w->wide, (uint64_t)1 << (bits - 1)), ones = vc_imm(w->wide, ((uint64_t)1 << (bits - 1) << 1) - 1);
+    vc_val top = vc_imm(w->wide, (uint64_t)1 << (bits - 1));
+    vc_val ones = vc_imm(w->wide, ((uint64_t)1 << (bits - 1) << 1) - 1);
     if (d->type <= VD_I64) key = vc_xor(key, top);
     if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->wide, 0)), ones, top));
     if (d->descending) key = vc_xor(key, ones);
     return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
-static void vd__sort_place(vd__sort_writer *w, vc_val tile) {
+static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->tile = tile;
     w->first = vc_mul(tile, vc_u32(w->plan->tile));
 }
 
 /* Digits are dealt to threads: neighbouring ones where there are more digits than threads. */
-static uint32_t vd__sort_share(const vd_sort *p) { return p->digits > p->threads ? p->digits / p->threads : 1; }
-static vc_val vd__sort_dealt(const vd__sort_writer *w, uint32_t i) { return vc_add(vc_mul(w->lane, vc_u32(vd__sort_share(w->plan))), vc_u32(i)); }
+static uint32_t vd__sort_digits_per_thread(const vd_sort *p) {
+    return p->digits > p->threads ? p->digits / p->threads : 1;
+}
+static vc_val vd__sort_thread_digit(const vd__sort_writer *w, uint32_t i) {
+    return vc_add(vc_mul(w->lane, vc_u32(vd__sort_digits_per_thread(w->plan))), vc_u32(i));
+}
 static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->lane, vc_u32(w->plan->digits)); }
 
 /* Where the counts of a digit lie: those of all tiles are neighbours. */
-static vc_val vd__sort_counted(const vd__sort_writer *w, vc_val digit) { return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile); }
+static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
+    return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
+}
 
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_ref found = vc_shared(w->k, "found", VC_U32, p->digits);
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    uint32_t share = vd__sort_share(p);
+    uint32_t share = vd__sort_digits_per_thread(p);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
-    vd__sort_place(w, vc_group_id(w->k, 0));
+    vd__sort_set_tile(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < share; i++) vc_store(found, vd__sort_dealt(w, i), vc_u32(0));
+        for (uint32_t i = 0; i < share; i++) vc_store(found, vd__sort_thread_digit(w, i), vc_u32(0));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
-        VC_IF(w->k, vc_lt(at, n)) { vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL); }
+        VC_IF(w->k, vc_lt(at, n)) {
+            vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL);
+        }
     }
     vc_barrier(w->k);
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < share; i++) vc_store(w->counts, vd__sort_counted(w, vd__sort_dealt(w, i)), vc_load(found, vd__sort_dealt(w, i)));
+        for (uint32_t i = 0; i < share; i++)
+            vc_store(w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
+                     vc_load(found, vd__sort_thread_digit(w, i)));
     }
 }
 
@@ -7533,11 +7667,13 @@ static void vd__sort_record_count(vd__sort_writer *w) {
 
 static uint32_t vd__sort_passes(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
 static uint32_t vd__sort_tickets(const vd_sort *p) { return vd__sort_passes(p) * p->digits; }
-static uint32_t vd__sort_words(const vd_sort *p, uint32_t odd) { return vd__sort_tickets(p) + p->digits + odd * (uint32_t)p->tiles * p->digits; }
-static vc_val vd__sort_number(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); } /* of the pass */
+static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
+    return vd__sort_tickets(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
+}
+static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); } /* of the pass */
 
 /* How many keys have each digit of each pass. */
-static void vd__sort_record_totals(vd__sort_writer *w) {
+static void vd__sort_record_histogram(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t passes = vd__sort_passes(p), all = passes * p->digits;
     vc_ref found = vc_shared(w->k, "found", VC_U32, all);
@@ -7547,7 +7683,7 @@ static void vd__sort_record_totals(vd__sort_writer *w) {
     for (uint32_t i = 0; i < all; i += p->threads) vc_store(found, vc_add(vc_u32(i), w->lane), vc_u32(0));
     vc_barrier(w->k);
     VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
-        vd__sort_place(w, tile);
+        vd__sort_set_tile(w, tile);
         for (uint32_t i = 0; i < p->loads; i++) {
             vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
             VC_IF(w->k, vc_lt(at, n)) {
@@ -7571,7 +7707,7 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_ref seen = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
     VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) {
-        vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_tickets(w->plan)), vd__sort_number(w)), vc_u32(1), &ticket);
+        vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_tickets(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
         vc_store(seen, vc_u32(0), ticket);
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
@@ -7579,18 +7715,19 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
 }
 
 /* The word of a tile and digit for this pass, or for the next one. */
-static vc_val vd__sort_word(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
-    vc_val odd = vc_ne(vc_and(vd__sort_number(w), vc_u32(1)), vc_u32(0));
-    vc_val at = vc_select(odd, vc_u32(vd__sort_words(w->plan, !next)), vc_u32(vd__sort_words(w->plan, next)));
+static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
+    vc_val odd = vc_ne(vc_and(vd__sort_pass(w), vc_u32(1)), vc_u32(0));
+    vc_val at = vc_select(odd, vc_u32(vd__sort_status_offset(w->plan, !next)),
+                          vc_u32(vd__sort_status_offset(w->plan, next)));
     return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
 }
 
 static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t kind, vc_val number) {
-    vc_atomic_store(w->counts, vd__sort_word(w, w->tile, digit, false), vc_or(vc_u32(kind << 30), number));
+    vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(kind << 30), number));
 }
 
 /* How many keys of a tile before this one have a digit, by one thread. */
-static vc_val vd__sort_instead(const vd__sort_writer *w, vc_val tile, vc_val digit) {
+static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
     vc_ref sum = vc_var(w->k, "instead", VC_U32);
     vc_set(sum, vc_u32(0));
@@ -7603,8 +7740,9 @@ static vc_val vd__sort_instead(const vd__sort_writer *w, vc_val tile, vc_val dig
 
 /* How many keys of a digit lie in the tiles before, by their words, from the last one on. One that has been without for long is counted once more: its
    workgroup may be kept from running for as long as this one waits. */
-static vc_val vd__sort_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
-    vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32), tries = vc_var(w->k, "tries", VC_U32);
+static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
+    vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
+    vc_ref tries = vc_var(w->k, "tries", VC_U32);
     vc_ref found = vc_var(w->k, "word", VC_U32);
     vc_val word;
     vc_set(left, w->tile);
@@ -7613,11 +7751,11 @@ static vc_val vd__sort_back(const vd__sort_writer *w, vc_val digit, vc_val total
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), before = vc_sub(j, vc_u32(1));
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
-        vc_atomic_load(w->counts, vd__sort_word(w, before, digit, false), &word);
+        vc_atomic_load(w->counts, vd__sort_status_index(w, before, digit, false), &word);
         vc_set(found, word);
         vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
         VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->patience), vc_get(tries)))) {
-            vc_set(found, vc_or(vc_u32(1u << 30), vd__sort_instead(w, before, digit)));
+            vc_set(found, vc_or(vc_u32(1u << 30), vd__sort_recount_tile(w, before, digit)));
         }
         VC_IF(w->k, vc_ne(vc_get(found), vc_u32(0))) {
             vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(found), vc_u32((1u << 30) - 1))));
@@ -7630,11 +7768,11 @@ static vc_val vd__sort_back(const vd__sort_writer *w, vc_val digit, vc_val total
 }
 
 /* Where the first keys of the digits that are dealt to the thread go. */
-static void vd__sort_firsts(const vd__sort_writer *w, vc_val *first) {
-    uint32_t share = vd__sort_share(w->plan);
-    vc_val row = vc_mul(vd__sort_number(w), vc_u32(w->plan->digits)), all[VD__SORT_SHARE], sum = vc_u32(0);
+static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
+    uint32_t share = vd__sort_digits_per_thread(w->plan);
+    vc_val row = vc_mul(vd__sort_pass(w), vc_u32(w->plan->digits)), all[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
     for (uint32_t i = 0; i < share; i++) {
-        all[i] = vc_load(w->counts, vc_add(row, vd__sort_dealt(w, i)));
+        all[i] = vc_load(w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
         sum = vc_add(sum, all[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &first[0]);
@@ -7644,34 +7782,37 @@ static void vd__sort_firsts(const vd__sort_writer *w, vc_val *first) {
 /* ---- ranks in the tile: of each of the thread's keys, and of the first one of each of its digits ---- */
 
 /* Shared words that ranking takes: of each subgroup and digit, or of each digit and thread, with free ones between. */
-static uint32_t vd__sort_counters(const vd_sort *p) {
-    return p->strip ? p->threads / p->strip * p->digits : p->threads * (VD__SORT_DIGITS + 1);
+static uint32_t vd__sort_counter_count(const vd_sort *p) {
+    return p->strip ? p->threads / p->strip * p->digits : p->threads * (VD__SORT_DIGITS_4BIT + 1);
 }
 
 static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, 4); }
 
 static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     uint32_t threads = w->plan->threads, loads = w->plan->loads;
-    vc_val at[VD__SORT_LOADS], part[VD__SORT_DIGITS], sum = vc_u32(0), here;
-    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
+    vc_val at[VD__SORT_MAX_LOADS], part[VD__SORT_DIGITS_4BIT], sum = vc_u32(0), here;
+    for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++)
+        vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
     for (uint32_t i = 0; i < loads; i++) {
         at[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->lane));
         w->rank[i] = vc_load(w->counters, at[i]);
         vc_store(w->counters, at[i], vc_add(w->rank[i], vc_u32(1)));
     }
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) {
-        part[i] = vc_load(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))));
+    for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
+        part[i] = vc_load(w->counters,
+                          vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
         sum = vc_add(sum, part[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &here);
-    for (uint32_t i = 0; i < VD__SORT_DIGITS; i++) {
-        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS)), vc_u32(i))), here);
+    for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
+        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))), here);
         here = vc_add(here, part[i]);
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, at[i]));
-    w->start[0] = vc_load(w->counters, vd__sort_padded(vc_mul(vc_min(w->lane, vc_u32(VD__SORT_DIGITS - 1)), vc_u32(threads))));
+    w->start[0] = vc_load(w->counters,
+                          vd__sort_padded(vc_mul(vc_min(w->lane, vc_u32(VD__SORT_DIGITS_4BIT - 1)), vc_u32(threads))));
 }
 
 /* The invocations of the subgroup whose digit is this one, as a ballot. */
@@ -7691,7 +7832,8 @@ static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
 /* Each subgroup counts its strip, load by load: those with a digit in common take their count together, and the first of them adds how many they are. */
 static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
     for (uint32_t i = 0; i < w->plan->loads; i++) {
-        vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers), all = vc_subgroup_ballot_count(peers);
+        vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers);
+        vc_val all = vc_subgroup_ballot_count(peers);
         vc_val at = vc_add(mine, w->digit[i]), before = vc_load(w->counters, at);
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
         w->rank[i] = vc_add(before, below);
@@ -7700,39 +7842,44 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
     }
 }
 
-static void vd__sort_rank_by_strips(vd__sort_writer *w) {
+static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t strips = p->threads / p->strip, share = vd__sort_share(p);
+    uint32_t strips = p->threads / p->strip, share = vd__sort_digits_per_thread(p);
     vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before;
-    for (uint32_t i = 0; i < vd__sort_counters(p) / p->threads; i++) vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
+    for (uint32_t i = 0; i < vd__sort_counter_count(p) / p->threads; i++)
+        vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
     vc_barrier(w->k);
     vd__sort_count_strip(w, mine);
     vc_barrier(w->k);
     for (uint32_t i = 0; i < share; i++) {
         w->total[i] = vc_u32(0);
-        for (uint32_t j = 0; j < strips; j++) w->total[i] = vc_add(w->total[i], vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i))));
-        if (p->single) vd__sort_publish(w, vd__sort_dealt(w, i), 1, w->total[i]);
+        for (uint32_t j = 0; j < strips; j++)
+            w->total[i] = vc_add(w->total[i],
+                                 vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
+        if (p->single) vd__sort_publish(w, vd__sort_thread_digit(w, i), 1, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
     for (uint32_t i = 0; i < share; i++) {
         w->start[i] = before;
         for (uint32_t j = 0; j < strips; j++) {
-            vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_dealt(w, i));
+            vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i));
             vc_val here = vc_load(w->counters, at);
             vc_store(w->counters, at, before);
             before = vc_add(before, here);
         }
     }
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < p->loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
+    for (uint32_t i = 0; i < p->loads; i++)
+        w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
 }
 
 /* Place i of the thread's keys in the tile: neighbours, or side by side with those of its subgroup. */
-static vc_val vd__sort_spot(const vd__sort_writer *w, uint32_t i) {
+static vc_val vd__sort_tile_index(const vd__sort_writer *w, uint32_t i) {
     const vd_sort *p = w->plan;
     if (!p->strip) return vc_add(vc_mul(w->lane, vc_u32(p->loads)), vc_u32(i));
-    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->strip)), vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->strip)));
+    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->strip)),
+                  vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->strip)));
 }
 
 /* ---- moving keys ---- */
@@ -7759,16 +7906,17 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
 }
 
 /* Leaves in `base` where keys of each digit go, less their ranks. */
-static void vd__sort_find_places(const vd__sort_writer *w) {
+static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_val first[VD__SORT_SHARE];
-    if (p->single) vd__sort_firsts(w, first);
+    vc_val first[VD__SORT_MAX_THREAD_DIGITS];
+    if (p->single) vd__sort_digit_starts(w, first);
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < vd__sort_share(p); i++) {
-            vc_val digit = vd__sort_dealt(w, i);
-            vc_val to = p->single ? vc_add(first[i], vd__sort_back(w, digit, w->total[i])) : vc_load(w->counts, vd__sort_counted(w, digit));
+        for (uint32_t i = 0; i < vd__sort_digits_per_thread(p); i++) {
+            vc_val digit = vd__sort_thread_digit(w, i);
+            vc_val to = p->single ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
+                                  : vc_load(w->counts, vd__sort_count_index(w, digit));
             vc_store(w->base, digit, vc_sub(to, w->start[i]));
-            if (p->single) vc_store(w->counts, vd__sort_word(w, w->tile, digit, true), vc_u32(0));
+            if (p->single) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
 }
@@ -7778,7 +7926,7 @@ static void vd__sort_find_places(const vd__sort_writer *w) {
 /* Calls for each key of the invocation. In `counts` its digits are counted; after the scan they are where its next key of that digit goes. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
-    vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
+    vc_type value = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_val n = vc_u32((uint32_t)p->desc.count);
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     if (scatter && p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
@@ -7790,10 +7938,13 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     vc_val first = vc_min(vc_mul(w->tile, vc_u32(p->run)), n);
     vc_val end = vc_min(vc_add(first, vc_u32(p->run)), n);
     if (!scatter) {
-        VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) { vc_store(w->counts, vd__sort_counted(w, digit), vc_u32(0)); }
+        VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) {
+            vc_store(w->counts, vd__sort_count_index(w, digit), vc_u32(0));
+        }
     }
     VC_FOR(w->k, i, first, end) {
-        vc_val key = vc_cast(w->wide, vc_load(w->keys, i)), at = vd__sort_counted(w, vd__sort_digit(w, key)), count = vc_load(w->counts, at);
+        vc_val key = vc_cast(w->wide, vc_load(w->keys, i)), at = vd__sort_count_index(w, vd__sort_digit(w, key));
+        vc_val count = vc_load(w->counts, at);
         vc_store(w->counts, at, vc_add(count, vc_u32(1)));
         if (scatter) vc_store(w->out, count, vc_cast(w->raw, key));
         if (scatter && p->desc.values) vc_store(w->out_values, count, vc_load(w->values, i));
@@ -7802,28 +7953,28 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
 
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_type value = p->desc.values ? vd__sort_raw(p->desc.values) : (vc_type)VC_U32;
-    vc_ref held[VD__SORT_LOADS];
-    vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_LOADS], at;
+    vc_type value = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
+    vc_ref held[VD__SORT_MAX_LOADS];
+    vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_MAX_LOADS], at;
     w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
     if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
     w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
     if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, p->single ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
-    w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counters(p));
+    w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
-    vd__sort_place(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
+    vd__sort_set_tile(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
     for (uint32_t i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
-        at = vc_add(w->first, vd__sort_spot(w, i));
+        at = vc_add(w->first, vd__sort_tile_index(w, i));
         held[i] = vc_var(w->k, "held", value);
         key[i] = vc_cast(w->wide, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
         if (p->desc.values) vc_set(held[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
     }
-    if (p->strip) vd__sort_rank_by_strips(w);
+    if (p->strip) vd__sort_rank_by_subgroups(w);
     else vd__sort_rank_by_threads(w);
-    vd__sort_find_places(w);
+    vd__sort_find_offsets(w);
     vd__sort_exchange(w, key, held, value);
 }
 
@@ -7832,12 +7983,12 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     memset(&w, 0, sizeof w);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
-    w.raw = vd__sort_raw(p->desc.type);
+    w.raw = vd__sort_bits_type(p->desc.type);
     w.wide = w.raw == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
     w.lane = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
-    else if (p->single) vd__sort_record_totals(&w);
+    else if (p->single) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
     return vd__plan_kernel(p->ctx, w.k, scatter ? &p->scatter : &p->count);
 }
@@ -7859,24 +8010,30 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
 }
 
 /* Shared memory of the kernel that moves keys, with what a scan of the workgroup and the ticket take; in bytes. */
-static uint32_t vd__sort_shared(const vd_sort *p) {
+static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
-    return (vd__sort_counters(p) + p->digits + 2 * p->threads + 1) * 4 + p->threads * p->loads * (key + vd_type_size(p->desc.values));
+    return (vd__sort_counter_count(p) + p->digits + 2 * p->threads + 1) * 4
+           + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
 /* Subgroups of one size, an even number of passes. Up to 12 keys a thread, in 64 registers: 24 take 127 and were no faster on an H200. */
-static bool vd__sort_plan_strips(vd_sort *p, const vd_device_info *d) {
-    static const uint32_t loads[] = { VD__SORT_LOADS, 8, 6 };
+static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
+    static const uint32_t loads[] = { VD__SORT_MAX_LOADS, 8, 6 };
     uint32_t lanes = d->limits.min_subgroup_size;
-    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || lanes < 2 || lanes != d->limits.max_subgroup_size) return false;
+    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || lanes < 2
+        || lanes != d->limits.max_subgroup_size)
+        return false;
     if (vd_type_size(p->desc.type) == 1) return false;
     p->strip = lanes;
     p->bits = 8;
-    p->digits = VD__SORT_WIDE;
-    for (p->threads = VD__SORT_WIDE; p->threads >= VD__SORT_WIDE / VD__SORT_SHARE; p->threads /= 2)
+    p->digits = VD__SORT_DIGITS_8BIT;
+    for (p->threads = VD__SORT_DIGITS_8BIT; p->threads >= VD__SORT_DIGITS_8BIT / VD__SORT_MAX_THREAD_DIGITS;
+         p->threads /= 2)
         for (uint32_t i = 0; i < sizeof loads / sizeof *loads; i++) {
             p->loads = loads[i];
-            if (p->threads <= vd__plan_threads(d) && p->threads % lanes == 0 && vd__sort_shared(p) <= d->limits.max_shared_bytes) return true;
+            if (p->threads <= vd__plan_threads(d) && p->threads % lanes == 0
+                && vd__sort_shared_bytes(p) <= d->limits.max_shared_bytes)
+                return true;
         }
     return false;
 }
@@ -7893,20 +8050,23 @@ static void vd__sort_plan(vd_sort *p) {
         p->tiles = (uint64_t)p->groups * p->threads;
         return;
     }
-    if (!vd__sort_plan_strips(p, d)) {
+    if (!vd__sort_plan_subgroups(p, d)) {
         p->strip = 0;
         p->bits = 4;
-        p->digits = VD__SORT_DIGITS;
+        p->digits = VD__SORT_DIGITS_4BIT;
         p->loads = 8;
         p->threads = 256;
-        while (p->threads > 32 && (p->threads > vd__plan_threads(d) || vd__sort_shared(p) > d->limits.max_shared_bytes)) p->threads /= 2;
+        while (p->threads > 32
+               && (p->threads > vd__plan_threads(d) || vd__sort_shared_bytes(p) > d->limits.max_shared_bytes))
+            p->threads /= 2;
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
-    p->single = p->strip && p->desc.count < (uint64_t)1 << 30 &&
-                (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : p->tiles <= vd__plan_groups && vd__scan_may_wait(d));
-    p->patience = vd__scan_patience(d);
-    p->flight = vd__plan_flight(d, (p->patience + 2 + p->tile) * vd__sort_share(p));
+    p->single = p->strip && p->desc.count < (uint64_t)1 << 30
+                && (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS
+                                : p->tiles <= vd__plan_groups && vd__scan_forward_progress(d));
+    p->patience = vd__scan_poll_limit(d);
+    p->flight = vd__plan_flight(d, (p->patience + 2 + p->tile) * vd__sort_digits_per_thread(p));
     p->groups = p->tiles < vd__plan_groups ? (uint32_t)p->tiles : vd__plan_groups;
 }
 
@@ -7914,7 +8074,7 @@ static void vd__sort_plan(vd_sort *p) {
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     vd_result result = VD_OK;
-    uint64_t words = p->single ? vd__sort_words(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
+    uint64_t words = p->single ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     memset(&scan, 0, sizeof scan);
     scan.name = p->name;
     scan.type = VD_U32;
@@ -7972,7 +8132,7 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, u
     desc.args = args;
     desc.arg_count = p->single ? 2 : 3;
     scan.in = scan.out = p->counts;
-    if (p->single) result = vd_fill(list, p->counts, 0, vd__sort_words(p, 1) * (uint64_t)4, NULL, 0);
+    if (p->single) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
     if (!result) result = vd_dispatch(list, &desc);
     return result || p->single ? result : vd_scan_run(p->scan, list, &scan);
 }
@@ -8010,7 +8170,7 @@ struct vd_histogram {
 };
 
 /* Whether a value is that of a bin. As u32: what signed numbers and floats of 32 bits make of a large number of bins is another number. */
-static vc_val vd__histogram_has(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
+static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
     vc_type type = vc_typeof(v);
     vc_val there = vc_ge(v, vc_imm(type, 0)), bins = vc_const(k, vc_u32(d->bins));
     if (type == VC_I64 || type == VC_U64) return vc_and(there, vc_lt(v, vc_cast(type, bins)));
@@ -8030,19 +8190,22 @@ static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_r
     vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
     v = vc_cast(type, v);
-    VC_IF(k, vd__histogram_has(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
+    VC_IF(k, vd__histogram_in_range(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
 static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), own = out;
-    vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads), n = vc_u32((uint32_t)d->count);
+    vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
+    vc_val n = vc_u32((uint32_t)d->count);
     if (shared) {
         own = vc_shared(k, "bins", VC_U32, d->bins);
         VC_FOR_STEP(k, i, lane, bins, threads) { vc_store(own, i, vc_u32(0)); }
         vc_barrier(k);
     }
-    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) { vd__histogram_element(k, d, own, vc_load(in, i)); }
+    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) {
+        vd__histogram_element(k, d, own, vc_load(in, i));
+    }
     if (!shared) return;
     vc_barrier(k);
     VC_FOR_STEP(k, i, lane, bins, threads) {
@@ -8087,7 +8250,7 @@ VD__PLAN_NEW(histogram, vd__histogram_make)
    algorithms for graphics processing units, 2012); then it collects and sorts these. Behind a key's digits come those of its index, so that no two are equal.
    Where several workgroups share a row, the last one to finish does the same with what they found. */
 
-enum { VD__TOP_MOST = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
+enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
     vd__tie tie;
@@ -8113,7 +8276,7 @@ typedef struct vd__top_writer {
 } vd__top_writer;
 
 /* For each i below `count`, dealt out to the threads, all of which go round as often. */
-#define VD__TOP_EACH(w, i, count) \
+#define VD__TOP_FOR(w, i, count) \
     VC_FOR_STEP((w)->k, first_##i, vc_u32(0), count, vc_u32((w)->plan->threads)) \
         for (vc_val i = vc_add((w)->lane, first_##i); i.of; i.of = 0) VC_IF((w)->k, vc_lt(i, count))
 
@@ -8129,7 +8292,7 @@ typedef struct vd__top_item { vc_val key, index; } vd__top_item;
 
 static uint32_t vd__top_key_bits(vd_type type) { return type == VD_F16 ? 32 : vd_type_size(type) * 8; }
 
-static vc_val vd__top_bits(const vd__top_writer *w, uint32_t first, uint32_t count) { /* so many ones */
+static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t count) { /* so many ones */
     return vc_imm(w->key, (count ? UINT64_MAX >> (64 - count) : 0) << first);
 }
 
@@ -8137,20 +8300,21 @@ static vc_val vd__top_bits(const vd__top_writer *w, uint32_t first, uint32_t cou
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits), raw = vc_bitcast(w->key, v), key = vc_and(raw, ones);
+    vc_val top = vd__top_bit_mask(w, bits - 1, 1), ones = vd__top_bit_mask(w, 0, bits), raw = vc_bitcast(w->key, v);
+    vc_val key = vc_and(raw, ones);
     if (d->type <= VD_I64) key = vc_xor(key, top);
     if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), ones, top));
     if (d->smallest) key = vc_xor(key, ones);
     if (d->type < VD_F16) return key;
-    vc_val infinity = bits == 64 ? vd__top_bits(w, 52, 11) : vd__top_bits(w, 23, 8);
-    return vc_select(vc_gt(vc_and(raw, vd__top_bits(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
+    vc_val infinity = bits == 64 ? vd__top_bit_mask(w, 52, 11) : vd__top_bit_mask(w, 23, 8);
+    return vc_select(vc_gt(vc_and(raw, vd__top_bit_mask(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
 }
 
 /* And back; the least key is that of NaN. */
 static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val top = vd__top_bits(w, bits - 1, 1), ones = vd__top_bits(w, 0, bits);
+    vc_val top = vd__top_bit_mask(w, bits - 1, 1), ones = vd__top_bit_mask(w, 0, bits);
     if (d->smallest) key = vc_xor(key, ones);
     if (d->type <= VD_I64) key = vc_xor(key, top);
     if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), top, ones));
@@ -8177,7 +8341,7 @@ static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_sourc
 /* The digits found so far: those bits of keys and of indices, which are turned round, that an element has to have. */
 typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
 
-static vd__top_prefix vd__top_no_prefix(const vd__top_writer *w, vc_val wanted) {
+static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wanted) {
     vd__top_prefix f;
     f.key_mask = vc_var(w->k, "key_mask", w->key);
     f.key = vc_var(w->k, "key", w->key);
@@ -8193,16 +8357,18 @@ static vd__top_prefix vd__top_no_prefix(const vd__top_writer *w, vc_val wanted) 
 }
 
 /* Whether an element has these digits; `above`: or higher ones. */
-static vc_val vd__top_agrees(const vd__top_prefix *f, const vd__top_item *item, bool above) {
-    vc_val key = vc_and(item->key, vc_get(f->key_mask)), index = vc_and(vc_not(item->index), vc_get(f->index_mask)), same = vc_eq(key, vc_get(f->key));
+static vc_val vd__top_matches(const vd__top_prefix *f, const vd__top_item *item, bool above) {
+    vc_val key = vc_and(item->key, vc_get(f->key_mask)), index = vc_and(vc_not(item->index), vc_get(f->index_mask));
+    vc_val same = vc_eq(key, vc_get(f->key));
     if (!above) return vc_and(same, vc_eq(index, vc_get(f->index)));
     return vc_or(vc_gt(key, vc_get(f->key)), vc_and(same, vc_ge(index, vc_get(f->index))));
 }
 
 /* Which digit the last of the wanted elements has: each thread looks at neighbouring ones, the first thread at the highest. */
-static void vd__top_choose(const vd__top_writer *w, vc_val wanted) {
+static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     uint32_t each = VD__TOP_DIGITS / w->plan->threads;
-    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->lane, vc_u32(each))), count[VD__TOP_DIGITS], sum = vc_u32(0), before, end;
+    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->lane, vc_u32(each))), count[VD__TOP_DIGITS];
+    vc_val sum = vc_u32(0), before, end;
     for (uint32_t i = 0; i < each; i++) {
         count[i] = vc_load(w->counts, vc_sub(first, vc_u32(i)));
         sum = vc_add(sum, count[i]);
@@ -8220,28 +8386,32 @@ static void vd__top_choose(const vd__top_writer *w, vc_val wanted) {
 }
 
 /* Digits of a key and an index. */
-static uint32_t vd__top_turns(const vd_top_k *p) {
+static uint32_t vd__top_digit_count(const vd_top_k *p) {
     uint32_t indices = 1;
     while (indices < 4 && (p->n - 1) >> (indices * VD__TOP_BITS)) indices++;
     return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + indices;
 }
 
 /* Finds the digits by which the wanted elements are told from all others. */
-static void vd__top_find(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *f) {
+static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *f) {
     uint32_t keys = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
     VC_FOR(w->k, turn, vc_u32(0), s->turns) {
         vc_val in_key = vc_lt(turn, vc_u32(keys));
-        vc_val shift = vc_mul(vc_sub(vc_select(in_key, vc_u32(keys - 1), vc_u32(vd__top_turns(w->plan) - 1)), turn), vc_u32(VD__TOP_BITS));
-        VD__TOP_EACH(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
+        vc_val shift = vc_mul(
+            vc_sub(vc_select(in_key, vc_u32(keys - 1), vc_u32(vd__top_digit_count(w->plan) - 1)), turn),
+            vc_u32(VD__TOP_BITS));
+        VD__TOP_FOR(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
         vc_barrier(w->k);
-        VD__TOP_EACH(w, i, s->count) {
+        VD__TOP_FOR(w, i, s->count) {
             vd__top_item item = vd__top_item_of(w, s, i);
             vc_val at = vc_select(in_key, vc_cast(VC_U32, vc_shr(item.key, shift)), vc_shr(vc_not(item.index), shift));
-            VC_IF(w->k, vd__top_agrees(f, &item, false)) { vc_atomic_add(w->counts, vc_and(at, low), vc_u32(1), NULL); }
+            VC_IF(w->k, vd__top_matches(f, &item, false)) {
+                vc_atomic_add(w->counts, vc_and(at, low), vc_u32(1), NULL);
+            }
         }
         vc_barrier(w->k);
-        vd__top_choose(w, vc_get(f->wanted));
+        vd__top_choose_digit(w, vc_get(f->wanted));
         vc_val digit = vc_load(w->choice, vc_u32(0));
         VC_IF(w->k, in_key) {
             vc_set(f->key_mask, vc_or(vc_get(f->key_mask), vc_shl(vc_cast(w->key, low), shift)));
@@ -8259,18 +8429,18 @@ static void vd__top_find(const vd__top_writer *w, const vd__top_source *s, const
 /* The best ones of a source, in any order, in shared memory, behind which places stay that no element has. */
 static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
     vc_val room = vc_u32(w->plan->room);
-    vd__top_prefix f = vd__top_no_prefix(w, s->wanted);
-    vd__top_find(w, s, &f);
-    VD__TOP_EACH(w, i, room) {
+    vd__top_prefix f = vd__top_empty_prefix(w, s->wanted);
+    vd__top_find_prefix(w, s, &f);
+    VD__TOP_FOR(w, i, room) {
         vc_store(w->best, i, vc_imm(w->key, 0));
         vc_store(w->where, i, vc_u32(UINT32_MAX));
     }
     VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
     vc_barrier(w->k);
-    VD__TOP_EACH(w, i, s->count) {
+    VD__TOP_FOR(w, i, s->count) {
         vd__top_item item = vd__top_item_of(w, s, i);
         vc_val at;
-        VC_IF(w->k, vd__top_agrees(&f, &item, true)) {
+        VC_IF(w->k, vd__top_matches(&f, &item, true)) {
             vc_atomic_add(w->found, vc_u32(0), vc_u32(1), &at);
             VC_IF(w->k, vc_lt(at, room)) { /* which it is, unless a map tells another value each time */
                 vc_store(w->best, at, item.key);
@@ -8307,7 +8477,7 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
         vc_set(stride, vc_shr(vc_get(size), vc_u32(1)));
         VC_LOOP(w->k) {
             vc_break_if(w->k, vc_eq(vc_get(stride), vc_u32(0)));
-            VD__TOP_EACH(w, i, vc_u32(w->plan->room / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
+            VD__TOP_FOR(w, i, vc_u32(w->plan->room / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
             vc_barrier(w->k);
             vc_set(stride, vc_shr(vc_get(stride), vc_u32(1)));
         }
@@ -8317,7 +8487,7 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
 
 static void vd__top_write(const vd__top_writer *w, const vd__top_source *s) {
     if (w->plan->room > 1) vd__top_sort(w, s);
-    VD__TOP_EACH(w, i, s->wanted) {
+    VD__TOP_FOR(w, i, s->wanted) {
         vc_val to = vc_add(vc_mul(w->row, vc_u32(w->plan->desc.k)), i);
         vc_store(w->values, to, vd__top_value(w, vc_load(w->best, i)));
         vc_store(w->indices, to, vc_load(w->where, i));
@@ -8330,7 +8500,7 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     uint32_t k = p->desc.k, rest = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
     vd__top_source s;
     vc_val zero = vc_const(w->k, vc_u32(0));
-    VD__TOP_EACH(w, i, wanted) {
+    VD__TOP_FOR(w, i, wanted) {
         vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
         vc_store(w->keys, to, vc_load(w->best, i));
         vc_store(w->places, to, vc_load(w->where, i));
@@ -8340,7 +8510,7 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     s.first = zero;
     s.count = vc_select(last, vc_u32((p->parts - 1) * k + (rest < k ? rest : k)), zero);
     s.wanted = vc_select(last, vc_u32(k), zero);
-    s.turns = vc_select(last, vc_u32(vd__top_turns(p)), zero);
+    s.turns = vc_select(last, vc_u32(vd__top_digit_count(p)), zero);
     s.places = vc_select(last, vc_u32(p->room), zero);
     vd__top_select(w, &s);
     vd__top_write(w, &s);
@@ -8386,7 +8556,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     s.first = vc_mul(part, vc_u32(p->part));
     s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
     s.wanted = vc_min(vc_u32(p->desc.k), s.count);
-    s.turns = vc_u32(vd__top_turns(p));
+    s.turns = vc_u32(vd__top_digit_count(p));
     s.places = vc_u32(p->room);
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
@@ -8408,8 +8578,8 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     p->rows = elements / p->n;
     if (!d->k || d->k > p->n)
         return vd_error_set(VD_ERROR_INVALID, "k is %u; rows have %llu elements", d->k, (unsigned long long)p->n);
-    if (d->k > VD__TOP_MOST)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u; it takes up to %d", d->k, (int)VD__TOP_MOST);
+    if (d->k > VD__TOP_MAX_K)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u; it takes up to %d", d->k, (int)VD__TOP_MAX_K);
     if (vd_type_size(d->type) == 8 && !(vd_device(p->ctx, 0)->features & VD_FEATURE_I64))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, and the device has no 64-bit integers",
                             vd_type_name(d->type));
@@ -8417,29 +8587,31 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
 }
 
 /* A row is dealt out to so many workgroups. */
-static void vd__top_share(vd_top_k *p, uint64_t wanted) {
+static void vd__top_split_rows(vd_top_k *p, uint64_t wanted) {
     p->part = (uint32_t)vd__plan_shares(p->n, wanted);
     p->parts = (uint32_t)vd__plan_shares(p->n, p->part);
 }
 
 /* How often loops go round over elements: once for each digit and once to collect; those of a part, and what all parts left. */
-static uint64_t vd__top_rounds(const vd_top_k *p, bool parts) {
+static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
     uint64_t count = !parts ? p->part : p->parts > 1 ? (uint64_t)p->parts * p->desc.k : 0;
-    return (vd__top_turns(p) + 1) * vd__plan_shares(count, p->threads);
+    return (vd__top_digit_count(p) + 1) * vd__plan_shares(count, p->threads);
 }
 
 /* Lets every part come to an end, and the last one with what the others left: by more of them, or by more threads. */
-static vd_result vd__top_bound(vd_top_k *p, const vd_device_info *d, uint32_t limit) {
+static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t limit) {
     uint64_t most = vd__plan_rounds(d), parts = p->parts;
-    while (vd__top_rounds(p, false) > most / 2) vd__top_share(p, parts *= 2);
-    while (vd__top_rounds(p, false) + vd__top_rounds(p, true) > most && p->threads < VD__TOP_DIGITS && p->threads * 2 <= limit) {
+    while (vd__top_iterations(p, false) > most / 2) vd__top_split_rows(p, parts *= 2);
+    while (vd__top_iterations(p, false) + vd__top_iterations(p, true) > most && p->threads < VD__TOP_DIGITS
+           && p->threads * 2 <= limit) {
         p->threads *= 2;
-        for (vd__top_share(p, parts = 1); vd__top_rounds(p, false) > most / 2;) vd__top_share(p, parts *= 2);
+        for (vd__top_split_rows(p, parts = 1); vd__top_iterations(p, false) > most / 2;)
+            vd__top_split_rows(p, parts *= 2);
     }
-    if (vd__top_rounds(p, false) + vd__top_rounds(p, true) <= most) return VD_OK;
+    if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= most) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "%u of %llu elements take a processor %llu rounds of a loop; it takes up "
                         "to %llu", p->desc.k, (unsigned long long)p->n,
-                        (unsigned long long)(vd__top_rounds(p, false) + vd__top_rounds(p, true)),
+                        (unsigned long long)(vd__top_iterations(p, false) + vd__top_iterations(p, true)),
                         (unsigned long long)most);
 }
 
@@ -8452,12 +8624,13 @@ static vd_result vd__top_plan(vd_top_k *p) {
     p->threads = cpu ? 64 : VD__TOP_DIGITS;
     while (p->threads > 32 && (p->threads > limit || p->threads >= 2 * p->n)) p->threads /= 2;
     for (p->room = 1; p->room < p->desc.k; p->room *= 2) {}
-    uint64_t least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32 : 16 * (uint64_t)p->desc.k;
+    uint64_t least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32
+                                                                          : 16 * (uint64_t)p->desc.k;
     wanted /= p->rows;
     if (wanted > p->n / least) wanted = p->n / least;
     if (wanted < 2) wanted = 1;
-    vd__top_share(p, wanted);
-    return vd__top_bound(p, d, limit);
+    vd__top_split_rows(p, wanted);
+    return vd__top_limit_iterations(p, d, limit);
 }
 
 static vd_result vd__top_make(vd_top_k *p) {
@@ -8482,7 +8655,8 @@ VD__PLAN_NEW(top_k, vd__top_make)
 
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
     uint64_t left = p->rows * p->desc.k;
-    vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values"), indices = vd__named_of(io->indices, "indices");
+    vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values");
+    vd__named indices = vd__named_of(io->indices, "indices");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, p->rows * p->n, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, left, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, left, NULL);
@@ -8584,22 +8758,22 @@ static inline int glslang_shader_parse(::glslang_shader_t *shader, const glslang
 #include <vkFFT.h>
 } /* namespace */
 
-enum { VD__VKFFT_PARTS = 2, VD__VKFFT_PAIRS = 8 };
+enum { VD__VKFFT_MAX_BLOCKS = 2, VD__VKFFT_MAX_PAIRS = 8 };
 
 /* One of its applications, with all that its configuration points to. */
-typedef struct vd__vkfft_part {
+typedef struct vd__vkfft_app {
     vd__vkfft_space::VkFFTApplication app;
     vd__vkfft_space::VkFFTLaunchParams launch; /* the buffers too: what it binds while it plans are not yet those of Bluestein's algorithm */
     bool made;
     VkBuffer in, out;
     uint64_t in_bytes, out_bytes;
-} vd__vkfft_part;
+} vd__vkfft_app;
 
 /* The applications for two buffers. */
 typedef struct vd__vkfft_pair {
     uint64_t in, out;        /* ids */
     vd_fft_direction direction;
-    vd__vkfft_part part[VD__VKFFT_PARTS];
+    vd__vkfft_app part[VD__VKFFT_MAX_BLOCKS];
 } vd__vkfft_pair;
 
 /* Up to three dimensions, the contiguous one first, of which some are transformed. */
@@ -8615,14 +8789,14 @@ struct vd__vkfft {
     VkQueue queue;
     VkCommandPool pool;
     VkFence fence;
-    vd__vkfft_block block[VD__VKFFT_PARTS];
+    vd__vkfft_block block[VD__VKFFT_MAX_BLOCKS];
     uint32_t blocks;
     bool normalized;
-    vd__vkfft_pair *pair[VD__VKFFT_PAIRS];
+    vd__vkfft_pair *pair[VD__VKFFT_MAX_PAIRS];
 };
 
 /* Makes Vulkan's functions those of a plan, for this thread's calls of VkFFT. */
-static void vd__vkfft_enter(const vd__vkfft *v) {
+static void vd__vkfft_set_functions(const vd__vkfft *v) {
 #define VD__VKFFT_SET(name) vd__vkfft_space::name = v->name;
     VD__VKFFT_FUNCTIONS(VD__VKFFT_SET)
 #undef VD__VKFFT_SET
@@ -8641,7 +8815,8 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     vd__vkfft *v = p->vkfft;
     VkCommandPoolCreateInfo pool;
     VkFenceCreateInfo fence;
-    const char *missing = vd__vkfft_load(v, (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr, (VkInstance)native->instance);
+    const char *missing = vd__vkfft_load(v, (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr,
+                                         (VkInstance)native->instance);
     if (missing) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT needs %s, which the driver lacks", missing);
     v->physical = (VkPhysicalDevice)native->physical_device;
     v->device = (VkDevice)native->device;
@@ -8652,7 +8827,8 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     pool.queueFamilyIndex = native->queue_family;
     memset(&fence, 0, sizeof fence);
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool) || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
+    if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool)
+        || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
         return vd_error_within(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "VkFFT");
     return VD_OK;
 }
@@ -8710,7 +8886,7 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t most) {
                         "%llu", most, (unsigned long long)b->batches, (unsigned long long)planes);
 }
 
-static void vd__vkfft_lose(void *plan);
+static void vd__vkfft_context_lost(void *plan);
 
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
@@ -8728,7 +8904,7 @@ static vd_result vd__vkfft_make(vd_fft *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes arrays in C order, without strides");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
-    p->tie.lose = vd__vkfft_lose;
+    p->tie.lose = vd__vkfft_context_lost;
     p->tie.plan = p;
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
@@ -8737,10 +8913,11 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     return result ? result : vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
 }
 
-static void vd__vkfft_drop(vd_fft *p, vd__vkfft_pair *pair) {
+static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     if (!pair) return;
-    vd__vkfft_enter(p->vkfft);
-    for (uint32_t i = 0; i < VD__VKFFT_PARTS; i++) if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
+    vd__vkfft_set_functions(p->vkfft);
+    for (uint32_t i = 0; i < VD__VKFFT_MAX_BLOCKS; i++)
+        if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
     vd__fft_free(&p->allocator, pair);
 }
 
@@ -8749,7 +8926,7 @@ static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     if (!v) return;
     if (v->pair[0]) vd_wait_idle(p->ctx);
-    for (uint32_t i = 0; i < VD__VKFFT_PAIRS; i++) vd__vkfft_drop(p, v->pair[i]);
+    for (uint32_t i = 0; i < VD__VKFFT_MAX_PAIRS; i++) vd__vkfft_free_pair(p, v->pair[i]);
     if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
     if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
     vd__fft_free(&p->allocator, v);
@@ -8757,13 +8934,13 @@ static void vd__vkfft_destroy(vd_fft *p) {
 }
 
 /* It has objects of the device's. */
-static void vd__vkfft_lose(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
+static void vd__vkfft_context_lost(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
 
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
 
 static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t number) {
     vd__vkfft *v = call->p->vkfft;
-    vd__vkfft_part *part = &call->pair->part[number];
+    vd__vkfft_app *part = &call->pair->part[number];
     const vd__vkfft_block *b = &v->block[number];
     vd__vkfft_space::VkFFTConfiguration c;
     const vd_buffer_info *in = number ? &call->out : &call->in;
@@ -8803,9 +8980,10 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
 static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     (void)native;
-    vd__vkfft_enter(call->p->vkfft);
+    vd__vkfft_set_functions(call->p->vkfft);
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
-        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app, vd__vkfft_configure(call, i));
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app,
+                                                                               vd__vkfft_configure(call, i));
         if (result)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT makes no plan: VkFFTResult %d", (int)result);
         call->pair->part[i].made = true;
@@ -8813,25 +8991,26 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* A free place; VD__VKFFT_PAIRS: there is none, since lists that were not submitted yet may use any of them. */
-static uint32_t vd__vkfft_place(const vd_fft *p) {
+/* A free place; VD__VKFFT_MAX_PAIRS: there is none, since lists that were not submitted yet may use any of them. */
+static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     uint32_t i = 0;
-    while (i < VD__VKFFT_PAIRS && p->vkfft->pair[i]) i++;
+    while (i < VD__VKFFT_MAX_PAIRS && p->vkfft->pair[i]) i++;
     return i;
 }
 
-static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
+static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
     vd__vkfft *v = p->vkfft;
     vd__vkfft_call call;
     uint32_t i;
-    for (i = 0; i < VD__VKFFT_PAIRS; i++) {
+    for (i = 0; i < VD__VKFFT_MAX_PAIRS; i++) {
         *found = v->pair[i];
-        if (*found && (*found)->in == io->in.id && (*found)->out == out.id && (*found)->direction == io->direction) return VD_OK;
+        if (*found && (*found)->in == io->in.id && (*found)->out == out.id && (*found)->direction == io->direction)
+            return VD_OK;
     }
-    i = vd__vkfft_place(p);
-    if (i == VD__VKFFT_PAIRS)
+    i = vd__vkfft_free_slot(p);
+    if (i == VD__VKFFT_MAX_PAIRS)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %d pairs of buffers a plan",
-                            (int)VD__VKFFT_PAIRS);
+                            (int)VD__VKFFT_MAX_PAIRS);
     call.p = p;
     call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
     if (!call.pair) return vd__fft_no_memory();
@@ -8842,7 +9021,7 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
     if (!result) result = vd_buffer_query(p->ctx, out, &call.out);
     if (!result) result = vd_native_use(p->ctx, 0, 0, vd__vkfft_compile, &call);
     if (result) {
-        vd__vkfft_drop(p, call.pair);
+        vd__vkfft_free_pair(p, call.pair);
         return result;
     }
     v->pair[i] = *found = call.pair;
@@ -8852,11 +9031,12 @@ static vd_result vd__vkfft_pair_of(vd_fft *p, const vd_fft_io *io, vd_buffer out
 static vd_result vd__vkfft_append(void *user, void *commands) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     VkCommandBuffer buffer = (VkCommandBuffer)commands;
-    vd__vkfft_enter(call->p->vkfft);
+    vd__vkfft_set_functions(call->p->vkfft);
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
-        vd__vkfft_part *part = &call->pair->part[i];
+        vd__vkfft_app *part = &call->pair->part[i];
         part->launch.commandBuffer = &buffer;
-        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(&part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(
+            &part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
         if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFT records nothing: VkFFTResult %d", (int)result);
     }
     return VD_OK;
@@ -8867,7 +9047,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     vd_record_use uses[2];
     vd_record_desc desc;
     if (!p->vkfft->blocks) return out.id != io->in.id ? vd_copy(list, out, 0, io->in, 0, p->elements * 8) : VD_OK;
-    vd_result result = vd__vkfft_pair_of(p, io, out, &call.pair);
+    vd_result result = vd__vkfft_find_pair(p, io, out, &call.pair);
     if (result) return result;
     call.p = p;
     uses[0].buffer = io->in;
