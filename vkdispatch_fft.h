@@ -7541,18 +7541,23 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
 }
 
 // >>sort
-/* Keys in order, by some bits at a time from the lowest on (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). A kernel
-   ranks the keys of its tile by their digit and moves them behind those of lower digits, and of the same digit in tiles before. Equal ones keep their order.
+/* Stable radix sort from the least significant digit on (Satish, Harris, Garland, Designing efficient sorting
+   algorithms for manycore GPUs, 2009). In each pass, a kernel ranks the keys of its tile by their digit and scatters
+   them after the keys with lower digits and those with the same digit in previous tiles.
 
-   Ranks come in one of two ways. Where subgroups have one size, each has a strip of the tile, and digits of 8 bits: invocations whose keys have the same digit
-   find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016). Elsewhere a thread has neighbouring keys and counts their digits, of 4
-   bits, by itself.
+   Ranks within a tile come from one of two methods:
+   - If all subgroups have the same size, each subgroup has a strip of the tile, and digits have 8 bits: invocations
+     with the same digit find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016).
+   - Otherwise each thread has consecutive keys and counts their digits, of 4 bits, by itself.
 
-   On processors barriers and shared memory cost more than memory that is not coalesced: there each invocation counts and moves a run of keys one by one.
+   On CPUs, barriers and shared memory cost more than uncoalesced memory accesses: each invocation counts and moves a
+   run of keys one at a time.
 
-   What lies before a tile comes in one of two ways, too. In one pass, a first kernel counts the digits of all passes at once, and each tile looks back for
-   each of its digits as scans do (Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022). Else, in each pass, a first kernel
-   counts how many keys of a tile have a digit, and a scan of the counts, digit by digit and tile by tile, says where they go. */
+   The offset of a tile's keys comes from one of two methods:
+   - One pass: a first kernel computes the histograms of all passes at once, and each tile looks back for each of its
+     digits (Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022).
+   - Otherwise, in each pass, a first kernel counts the digits in each tile, and a scan of the counts, ordered by
+     digit and then by tile, turns them into offsets. */
 
 enum {
     VD__SORT_MAX_LOADS = 12,         /* maximum keys per thread */
@@ -7571,22 +7576,23 @@ struct vd_sort {
     vd_allocator allocator;
     char name[64];
     vd_sort_desc desc;
-    uint32_t bits, digits;   /* of a pass, and 1 << bits */
-    uint32_t run;            /* keys that an invocation takes one after the other, on processors; 0: tiles */
-    uint32_t strip;          /* invocations of a subgroup, where those rank together; 0: threads count by themselves */
-    uint32_t threads, loads, tile; /* loads: keys of a thread */
+    uint32_t bits, digits;   /* bits per digit, and 1 << bits */
+    uint32_t run;            /* CPUs: keys that an invocation moves one at a time; 0: tiles */
+    uint32_t subgroup_size;  /* keys are ranked by subgroups of this size; 0: by single threads */
+    uint32_t threads;        /* per work-group */
+    uint32_t loads, tile;    /* keys per thread, per tile */
     uint64_t tiles;
-    bool single;             /* looks back */
-    uint32_t patience;       /* how often a tile is looked at before it is counted once more */
-    uint32_t flight;         /* tiles of a dispatch, where they look back */
-    uint32_t groups;         /* of the kernel that counts the digits of all passes */
+    bool single;             /* one pass with look-back */
+    uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
+    uint32_t flight;         /* look-back: maximum tiles per dispatch */
+    uint32_t groups;         /* work-groups of the histogram kernel */
     vd_kernel count, scatter;
     vd_scan *scan;
-    vd_buffer counts;        /* of each digit and tile; or, to look back, what stands at the head of that part below */
-    vd_buffer keys, values;  /* of every other pass */
+    vd_buffer counts;        /* per digit and tile; one pass: see "look-back" below */
+    vd_buffer keys, values;  /* output of every other pass */
 };
 
-/* Numbers of as many bits. */
+/* The unsigned integer type of the same size. */
 static vc_type vd__sort_bits_type(vd_type type) {
     uint32_t size = vd_type_size(type);
     return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
@@ -7595,24 +7601,27 @@ static vc_type vd__sort_bits_type(vd_type type) {
 typedef struct vd__sort_writer {
     vc_kernel *k;
     const vd_sort *plan;
-    vc_type raw, wide;       /* of a key in memory, in the kernel */
+    vc_type memory_type, register_type; /* of a key's bits */
     vc_ref keys, values, out, out_values, counts;
-    vc_ref counters, base;   /* shared: see vd__sort_counter_count; where keys of each digit go, less their ranks */
-    vc_val shift, lane, tile, first; /* first: of the tile's keys */
+    /* shared: see vd__sort_counter_count; per digit: offset of the tile's first key minus its rank */
+    vc_ref counters, base;
+    vc_val shift, thread;
+    vc_val tile, first;      /* index of the tile, of its first key */
     vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of the thread's keys */
-    vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* ranks of the first keys of the digits that are dealt to the thread */
-    vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* how many keys of the tile have them; of strips only */
+    vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* ranks of the first keys of the thread's digits */
+    vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* subgroups only: number of the tile's keys with these digits */
 } vd__sort_writer;
 
-/* The digit of a key, taken as bits, at hand: so turned that the order of digits is that of keys. */
+/* The digit of a key in the current pass. Maps the key's bits so that their unsigned order is the order of the keys. */
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
     uint32_t bits = vd_type_size(d->type) * 8;
-    vc_val top = vc_imm(w->wide, (uint64_t)1 << (bits - 1));
-    vc_val ones = vc_imm(w->wide, ((uint64_t)1 << (bits - 1) << 1) - 1);
-    if (d->type <= VD_I64) key = vc_xor(key, top);
-    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->wide, 0)), ones, top));
-    if (d->descending) key = vc_xor(key, ones);
+    vc_val sign = vc_imm(w->register_type, (uint64_t)1 << (bits - 1));
+    vc_val all_ones = vc_imm(w->register_type, ((uint64_t)1 << (bits - 1) << 1) - 1);
+    if (d->type <= VD_I64) key = vc_xor(key, sign);
+    if (d->type >= VD_F16)
+        key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->register_type, 0)), all_ones, sign));
+    if (d->descending) key = vc_xor(key, all_ones);
     return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
@@ -7621,100 +7630,103 @@ static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->first = vc_mul(tile, vc_u32(w->plan->tile));
 }
 
-/* Digits are dealt to threads: neighbouring ones where there are more digits than threads. */
+/* Digits are distributed to threads: consecutive ones if there are more digits than threads. */
 static uint32_t vd__sort_digits_per_thread(const vd_sort *p) {
     return p->digits > p->threads ? p->digits / p->threads : 1;
 }
 static vc_val vd__sort_thread_digit(const vd__sort_writer *w, uint32_t i) {
-    return vc_add(vc_mul(w->lane, vc_u32(vd__sort_digits_per_thread(w->plan))), vc_u32(i));
+    return vc_add(vc_mul(w->thread, vc_u32(vd__sort_digits_per_thread(w->plan))), vc_u32(i));
 }
-static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->lane, vc_u32(w->plan->digits)); }
+static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->thread, vc_u32(w->plan->digits)); }
 
-/* Where the counts of a digit lie: those of all tiles are neighbours. */
+/* Index of this tile's count of a digit. The counts of a digit in all tiles are contiguous. */
 static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
     return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
 }
 
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_ref found = vc_shared(w->k, "found", VC_U32, p->digits);
+    vc_ref tile_counts = vc_shared(w->k, "found", VC_U32, p->digits);
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    uint32_t share = vd__sort_digits_per_thread(p);
-    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
+    uint32_t digits = vd__sort_digits_per_thread(p);
+    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     vd__sort_set_tile(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < share; i++) vc_store(found, vd__sort_thread_digit(w, i), vc_u32(0));
+        for (uint32_t i = 0; i < digits; i++) vc_store(tile_counts, vd__sort_thread_digit(w, i), vc_u32(0));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
-        vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
+        vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->thread));
         VC_IF(w->k, vc_lt(at, n)) {
-            vc_atomic_add(found, vd__sort_digit(w, vc_cast(w->wide, vc_load(w->keys, at))), vc_u32(1), NULL);
+            vc_atomic_add(tile_counts, vd__sort_digit(w, vc_cast(w->register_type, vc_load(w->keys, at))), vc_u32(1),
+                          NULL);
         }
     }
     vc_barrier(w->k);
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < share; i++)
+        for (uint32_t i = 0; i < digits; i++)
             vc_store(w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
-                     vc_load(found, vd__sort_thread_digit(w, i)));
+                     vc_load(tile_counts, vd__sort_thread_digit(w, i)));
     }
 }
 
-/* ---- looking back. The counts begin with those of each pass and digit in all keys, tickets of each pass follow, then words of each tile and digit, for even
-   passes and for odd ones: two bits of a kind, 1 the tile's own count, 2 the count up to its end, and that number. Each pass clears those of the next. ---- */
+/* ---- look-back ----
+   Layout of `counts`: the global histogram of each pass; a ticket per pass; a word per tile and digit for even passes;
+   the same for odd passes. A word has a status in its upper two bits (VD__STATUS_…) and a count in the others: of the
+   tile alone, or up to its end. Each pass clears the words of the next one. */
 
 static uint32_t vd__sort_passes(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
 static uint32_t vd__sort_tickets(const vd_sort *p) { return vd__sort_passes(p) * p->digits; }
 static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
     return vd__sort_tickets(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
 }
-static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); } /* of the pass */
+static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); }
 
-/* How many keys have each digit of each pass. */
+/* Computes the global histogram of each pass. */
 static void vd__sort_record_histogram(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t passes = vd__sort_passes(p), all = passes * p->digits;
-    vc_ref found = vc_shared(w->k, "found", VC_U32, all);
+    uint32_t passes = vd__sort_passes(p), counters = passes * p->digits;
+    vc_ref group_counts = vc_shared(w->k, "found", VC_U32, counters);
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
+    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
-    for (uint32_t i = 0; i < all; i += p->threads) vc_store(found, vc_add(vc_u32(i), w->lane), vc_u32(0));
+    for (uint32_t i = 0; i < counters; i += p->threads) vc_store(group_counts, vc_add(vc_u32(i), w->thread), vc_u32(0));
     vc_barrier(w->k);
     VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
         vd__sort_set_tile(w, tile);
         for (uint32_t i = 0; i < p->loads; i++) {
-            vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->lane));
+            vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->thread));
             VC_IF(w->k, vc_lt(at, n)) {
-                vc_val key = vc_cast(w->wide, vc_load(w->keys, at));
+                vc_val key = vc_cast(w->register_type, vc_load(w->keys, at));
                 for (uint32_t j = 0; j < passes; j++) {
                     w->shift = vc_u32(j * p->bits);
-                    vc_atomic_add(found, vc_add(vc_u32(j * p->digits), vd__sort_digit(w, key)), vc_u32(1), NULL);
+                    vc_atomic_add(group_counts, vc_add(vc_u32(j * p->digits), vd__sort_digit(w, key)), vc_u32(1), NULL);
                 }
             }
         }
     }
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < all; i += p->threads) {
-        vc_val at = vc_add(vc_u32(i), w->lane), here = vc_load(found, at);
-        VC_IF(w->k, vc_ne(here, vc_u32(0))) { vc_atomic_add(w->counts, at, here, NULL); }
+    for (uint32_t i = 0; i < counters; i += p->threads) {
+        vc_val at = vc_add(vc_u32(i), w->thread), count = vc_load(group_counts, at);
+        VC_IF(w->k, vc_ne(count, vc_u32(0))) { vc_atomic_add(w->counts, at, count, NULL); }
     }
 }
 
-/* The tiles in the order in which workgroups begin. */
+/* Numbers tiles in the order in which work-groups start. */
 static vc_val vd__sort_ticket(const vd__sort_writer *w) {
-    vc_ref seen = vc_shared(w->k, "ticket", VC_U32, 1);
+    vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
-    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) {
+    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) {
         vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_tickets(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
-        vc_store(seen, vc_u32(0), ticket);
+        vc_store(shared, vc_u32(0), ticket);
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    return vc_load(seen, vc_u32(0));
+    return vc_load(shared, vc_u32(0));
 }
 
-/* The word of a tile and digit for this pass, or for the next one. */
+/* Index of the word of a tile and digit, for this pass or the next one. */
 static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
     vc_val odd = vc_ne(vc_and(vd__sort_pass(w), vc_u32(1)), vc_u32(0));
     vc_val at = vc_select(odd, vc_u32(vd__sort_status_offset(w->plan, !next)),
@@ -7722,190 +7734,200 @@ static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_va
     return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
 }
 
-static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t kind, vc_val number) {
-    vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(kind << 30), number));
+static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t status, vc_val number) {
+    vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(status << 30), number));
 }
 
-/* How many keys of a tile before this one have a digit, by one thread. */
+/* Counts a digit in a previous tile by one thread, because the tile has not published its count. */
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
     vc_ref sum = vc_var(w->k, "instead", VC_U32);
     vc_set(sum, vc_u32(0));
     VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->plan->tile))) {
-        vc_val key = vc_cast(w->wide, vc_load(w->keys, i));
+        vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
         vc_set(sum, vc_add(vc_get(sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
     }
     return vc_get(sum);
 }
 
-/* How many keys of a digit lie in the tiles before, by their words, from the last one on. One that has been without for long is counted once more: its
-   workgroup may be kept from running for as long as this one waits. */
+/* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to this
+   tile's end. `total`: the number in this tile. A count that stays unpublished for poll_limit polls is recomputed:
+   the tile's work-group may be unable to run as long as this one waits. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
     vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
-    vc_ref tries = vc_var(w->k, "tries", VC_U32);
-    vc_ref found = vc_var(w->k, "word", VC_U32);
+    vc_ref polls = vc_var(w->k, "tries", VC_U32);
+    vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
     vc_set(left, w->tile);
     vc_set(sum, vc_u32(0));
-    vc_set(tries, vc_u32(0));
+    vc_set(polls, vc_u32(0));
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), before = vc_sub(j, vc_u32(1));
+        vc_val j = vc_get(left), predecessor = vc_sub(j, vc_u32(1));
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
-        vc_atomic_load(w->counts, vd__sort_status_index(w, before, digit, false), &word);
-        vc_set(found, word);
-        vc_set(tries, vc_add(vc_get(tries), vc_u32(1)));
-        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->patience), vc_get(tries)))) {
-            vc_set(found, vc_or(vc_u32(1u << 30), vd__sort_recount_tile(w, before, digit)));
+        vc_atomic_load(w->counts, vd__sort_status_index(w, predecessor, digit, false), &word);
+        vc_set(entry, word);
+        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
+        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->poll_limit), vc_get(polls)))) {
+            vc_set(entry,
+                   vc_or(vc_u32((uint32_t)VD__STATUS_AGGREGATE << 30), vd__sort_recount_tile(w, predecessor, digit)));
         }
-        VC_IF(w->k, vc_ne(vc_get(found), vc_u32(0))) {
-            vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(found), vc_u32((1u << 30) - 1))));
-            vc_set(left, vc_select(vc_eq(vc_shr(vc_get(found), vc_u32(30)), vc_u32(2)), vc_u32(0), before));
-            vc_set(tries, vc_u32(0));
+        VC_IF(w->k, vc_ne(vc_get(entry), vc_u32(0))) {
+            vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(entry), vc_u32((1u << 30) - 1))));
+            vc_set(left, vc_select(vc_eq(vc_shr(vc_get(entry), vc_u32(30)), vc_u32(VD__STATUS_PREFIX)), vc_u32(0),
+                                   predecessor));
+            vc_set(polls, vc_u32(0));
         }
     }
-    vd__sort_publish(w, digit, 2, vc_add(vc_get(sum), total));
+    vd__sort_publish(w, digit, VD__STATUS_PREFIX, vc_add(vc_get(sum), total));
     return vc_get(sum);
 }
 
-/* Where the first keys of the digits that are dealt to the thread go. */
+/* Sets first[i] to the number of keys with digits lower than the thread's digit i: the exclusive prefix of the
+   pass's global histogram. */
 static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
-    uint32_t share = vd__sort_digits_per_thread(w->plan);
-    vc_val row = vc_mul(vd__sort_pass(w), vc_u32(w->plan->digits)), all[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
-    for (uint32_t i = 0; i < share; i++) {
-        all[i] = vc_load(w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
-        sum = vc_add(sum, all[i]);
+    uint32_t digits = vd__sort_digits_per_thread(w->plan);
+    vc_val row = vc_mul(vd__sort_pass(w), vc_u32(w->plan->digits)), count[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
+    for (uint32_t i = 0; i < digits; i++) {
+        count[i] = vc_load(w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
+        sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &first[0]);
-    for (uint32_t i = 1; i < share; i++) first[i] = vc_add(first[i - 1], all[i - 1]);
+    for (uint32_t i = 1; i < digits; i++) first[i] = vc_add(first[i - 1], count[i - 1]);
 }
 
-/* ---- ranks in the tile: of each of the thread's keys, and of the first one of each of its digits ---- */
+/* ---- ranks within the tile ----
+   Computes w->rank of the thread's keys, and w->start: the rank of the first key with each of the thread's digits. */
 
-/* Shared words that ranking takes: of each subgroup and digit, or of each digit and thread, with free ones between. */
+/* Shared words for ranking: per subgroup and digit, or per digit and thread with padding. */
 static uint32_t vd__sort_counter_count(const vd_sort *p) {
-    return p->strip ? p->threads / p->strip * p->digits : p->threads * (VD__SORT_DIGITS_4BIT + 1);
+    return p->subgroup_size ? p->threads / p->subgroup_size * p->digits : p->threads * (VD__SORT_DIGITS_4BIT + 1);
 }
 
 static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, 4); }
 
 static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     uint32_t threads = w->plan->threads, loads = w->plan->loads;
-    vc_val at[VD__SORT_MAX_LOADS], part[VD__SORT_DIGITS_4BIT], sum = vc_u32(0), here;
+    vc_val index[VD__SORT_MAX_LOADS], count[VD__SORT_DIGITS_4BIT], sum = vc_u32(0), prefix;
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++)
-        vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->lane)), vc_u32(0));
+        vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->thread)), vc_u32(0));
     for (uint32_t i = 0; i < loads; i++) {
-        at[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->lane));
-        w->rank[i] = vc_load(w->counters, at[i]);
-        vc_store(w->counters, at[i], vc_add(w->rank[i], vc_u32(1)));
+        index[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->thread));
+        w->rank[i] = vc_load(w->counters, index[i]);
+        vc_store(w->counters, index[i], vc_add(w->rank[i], vc_u32(1)));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        part[i] = vc_load(w->counters,
-                          vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
-        sum = vc_add(sum, part[i]);
+        count[i] = vc_load(w->counters,
+                          vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
+        sum = vc_add(sum, count[i]);
     }
-    vc_group_exclusive(w->k, VC_ADD, sum, &here);
+    vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->lane, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))), here);
-        here = vc_add(here, part[i]);
+        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))),
+                 prefix);
+        prefix = vc_add(prefix, count[i]);
     }
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, at[i]));
-    w->start[0] = vc_load(w->counters,
-                          vd__sort_padded(vc_mul(vc_min(w->lane, vc_u32(VD__SORT_DIGITS_4BIT - 1)), vc_u32(threads))));
+    for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, index[i]));
+    w->start[0] = vc_load(
+        w->counters, vd__sort_padded(vc_mul(vc_min(w->thread, vc_u32(VD__SORT_DIGITS_4BIT - 1)), vc_u32(threads))));
 }
 
-/* The invocations of the subgroup whose digit is this one, as a ballot. */
+/* The invocations of the subgroup that have the same digit, as a ballot. */
 static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
     vc_val word[4];
-    uint32_t words = (w->plan->strip + 31) / 32;
+    uint32_t words = (w->plan->subgroup_size + 31) / 32;
     for (uint32_t j = 0; j < 4; j++) word[j] = vc_u32(j < words ? UINT32_MAX : 0);
     for (uint32_t i = 0; i < w->plan->bits; i++) {
         vc_val bit = vc_and(vc_shr(digit, vc_u32(i)), vc_u32(1));
         vc_val ballot = vc_subgroup_ballot(vc_ne(bit, vc_u32(0)));
-        vc_val other = vc_sub(bit, vc_u32(1)); /* all ones where the bit is 0 */
+        vc_val other = vc_sub(bit, vc_u32(1)); /* all ones if the bit is 0 */
         for (uint32_t j = 0; j < words; j++) word[j] = vc_and(word[j], vc_xor(vc_component(ballot, j), other));
     }
     return vc_vec4(word[0], word[1], word[2], word[3]);
 }
 
-/* Each subgroup counts its strip, load by load: those with a digit in common take their count together, and the first of them adds how many they are. */
-static void vd__sort_count_strip(vd__sort_writer *w, vc_val mine) {
+/* Counts the digits of the subgroup's strip in its counters, which begin at `counters`, one key per invocation at a
+   time. A key's rank is the counter plus its index among the keys with the same digit; the first invocation of these
+   then updates the counter. */
+static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
     for (uint32_t i = 0; i < w->plan->loads; i++) {
         vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers);
-        vc_val all = vc_subgroup_ballot_count(peers);
-        vc_val at = vc_add(mine, w->digit[i]), before = vc_load(w->counters, at);
+        vc_val count = vc_subgroup_ballot_count(peers);
+        vc_val at = vc_add(counters, w->digit[i]), before = vc_load(w->counters, at);
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
         w->rank[i] = vc_add(before, below);
-        VC_IF(w->k, vc_eq(below, vc_u32(0))) { vc_store(w->counters, at, vc_add(before, all)); }
+        VC_IF(w->k, vc_eq(below, vc_u32(0))) { vc_store(w->counters, at, vc_add(before, count)); }
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
     }
 }
 
 static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t strips = p->threads / p->strip, share = vd__sort_digits_per_thread(p);
-    vc_val mine = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), before;
+    uint32_t subgroups = p->threads / p->subgroup_size, digits = vd__sort_digits_per_thread(p);
+    vc_val counters = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), prefix;
     for (uint32_t i = 0; i < vd__sort_counter_count(p) / p->threads; i++)
-        vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->lane), vc_u32(0));
+        vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->thread), vc_u32(0));
     vc_barrier(w->k);
-    vd__sort_count_strip(w, mine);
+    vd__sort_count_strip(w, counters);
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < share; i++) {
+    for (uint32_t i = 0; i < digits; i++) {
         w->total[i] = vc_u32(0);
-        for (uint32_t j = 0; j < strips; j++)
+        for (uint32_t j = 0; j < subgroups; j++)
             w->total[i] = vc_add(w->total[i],
                                  vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
-        if (p->single) vd__sort_publish(w, vd__sort_thread_digit(w, i), 1, w->total[i]);
+        if (p->single) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
-    vc_group_exclusive(w->k, VC_ADD, sum, &before);
-    for (uint32_t i = 0; i < share; i++) {
-        w->start[i] = before;
-        for (uint32_t j = 0; j < strips; j++) {
+    vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
+    for (uint32_t i = 0; i < digits; i++) {
+        w->start[i] = prefix;
+        for (uint32_t j = 0; j < subgroups; j++) {
             vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i));
-            vc_val here = vc_load(w->counters, at);
-            vc_store(w->counters, at, before);
-            before = vc_add(before, here);
+            vc_val count = vc_load(w->counters, at);
+            vc_store(w->counters, at, prefix);
+            prefix = vc_add(prefix, count);
         }
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++)
-        w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(mine, w->digit[i])));
+        w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(counters, w->digit[i])));
 }
 
-/* Place i of the thread's keys in the tile: neighbours, or side by side with those of its subgroup. */
+/* Index in the tile of the thread's key i: consecutive keys per thread, or interleaved within the subgroup's strip. */
 static vc_val vd__sort_tile_index(const vd__sort_writer *w, uint32_t i) {
     const vd_sort *p = w->plan;
-    if (!p->strip) return vc_add(vc_mul(w->lane, vc_u32(p->loads)), vc_u32(i));
-    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->strip)),
-                  vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->strip)));
+    if (!p->subgroup_size) return vc_add(vc_mul(w->thread, vc_u32(p->loads)), vc_u32(i));
+    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->subgroup_size)),
+                  vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->subgroup_size)));
 }
 
 /* ---- moving keys ---- */
 
-/* In order of digits through shared memory, so that neighbours go to neighbouring places. */
-static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const vc_ref *held, vc_type value) {
+/* Stores keys and values in order of their ranks, exchanged through shared memory, so that neighbouring threads
+   store to neighbouring addresses. */
+static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const vc_ref *value_vars,
+                              vc_type value_type) {
     const vd_sort *p = w->plan;
-    vc_ref keys = vc_shared(w->k, "tile_keys", w->wide, p->tile), values = keys;
+    vc_ref keys = vc_shared(w->k, "tile_keys", w->register_type, p->tile), values = keys;
     for (uint32_t i = 0; i < p->loads; i++) vc_store(keys, w->rank[i], key[i]);
     if (p->desc.values) {
-        values = vc_shared(w->k, "tile_values", value, p->tile);
-        for (uint32_t i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(held[i]));
+        values = vc_shared(w->k, "tile_values", value_type, p->tile);
+        for (uint32_t i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(value_vars[i]));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
-        vc_val at = vc_add(vc_u32(i * p->threads), w->lane);
+        vc_val at = vc_add(vc_u32(i * p->threads), w->thread);
         VC_IF(w->k, vc_lt(vc_add(w->first, at), vc_u32((uint32_t)p->desc.count))) {
             vc_val k = vc_load(keys, at);
             vc_val to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), at);
-            vc_store(w->out, to, vc_cast(w->raw, k));
+            vc_store(w->out, to, vc_cast(w->memory_type, k));
             if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
         }
     }
 }
 
-/* Leaves in `base` where keys of each digit go, less their ranks. */
+/* Sets w->base of each digit: the offset of the tile's first key with that digit minus its rank. */
 static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_val first[VD__SORT_MAX_THREAD_DIGITS];
@@ -7921,17 +7943,18 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
     }
 }
 
-/* ---- runs: an invocation counts and moves its keys one after the other, without shared memory and barriers ---- */
+/* ---- runs (CPUs): an invocation counts and moves its keys one at a time, without shared memory and barriers ---- */
 
-/* Calls for each key of the invocation. In `counts` its digits are counted; after the scan they are where its next key of that digit goes. */
+/* Records the kernel that counts the digits of each run in `counts`, or, with `scatter`, the one that moves the
+   keys. A scan has then turned `counts` into the offset of each run's next key with a digit. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
-    vc_type value = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
+    vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
-    if (scatter && p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
-    if (scatter) w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
-    if (scatter && p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
+    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
+    if (scatter && p->desc.values) w->values = vc_buffer(w->k, "values", value_type, VC_READ | VC_ANY_TYPE);
+    if (scatter) w->out = vc_buffer(w->k, "out", w->memory_type, VC_WRITE | VC_ANY_TYPE);
+    if (scatter && p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value_type, VC_WRITE | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->tile = vc_global_id(w->k, 0);
@@ -7943,39 +7966,41 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
         }
     }
     VC_FOR(w->k, i, first, end) {
-        vc_val key = vc_cast(w->wide, vc_load(w->keys, i)), at = vd__sort_count_index(w, vd__sort_digit(w, key));
+        vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
+        vc_val at = vd__sort_count_index(w, vd__sort_digit(w, key));
         vc_val count = vc_load(w->counts, at);
         vc_store(w->counts, at, vc_add(count, vc_u32(1)));
-        if (scatter) vc_store(w->out, count, vc_cast(w->raw, key));
+        if (scatter) vc_store(w->out, count, vc_cast(w->memory_type, key));
         if (scatter && p->desc.values) vc_store(w->out_values, count, vc_load(w->values, i));
     }
 }
 
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_type value = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
-    vc_ref held[VD__SORT_MAX_LOADS];
+    vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
+    vc_ref value_vars[VD__SORT_MAX_LOADS];
     vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_MAX_LOADS], at;
-    w->keys = vc_buffer(w->k, "keys", w->raw, VC_READ | VC_ANY_TYPE);
-    if (p->desc.values) w->values = vc_buffer(w->k, "values", value, VC_READ | VC_ANY_TYPE);
-    w->out = vc_buffer(w->k, "out", w->raw, VC_WRITE | VC_ANY_TYPE);
-    if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value, VC_WRITE | VC_ANY_TYPE);
+    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
+    if (p->desc.values) w->values = vc_buffer(w->k, "values", value_type, VC_READ | VC_ANY_TYPE);
+    w->out = vc_buffer(w->k, "out", w->memory_type, VC_WRITE | VC_ANY_TYPE);
+    if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value_type, VC_WRITE | VC_ANY_TYPE);
     w->counts = vc_buffer(w->k, "counts", VC_U32, p->single ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
     vd__sort_set_tile(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
-    for (uint32_t i = 0; i < p->loads; i++) { /* those behind the end have the last digit and come last, by their place */
+    /* Keys past the end get the highest digit and come last in the tile, so they are ranked last. */
+    for (uint32_t i = 0; i < p->loads; i++) {
         at = vc_add(w->first, vd__sort_tile_index(w, i));
-        held[i] = vc_var(w->k, "held", value);
-        key[i] = vc_cast(w->wide, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
+        value_vars[i] = vc_var(w->k, "held", value_type);
+        key[i] = vc_cast(w->register_type, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
-        if (p->desc.values) vc_set(held[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
+        if (p->desc.values) vc_set(value_vars[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
     }
-    if (p->strip) vd__sort_rank_by_subgroups(w);
+    if (p->subgroup_size) vd__sort_rank_by_subgroups(w);
     else vd__sort_rank_by_threads(w);
     vd__sort_find_offsets(w);
-    vd__sort_exchange(w, key, held, value);
+    vd__sort_exchange(w, key, value_vars, value_type);
 }
 
 static vd_result vd__sort_build(vd_sort *p, bool scatter) {
@@ -7983,9 +8008,9 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     memset(&w, 0, sizeof w);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
-    w.raw = vd__sort_bits_type(p->desc.type);
-    w.wide = w.raw == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
-    w.lane = vc_local_index(w.k);
+    w.memory_type = vd__sort_bits_type(p->desc.type);
+    w.register_type = w.memory_type == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    w.thread = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
     else if (p->single) vd__sort_record_histogram(&w);
@@ -8009,41 +8034,42 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     return vd__plan_check_shapes();
 }
 
-/* Shared memory of the kernel that moves keys, with what a scan of the workgroup and the ticket take; in bytes. */
+/* Shared memory of the scatter kernel in bytes, including a work-group scan and the ticket. */
 static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
     return (vd__sort_counter_count(p) + p->digits + 2 * p->threads + 1) * 4
            + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
-/* Subgroups of one size, an even number of passes. Up to 12 keys a thread, in 64 registers: 24 take 127 and were no faster on an H200. */
+/* Plans ranking by subgroups with 8-bit digits. Returns false if the subgroup size varies, shared memory does not
+   suffice, or the number of passes would be odd. At most 12 keys per thread, in 64 registers: 24 need 127, and were
+   no faster on an H200. */
 static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     static const uint32_t loads[] = { VD__SORT_MAX_LOADS, 8, 6 };
-    uint32_t lanes = d->limits.min_subgroup_size;
-    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || lanes < 2
-        || lanes != d->limits.max_subgroup_size)
+    uint32_t subgroup_size = d->limits.min_subgroup_size;
+    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || subgroup_size < 2
+        || subgroup_size != d->limits.max_subgroup_size)
         return false;
     if (vd_type_size(p->desc.type) == 1) return false;
-    p->strip = lanes;
+    p->subgroup_size = subgroup_size;
     p->bits = 8;
     p->digits = VD__SORT_DIGITS_8BIT;
     for (p->threads = VD__SORT_DIGITS_8BIT; p->threads >= VD__SORT_DIGITS_8BIT / VD__SORT_MAX_THREAD_DIGITS;
          p->threads /= 2)
         for (uint32_t i = 0; i < sizeof loads / sizeof *loads; i++) {
             p->loads = loads[i];
-            if (p->threads <= vd__plan_threads(d) && p->threads % lanes == 0
+            if (p->threads <= vd__plan_threads(d) && p->threads % subgroup_size == 0
                 && vd__sort_shared_bytes(p) <= d->limits.max_shared_bytes)
                 return true;
         }
     return false;
 }
 
-/* As many tiles as are under way at once look back fast: on an H200, 1 MiB of keys takes 43 us instead of 66, but 256 MiB 3.1 ms instead of 2.1. */
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     if (vd__plan_for_cpu(d)) {
         p->threads = VD__SORT_RUN_THREADS;
-        p->bits = vd_type_size(p->desc.type) == 1 ? 4 : 8; /* the number of passes is even */
+        p->bits = vd_type_size(p->desc.type) == 1 ? 4 : 8; /* the number of passes must be even */
         p->digits = 1u << p->bits;
         p->run = VD__SORT_RUN;
         p->groups = (uint32_t)vd__plan_shares(p->desc.count, p->run * p->threads);
@@ -8051,7 +8077,7 @@ static void vd__sort_plan(vd_sort *p) {
         return;
     }
     if (!vd__sort_plan_subgroups(p, d)) {
-        p->strip = 0;
+        p->subgroup_size = 0;
         p->bits = 4;
         p->digits = VD__SORT_DIGITS_4BIT;
         p->loads = 8;
@@ -8062,15 +8088,17 @@ static void vd__sort_plan(vd_sort *p) {
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
-    p->single = p->strip && p->desc.count < (uint64_t)1 << 30
+    /* One pass is faster only if all tiles are in flight at once: on an H200, 1 MiB of keys takes 43 us instead of
+       66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
+    p->single = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
                 && (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS
                                 : p->tiles <= vd__plan_groups && vd__scan_forward_progress(d));
-    p->patience = vd__scan_poll_limit(d);
-    p->flight = vd__plan_flight(d, (p->patience + 2 + p->tile) * vd__sort_digits_per_thread(p));
+    p->poll_limit = vd__scan_poll_limit(d);
+    p->flight = vd__plan_flight(d, (p->poll_limit + 2 + p->tile) * vd__sort_digits_per_thread(p));
     p->groups = p->tiles < vd__plan_groups ? (uint32_t)p->tiles : vd__plan_groups;
 }
 
-/* What is kept of counts: to look back, or for a scan. */
+/* Creates the buffer of counts, and the scan if there is no look-back. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     vd_result result = VD_OK;
@@ -8102,21 +8130,22 @@ static vd_result vd__sort_make(vd_sort *p) {
 
 VD__PLAN_NEW(sort, vd__sort_make)
 
-/* In place keys and values are written over by their own results; nothing else is shared with what is written. */
+/* Checks that buffers do not overlap. Only out and keys, and out_values and values, may be the same memory. */
 static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
-    vd__named at[4];
+    vd__named buffers[4];
     vd_result result = VD_OK;
-    at[0] = vd__named_of(io->keys, "keys");
-    at[1] = vd__named_of(io->out, "out");
-    at[2] = vd__named_of(io->values, "values");
-    at[3] = vd__named_of(io->out_values, "out_values");
+    buffers[0] = vd__named_of(io->keys, "keys");
+    buffers[1] = vd__named_of(io->out, "out");
+    buffers[2] = vd__named_of(io->values, "values");
+    buffers[3] = vd__named_of(io->out_values, "out_values");
     for (uint32_t i = 0; i < (p->desc.values ? 4u : 2u); i++)
-        for (uint32_t j = i == 2; j < i && !result; j++) /* keys and values are only read */
-            result = vd__plan_check_apart(p->ctx, at[j], at[i], i % 2 && j + 1 == i);
+        for (uint32_t j = i == 2; j < i && !result; j++) /* keys and values may overlap: both are only read */
+            result = vd__plan_check_apart(p->ctx, buffers[j], buffers[i], i % 2 && j + 1 == i);
     return result;
 }
 
-/* Counts digits: of all passes, after clearing what tiles look back at; or of one, with a scan. */
+/* Counts digits: clears the look-back words and computes the histograms of all passes; or counts the digits of one
+   pass and scans the counts. */
 static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, uint32_t shift) {
     vd_dispatch_desc desc;
     vd_scan_io scan;
@@ -8137,7 +8166,7 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, u
     return result || p->single ? result : vd_scan_run(p->scan, list, &scan);
 }
 
-/* Moves keys by one digit, from one pair of buffers to another. */
+/* Runs the scatter kernel of one pass from one pair of buffers to another. */
 static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift, const vd_sort_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[6];
@@ -8156,7 +8185,7 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift,
 }
 
 // >>histogram
-/* How many elements fall into each bin: counted in shared memory first, where the bins fit into it. */
+/* Counts the elements in each bin, in shared memory first if the bins fit. */
 
 struct vd_histogram {
     vd__tie tie;
@@ -8169,21 +8198,22 @@ struct vd_histogram {
     vd_kernel kernel;
 };
 
-/* Whether a value is that of a bin. As u32: what signed numbers and floats of 32 bits make of a large number of bins is another number. */
+/* Whether 0 <= v < bins. Compares as u32: signed and floating-point types of 32 bits cannot represent all numbers of
+   bins. */
 static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
     vc_type type = vc_typeof(v);
-    vc_val there = vc_ge(v, vc_imm(type, 0)), bins = vc_const(k, vc_u32(d->bins));
-    if (type == VC_I64 || type == VC_U64) return vc_and(there, vc_lt(v, vc_cast(type, bins)));
-    if (type == VC_F32) there = vc_and(there, vc_lt(v, vc_imm(type, 0x4f000000u))); /* 2^31 */
-    if (type == VC_F64) there = vc_and(there, vc_lt(v, vc_imm(type, (uint64_t)0x41e << 52)));
-    return vc_and(there, vc_lt(vc_cast(VC_U32, v), bins));
+    vc_val in_range = vc_ge(v, vc_imm(type, 0)), bins = vc_const(k, vc_u32(d->bins));
+    if (type == VC_I64 || type == VC_U64) return vc_and(in_range, vc_lt(v, vc_cast(type, bins)));
+    if (type == VC_F32) in_range = vc_and(in_range, vc_lt(v, vc_imm(type, 0x4f000000u))); /* 2^31 */
+    if (type == VC_F64) in_range = vc_and(in_range, vc_lt(v, vc_imm(type, (uint64_t)0x41e << 52)));
+    return vc_and(in_range, vc_lt(vc_cast(VC_U32, v), bins));
 }
 
 static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
     return vd__fragment_made("bin", d->bin, d->bin_user, d->type, VC_NONE, VC_NONE, VC_NONE);
 }
 
-/* Counts an element in `to`. */
+/* Counts an element in the bins `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
     vd__fragment bin = vd__histogram_bin(d);
     vc_val v = d->bin ? vd__fragment_of(&bin, k, element, element) : element;
@@ -8195,22 +8225,22 @@ static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_r
 
 static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
-    vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), own = out;
-    vc_val lane = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
+    vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), target = out;
+    vc_val thread = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
     vc_val n = vc_u32((uint32_t)d->count);
     if (shared) {
-        own = vc_shared(k, "bins", VC_U32, d->bins);
-        VC_FOR_STEP(k, i, lane, bins, threads) { vc_store(own, i, vc_u32(0)); }
+        target = vc_shared(k, "bins", VC_U32, d->bins);
+        VC_FOR_STEP(k, i, thread, bins, threads) { vc_store(target, i, vc_u32(0)); }
         vc_barrier(k);
     }
     VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) {
-        vd__histogram_element(k, d, own, vc_load(in, i));
+        vd__histogram_element(k, d, target, vc_load(in, i));
     }
     if (!shared) return;
     vc_barrier(k);
-    VC_FOR_STEP(k, i, lane, bins, threads) {
-        vc_val counted = vc_load(own, i);
-        VC_IF(k, vc_ne(counted, vc_u32(0))) { vc_atomic_add(out, i, counted, NULL); }
+    VC_FOR_STEP(k, i, thread, bins, threads) {
+        vc_val count = vc_load(target, i);
+        VC_IF(k, vc_ne(count, vc_u32(0))) { vc_atomic_add(out, i, count, NULL); }
     }
 }
 
@@ -8231,9 +8261,10 @@ static vd_result vd__histogram_make(vd_histogram *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u; it takes up to 2147483648", d->bins);
     p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
     p->groups = vd__plan_shares(d->count, p->threads * 16);
-    if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups; /* those of 256 threads are small */
-    uint64_t least = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
-    if (p->groups < least) p->groups = least;
+    /* Twice the usual number of work-groups, since they are small. */
+    if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups;
+    uint64_t min_groups = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
+    if (p->groups < min_groups) p->groups = min_groups;
     vd__fragment bin = vd__histogram_bin(d);
     result = vd__fragment_try(p->ctx, p->name, &bin);
     if (result) return result;
