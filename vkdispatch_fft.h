@@ -8276,10 +8276,12 @@ static vd_result vd__histogram_make(vd_histogram *p) {
 VD__PLAN_NEW(histogram, vd__histogram_make)
 
 // >>top
-/* The largest or smallest elements of each row, in one dispatch. A workgroup goes over a row several times and counts the digits of its keys, from the
-   highest on and among those that agree in all digits before, until all that agree are wanted (Alabi, Blanchard, Gordon, Steinbach, Fast k-selection
-   algorithms for graphics processing units, 2012); then it collects and sorts these. Behind a key's digits come those of its index, so that no two are equal.
-   Where several workgroups share a row, the last one to finish does the same with what they found. */
+/* The k largest or smallest elements of each row, in one dispatch. A work-group reads its elements several times and
+   counts the digits of their keys, from the most significant digit on and only of keys that agree in all previous
+   digits, until all keys with the prefix found are wanted (Alabi, Blanchard, Gordon, Steinbach, Fast k-selection
+   algorithms for graphics processing units, 2012). Then it collects the wanted keys and sorts them. The digits of the
+   index follow those of the key, so that no two elements are equal. If several work-groups share a row, the last one
+   to finish does the same with the results of all. */
 
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
@@ -8289,70 +8291,80 @@ struct vd_top_k {
     vd_allocator allocator;
     char name[64];
     vd_top_k_desc desc;
-    uint64_t rows, n;        /* elements of a row */
-    uint32_t threads, room;  /* room: k up to a power of two */
-    uint32_t parts, part;    /* workgroups that share a row, elements of each */
+    uint64_t rows, n;        /* n: elements per row */
+    uint32_t threads;        /* per work-group */
+    uint32_t capacity;       /* k rounded up to a power of two */
+    uint32_t parts, part;    /* work-groups per row, elements of each */
     vd_kernel kernel;
-    vd_buffer keys, places, tickets; /* of the parts */
+    vd_buffer keys, places, tickets; /* results of the parts: keys and indices; finished parts per row */
 };
 
 typedef struct vd__top_writer {
     vc_kernel *k;
     const vd_top_k *plan;
     vd__fragment map;
-    vc_type wide, key;       /* of elements in the kernel, of numbers with as many bits */
+    vc_type register_type;   /* of elements in the kernel */
+    vc_type key;             /* unsigned integer of the same size */
     vc_ref in, values, indices, keys, places, tickets;
-    vc_ref counts, choice, best, where, found; /* shared: by digit; digit, wanted ones that have it, all that have it; keys, indices, how many */
-    vc_val lane, row;
+    /* Shared memory: */
+    vc_ref counts;           /* per digit */
+    vc_ref choice;           /* the chosen digit, number of wanted elements that have it, number of all that have it */
+    vc_ref best_keys, best_indices, found; /* collected elements, and their number */
+    vc_val thread, row;
 } vd__top_writer;
 
-/* For each i below `count`, dealt out to the threads, all of which go round as often. */
+/* Executes the body for each i < count, distributed over the threads. All threads iterate equally often. */
 #define VD__TOP_FOR(w, i, count) \
     VC_FOR_STEP((w)->k, first_##i, vc_u32(0), count, vc_u32((w)->plan->threads)) \
-        for (vc_val i = vc_add((w)->lane, first_##i); i.of; i.of = 0) VC_IF((w)->k, vc_lt(i, count))
+        for (vc_val i = vc_add((w)->thread, first_##i); i.of; i.of = 0) VC_IF((w)->k, vc_lt(i, count))
 
-/* What is gone over: elements of the row from the first on, or what its parts left. Workgroups that have nothing to do with the latter have zeros here: as
-   conditions around all of it, with barriers inside, PoCL 3.1 would lose threads. */
+/* Elements to select from: elements of the row from `first` on, or the results of the row's parts. For the latter, all
+   counts are 0 in work-groups that are not the last one of their row: a condition around barriers instead would make
+   PoCL 3.1 lose threads. */
 typedef struct vd__top_source {
     bool parts;
     vc_val first, count, wanted;
-    vc_val turns, places;    /* digits to look at, places to sort */
+    vc_val digits, sort_count; /* digits to examine, elements to sort */
 } vd__top_source;
 
-typedef struct vd__top_item { vc_val key, index; } vd__top_item;
+typedef struct vd__top_item {
+    vc_val key, index;
+} vd__top_item;
 
 static uint32_t vd__top_key_bits(vd_type type) { return type == VD_F16 ? 32 : vd_type_size(type) * 8; }
 
-static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t count) { /* so many ones */
+/* The bit mask of `count` ones from bit `first` on. */
+static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t count) {
     return vc_imm(w->key, (count ? UINT64_MAX >> (64 - count) : 0) << first);
 }
 
-/* A value as a number that is the larger the more it is wanted. */
+/* Maps a value to a key that is the larger the more the element is wanted. NaN gets the smallest key. */
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val top = vd__top_bit_mask(w, bits - 1, 1), ones = vd__top_bit_mask(w, 0, bits), raw = vc_bitcast(w->key, v);
-    vc_val key = vc_and(raw, ones);
-    if (d->type <= VD_I64) key = vc_xor(key, top);
-    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), ones, top));
-    if (d->smallest) key = vc_xor(key, ones);
+    vc_val sign = vd__top_bit_mask(w, bits - 1, 1), all_ones = vd__top_bit_mask(w, 0, bits);
+    vc_val raw = vc_bitcast(w->key, v);
+    vc_val key = vc_and(raw, all_ones);
+    if (d->type <= VD_I64) key = vc_xor(key, sign);
+    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->key, 0)), all_ones, sign));
+    if (d->smallest) key = vc_xor(key, all_ones);
     if (d->type < VD_F16) return key;
     vc_val infinity = bits == 64 ? vd__top_bit_mask(w, 52, 11) : vd__top_bit_mask(w, 23, 8);
     return vc_select(vc_gt(vc_and(raw, vd__top_bit_mask(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
 }
 
-/* And back; the least key is that of NaN. */
+/* The inverse of vd__top_key. */
 static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val top = vd__top_bit_mask(w, bits - 1, 1), ones = vd__top_bit_mask(w, 0, bits);
-    if (d->smallest) key = vc_xor(key, ones);
-    if (d->type <= VD_I64) key = vc_xor(key, top);
-    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, top), vc_imm(w->key, 0)), top, ones));
-    return vc_cast(d->type, vc_bitcast(w->wide, key));
+    vc_val sign = vd__top_bit_mask(w, bits - 1, 1), all_ones = vd__top_bit_mask(w, 0, bits);
+    if (d->smallest) key = vc_xor(key, all_ones);
+    if (d->type <= VD_I64) key = vc_xor(key, sign);
+    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->key, 0)), sign, all_ones));
+    return vc_cast(d->type, vc_bitcast(w->register_type, key));
 }
 
-static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
+static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
     const vd_top_k *p = w->plan;
     vd__top_item item;
     vc_val at, v;
@@ -8365,47 +8377,50 @@ static vd__top_item vd__top_item_of(const vd__top_writer *w, const vd__top_sourc
     item.index = vc_add(s->first, i);
     v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
     if (p->desc.map) v = vd__fragment_of(&w->map, w->k, v, item.index);
-    item.key = vd__top_key(w, vc_cast(w->wide, v));
+    item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
 
-/* The digits found so far: those bits of keys and of indices, which are turned round, that an element has to have. */
+/* The digits found so far: the bits of key and complemented index that an element must have. Complemented, because
+   of equal keys the one with the lower index is wanted first. */
 typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
 
 static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wanted) {
-    vd__top_prefix f;
-    f.key_mask = vc_var(w->k, "key_mask", w->key);
-    f.key = vc_var(w->k, "key", w->key);
-    f.index_mask = vc_var(w->k, "index_mask", VC_U32);
-    f.index = vc_var(w->k, "index", VC_U32);
-    f.wanted = vc_var(w->k, "wanted", VC_U32);
-    vc_set(f.key_mask, vc_imm(w->key, 0));
-    vc_set(f.key, vc_imm(w->key, 0));
-    vc_set(f.index_mask, vc_u32(0));
-    vc_set(f.index, vc_u32(0));
-    vc_set(f.wanted, wanted);
-    return f;
+    vd__top_prefix prefix;
+    prefix.key_mask = vc_var(w->k, "key_mask", w->key);
+    prefix.key = vc_var(w->k, "key", w->key);
+    prefix.index_mask = vc_var(w->k, "index_mask", VC_U32);
+    prefix.index = vc_var(w->k, "index", VC_U32);
+    prefix.wanted = vc_var(w->k, "wanted", VC_U32);
+    vc_set(prefix.key_mask, vc_imm(w->key, 0));
+    vc_set(prefix.key, vc_imm(w->key, 0));
+    vc_set(prefix.index_mask, vc_u32(0));
+    vc_set(prefix.index, vc_u32(0));
+    vc_set(prefix.wanted, wanted);
+    return prefix;
 }
 
-/* Whether an element has these digits; `above`: or higher ones. */
-static vc_val vd__top_matches(const vd__top_prefix *f, const vd__top_item *item, bool above) {
-    vc_val key = vc_and(item->key, vc_get(f->key_mask)), index = vc_and(vc_not(item->index), vc_get(f->index_mask));
-    vc_val same = vc_eq(key, vc_get(f->key));
-    if (!above) return vc_and(same, vc_eq(index, vc_get(f->index)));
-    return vc_or(vc_gt(key, vc_get(f->key)), vc_and(same, vc_ge(index, vc_get(f->index))));
+/* Whether an element has the prefix; `above`: the prefix or a higher one. */
+static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *item, bool above) {
+    vc_val key = vc_and(item->key, vc_get(prefix->key_mask));
+    vc_val index = vc_and(vc_not(item->index), vc_get(prefix->index_mask));
+    vc_val same = vc_eq(key, vc_get(prefix->key));
+    if (!above) return vc_and(same, vc_eq(index, vc_get(prefix->index)));
+    return vc_or(vc_gt(key, vc_get(prefix->key)), vc_and(same, vc_ge(index, vc_get(prefix->index))));
 }
 
-/* Which digit the last of the wanted elements has: each thread looks at neighbouring ones, the first thread at the highest. */
+/* Finds the digit of the last wanted element. Each thread adds up consecutive digits, the first thread the highest
+   ones. */
 static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
-    uint32_t each = VD__TOP_DIGITS / w->plan->threads;
-    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->lane, vc_u32(each))), count[VD__TOP_DIGITS];
+    uint32_t digits = VD__TOP_DIGITS / w->plan->threads;
+    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->thread, vc_u32(digits))), count[VD__TOP_DIGITS];
     vc_val sum = vc_u32(0), before, end;
-    for (uint32_t i = 0; i < each; i++) {
+    for (uint32_t i = 0; i < digits; i++) {
         count[i] = vc_load(w->counts, vc_sub(first, vc_u32(i)));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
-    for (uint32_t i = 0; i < each; i++, before = end) {
+    for (uint32_t i = 0; i < digits; i++, before = end) {
         end = vc_add(before, count[i]);
         VC_IF(w->k, vc_and(vc_lt(before, wanted), vc_le(wanted, end))) {
             vc_store(w->choice, vc_u32(0), vc_sub(first, vc_u32(i)));
@@ -8416,99 +8431,101 @@ static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     vc_barrier(w->k);
 }
 
-/* Digits of a key and an index. */
+/* Digits of a key and an index together. */
 static uint32_t vd__top_digit_count(const vd_top_k *p) {
-    uint32_t indices = 1;
-    while (indices < 4 && (p->n - 1) >> (indices * VD__TOP_BITS)) indices++;
-    return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + indices;
+    uint32_t index_digits = 1;
+    while (index_digits < 4 && (p->n - 1) >> (index_digits * VD__TOP_BITS)) index_digits++;
+    return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + index_digits;
 }
 
-/* Finds the digits by which the wanted elements are told from all others. */
-static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *f) {
-    uint32_t keys = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
+/* Finds the prefix that distinguishes the wanted elements from all others. */
+static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *prefix) {
+    uint32_t key_digits = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
-    VC_FOR(w->k, turn, vc_u32(0), s->turns) {
-        vc_val in_key = vc_lt(turn, vc_u32(keys));
+    VC_FOR(w->k, digit_index, vc_u32(0), s->digits) {
+        vc_val in_key = vc_lt(digit_index, vc_u32(key_digits));
         vc_val shift = vc_mul(
-            vc_sub(vc_select(in_key, vc_u32(keys - 1), vc_u32(vd__top_digit_count(w->plan) - 1)), turn),
+            vc_sub(vc_select(in_key, vc_u32(key_digits - 1), vc_u32(vd__top_digit_count(w->plan) - 1)), digit_index),
             vc_u32(VD__TOP_BITS));
         VD__TOP_FOR(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
         vc_barrier(w->k);
         VD__TOP_FOR(w, i, s->count) {
-            vd__top_item item = vd__top_item_of(w, s, i);
+            vd__top_item item = vd__top_load_item(w, s, i);
             vc_val at = vc_select(in_key, vc_cast(VC_U32, vc_shr(item.key, shift)), vc_shr(vc_not(item.index), shift));
-            VC_IF(w->k, vd__top_matches(f, &item, false)) {
+            VC_IF(w->k, vd__top_matches(prefix, &item, false)) {
                 vc_atomic_add(w->counts, vc_and(at, low), vc_u32(1), NULL);
             }
         }
         vc_barrier(w->k);
-        vd__top_choose_digit(w, vc_get(f->wanted));
+        vd__top_choose_digit(w, vc_get(prefix->wanted));
         vc_val digit = vc_load(w->choice, vc_u32(0));
         VC_IF(w->k, in_key) {
-            vc_set(f->key_mask, vc_or(vc_get(f->key_mask), vc_shl(vc_cast(w->key, low), shift)));
-            vc_set(f->key, vc_or(vc_get(f->key), vc_shl(vc_cast(w->key, digit), shift)));
+            vc_set(prefix->key_mask, vc_or(vc_get(prefix->key_mask), vc_shl(vc_cast(w->key, low), shift)));
+            vc_set(prefix->key, vc_or(vc_get(prefix->key), vc_shl(vc_cast(w->key, digit), shift)));
         }
         VC_ELSE(w->k) {
-            vc_set(f->index_mask, vc_or(vc_get(f->index_mask), vc_shl(low, shift)));
-            vc_set(f->index, vc_or(vc_get(f->index), vc_shl(digit, shift)));
+            vc_set(prefix->index_mask, vc_or(vc_get(prefix->index_mask), vc_shl(low, shift)));
+            vc_set(prefix->index, vc_or(vc_get(prefix->index), vc_shl(digit, shift)));
         }
-        vc_set(f->wanted, vc_load(w->choice, vc_u32(1)));
+        vc_set(prefix->wanted, vc_load(w->choice, vc_u32(1)));
         vc_break_if(w->k, vc_eq(vc_load(w->choice, vc_u32(1)), vc_load(w->choice, vc_u32(2))));
     }
 }
 
-/* The best ones of a source, in any order, in shared memory, behind which places stay that no element has. */
+/* Collects the wanted elements of a source in shared memory, in any order. Unused entries have key 0 and the largest
+   index, which no element has. */
 static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
-    vc_val room = vc_u32(w->plan->room);
-    vd__top_prefix f = vd__top_empty_prefix(w, s->wanted);
-    vd__top_find_prefix(w, s, &f);
-    VD__TOP_FOR(w, i, room) {
-        vc_store(w->best, i, vc_imm(w->key, 0));
-        vc_store(w->where, i, vc_u32(UINT32_MAX));
+    vc_val capacity = vc_u32(w->plan->capacity);
+    vd__top_prefix prefix = vd__top_empty_prefix(w, s->wanted);
+    vd__top_find_prefix(w, s, &prefix);
+    VD__TOP_FOR(w, i, capacity) {
+        vc_store(w->best_keys, i, vc_imm(w->key, 0));
+        vc_store(w->best_indices, i, vc_u32(UINT32_MAX));
     }
-    VC_IF(w->k, vc_eq(w->lane, vc_u32(0))) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
+    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
     vc_barrier(w->k);
     VD__TOP_FOR(w, i, s->count) {
-        vd__top_item item = vd__top_item_of(w, s, i);
+        vd__top_item item = vd__top_load_item(w, s, i);
         vc_val at;
-        VC_IF(w->k, vd__top_matches(&f, &item, true)) {
+        VC_IF(w->k, vd__top_matches(&prefix, &item, true)) {
             vc_atomic_add(w->found, vc_u32(0), vc_u32(1), &at);
-            VC_IF(w->k, vc_lt(at, room)) { /* which it is, unless a map tells another value each time */
-                vc_store(w->best, at, item.key);
-                vc_store(w->where, at, item.index);
+            VC_IF(w->k, vc_lt(at, capacity)) { /* always true, unless map returns different values each time */
+                vc_store(w->best_keys, at, item.key);
+                vc_store(w->best_indices, at, item.index);
             }
         }
     }
     vc_barrier(w->k);
 }
 
-/* Elements i and i + stride of the places to sort, of which the better one belongs to the front or to the back. */
+/* A compare-exchange of the bitonic sort: pair i of elements `stride` apart, in blocks of `size` elements of
+   alternating direction. */
 static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
     vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride);
     vc_val key[2], index[2], front = vc_eq(vc_and(low, size), vc_u32(0));
-    key[0] = vc_load(w->best, low);
-    key[1] = vc_load(w->best, high);
-    index[0] = vc_load(w->where, low);
-    index[1] = vc_load(w->where, high);
+    key[0] = vc_load(w->best_keys, low);
+    key[1] = vc_load(w->best_keys, high);
+    index[0] = vc_load(w->best_indices, low);
+    index[1] = vc_load(w->best_indices, high);
     vc_val better = vc_or(vc_gt(key[1], key[0]), vc_and(vc_eq(key[1], key[0]), vc_lt(index[1], index[0])));
     VC_IF(w->k, vc_eq(better, front)) {
-        vc_store(w->best, low, key[1]);
-        vc_store(w->best, high, key[0]);
-        vc_store(w->where, low, index[1]);
-        vc_store(w->where, high, index[0]);
+        vc_store(w->best_keys, low, key[1]);
+        vc_store(w->best_keys, high, key[0]);
+        vc_store(w->best_indices, low, index[1]);
+        vc_store(w->best_indices, high, index[0]);
     }
 }
 
-/* Bitonic (Batcher, Sorting networks and their applications, 1968). */
+/* Bitonic sort (Batcher, Sorting networks and their applications, 1968). */
 static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
     vc_ref size = vc_var(w->k, "size", VC_U32), stride = vc_var(w->k, "stride", VC_U32);
     vc_set(size, vc_u32(2));
     VC_LOOP(w->k) {
-        vc_break_if(w->k, vc_gt(vc_get(size), s->places));
+        vc_break_if(w->k, vc_gt(vc_get(size), s->sort_count));
         vc_set(stride, vc_shr(vc_get(size), vc_u32(1)));
         VC_LOOP(w->k) {
             vc_break_if(w->k, vc_eq(vc_get(stride), vc_u32(0)));
-            VD__TOP_FOR(w, i, vc_u32(w->plan->room / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
+            VD__TOP_FOR(w, i, vc_u32(w->plan->capacity / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
             vc_barrier(w->k);
             vc_set(stride, vc_shr(vc_get(stride), vc_u32(1)));
         }
@@ -8517,37 +8534,38 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
 }
 
 static void vd__top_write(const vd__top_writer *w, const vd__top_source *s) {
-    if (w->plan->room > 1) vd__top_sort(w, s);
+    if (w->plan->capacity > 1) vd__top_sort(w, s);
     VD__TOP_FOR(w, i, s->wanted) {
         vc_val to = vc_add(vc_mul(w->row, vc_u32(w->plan->desc.k)), i);
-        vc_store(w->values, to, vd__top_value(w, vc_load(w->best, i)));
-        vc_store(w->indices, to, vc_load(w->where, i));
+        vc_store(w->values, to, vd__top_value(w, vc_load(w->best_keys, i)));
+        vc_store(w->indices, to, vc_load(w->best_indices, i));
     }
 }
 
-/* What the parts left, one behind the other: k of each but the last, which may have fewer elements. */
+/* Stores the results of this part. The last work-group of a row to finish selects from the results of all parts: k
+   from each but the last part, which may have fewer elements. */
 static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) {
     const vd_top_k *p = w->plan;
-    uint32_t k = p->desc.k, rest = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
+    uint32_t k = p->desc.k, last_size = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
     vd__top_source s;
     vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_FOR(w, i, wanted) {
         vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
-        vc_store(w->keys, to, vc_load(w->best, i));
-        vc_store(w->places, to, vc_load(w->where, i));
+        vc_store(w->keys, to, vc_load(w->best_keys, i));
+        vc_store(w->places, to, vc_load(w->best_indices, i));
     }
     vc_val last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
     s.parts = true;
     s.first = zero;
-    s.count = vc_select(last, vc_u32((p->parts - 1) * k + (rest < k ? rest : k)), zero);
+    s.count = vc_select(last, vc_u32((p->parts - 1) * k + (last_size < k ? last_size : k)), zero);
     s.wanted = vc_select(last, vc_u32(k), zero);
-    s.turns = vc_select(last, vc_u32(vd__top_digit_count(p)), zero);
-    s.places = vc_select(last, vc_u32(p->room), zero);
+    s.digits = vc_select(last, vc_u32(vd__top_digit_count(p)), zero);
+    s.sort_count = vc_select(last, vc_u32(p->capacity), zero);
     vd__top_select(w, &s);
     vd__top_write(w, &s);
 }
 
-/* The arguments, in the order in which vd_top_k_run gives them, and shared memory. */
+/* Declares the arguments, in the order of vd_top_k_run, and shared memory. */
 static void vd__top_declare(vd__top_writer *w) {
     const vd_top_k *p = w->plan;
     w->in = vc_buffer(w->k, "in", p->desc.type, VC_READ);
@@ -8558,8 +8576,8 @@ static void vd__top_declare(vd__top_writer *w) {
         w->places = vc_buffer(w->k, "places", VC_U32, VC_READ_WRITE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
-    w->best = vc_shared(w->k, "best", w->key, p->room);
-    w->where = vc_shared(w->k, "where", VC_U32, p->room);
+    w->best_keys = vc_shared(w->k, "best", w->key, p->capacity);
+    w->best_indices = vc_shared(w->k, "where", VC_U32, p->capacity);
     w->counts = vc_shared(w->k, "counts", VC_U32, VD__TOP_DIGITS);
     w->choice = vc_shared(w->k, "choice", VC_U32, 3);
     w->found = vc_shared(w->k, "found", VC_U32, 1);
@@ -8576,10 +8594,10 @@ static vd_result vd__top_build(vd_top_k *p) {
     w.map = vd__top_map(&p->desc);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
-    w.wide = vd__reduce_wide(p->desc.type);
-    w.key = vc_type_size(w.wide) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    w.register_type = vd__reduce_wide(p->desc.type);
+    w.key = vc_type_size(w.register_type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
     vd__top_declare(&w);
-    w.lane = vc_local_index(w.k);
+    w.thread = vc_local_index(w.k);
     vc_val group = vc_group_id(w.k, 0);
     w.row = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
     vc_val part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
@@ -8587,8 +8605,8 @@ static vd_result vd__top_build(vd_top_k *p) {
     s.first = vc_mul(part, vc_u32(p->part));
     s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
     s.wanted = vc_min(vc_u32(p->desc.k), s.count);
-    s.turns = vc_u32(vd__top_digit_count(p));
-    s.places = vc_u32(p->room);
+    s.digits = vc_u32(vd__top_digit_count(p));
+    s.sort_count = vc_u32(p->capacity);
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
@@ -8617,51 +8635,54 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     return VD_OK;
 }
 
-/* A row is dealt out to so many workgroups. */
+/* Splits each row into about `wanted` parts of equal size. */
 static void vd__top_split_rows(vd_top_k *p, uint64_t wanted) {
     p->part = (uint32_t)vd__plan_shares(p->n, wanted);
     p->parts = (uint32_t)vd__plan_shares(p->n, p->part);
 }
 
-/* How often loops go round over elements: once for each digit and once to collect; those of a part, and what all parts left. */
+/* Iterations of an invocation's loops over the elements of its part, or over the results of all parts: one loop per
+   digit, and one to collect. */
 static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
     uint64_t count = !parts ? p->part : p->parts > 1 ? (uint64_t)p->parts * p->desc.k : 0;
     return (vd__top_digit_count(p) + 1) * vd__plan_shares(count, p->threads);
 }
 
-/* Lets every part come to an end, and the last one with what the others left: by more of them, or by more threads. */
-static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t limit) {
-    uint64_t most = vd__plan_rounds(d), parts = p->parts;
-    while (vd__top_iterations(p, false) > most / 2) vd__top_split_rows(p, parts *= 2);
-    while (vd__top_iterations(p, false) + vd__top_iterations(p, true) > most && p->threads < VD__TOP_DIGITS
-           && p->threads * 2 <= limit) {
+/* Increases the number of parts, and then of threads, until no invocation exceeds the device's limit of loop
+   iterations. Returns VD_ERROR_UNSUPPORTED if that is not possible. */
+static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t max_threads) {
+    uint64_t max_iterations = vd__plan_rounds(d), parts = p->parts;
+    while (vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, parts *= 2);
+    while (vd__top_iterations(p, false) + vd__top_iterations(p, true) > max_iterations && p->threads < VD__TOP_DIGITS
+           && p->threads * 2 <= max_threads) {
         p->threads *= 2;
-        for (vd__top_split_rows(p, parts = 1); vd__top_iterations(p, false) > most / 2;)
+        for (vd__top_split_rows(p, parts = 1); vd__top_iterations(p, false) > max_iterations / 2;)
             vd__top_split_rows(p, parts *= 2);
     }
-    if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= most) return VD_OK;
+    if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= max_iterations) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "%u of %llu elements take a processor %llu rounds of a loop; it takes up "
                         "to %llu", p->desc.k, (unsigned long long)p->n,
                         (unsigned long long)(vd__top_iterations(p, false) + vd__top_iterations(p, true)),
-                        (unsigned long long)most);
+                        (unsigned long long)max_iterations);
 }
 
-/* Enough workgroups to fill a device, as long as each goes over far more than it leaves to the last one. */
+/* Plans enough work-groups to fill the device, as long as each reads far more elements than it passes to the last
+   one. */
 static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
-    uint32_t limit = vd__plan_threads(d);
+    uint32_t max_threads = vd__plan_threads(d);
     uint64_t wanted = cpu ? 8 : 2 * vd__plan_groups;
     p->threads = cpu ? 64 : VD__TOP_DIGITS;
-    while (p->threads > 32 && (p->threads > limit || p->threads >= 2 * p->n)) p->threads /= 2;
-    for (p->room = 1; p->room < p->desc.k; p->room *= 2) {}
-    uint64_t least = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32
+    while (p->threads > 32 && (p->threads > max_threads || p->threads >= 2 * p->n)) p->threads /= 2;
+    for (p->capacity = 1; p->capacity < p->desc.k; p->capacity *= 2) {}
+    uint64_t min_elements = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32
                                                                           : 16 * (uint64_t)p->desc.k;
     wanted /= p->rows;
-    if (wanted > p->n / least) wanted = p->n / least;
+    if (wanted > p->n / min_elements) wanted = p->n / min_elements;
     if (wanted < 2) wanted = 1;
     vd__top_split_rows(p, wanted);
-    return vd__top_limit_iterations(p, d, limit);
+    return vd__top_limit_iterations(p, d, max_threads);
 }
 
 static vd_result vd__top_make(vd_top_k *p) {
@@ -8672,10 +8693,10 @@ static vd_result vd__top_make(vd_top_k *p) {
     if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
-        uint64_t left = p->rows * p->parts * p->desc.k;
-        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, left,
+        uint64_t results = p->rows * p->parts * p->desc.k;
+        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, results,
                                  NULL);
-        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, left, NULL);
+        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, results, NULL);
         p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->keys.id || !p->places.id || !p->tickets.id) return vd_error_result();
     }
@@ -8685,12 +8706,12 @@ static vd_result vd__top_make(vd_top_k *p) {
 VD__PLAN_NEW(top_k, vd__top_make)
 
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
-    uint64_t left = p->rows * p->desc.k;
+    uint64_t results = p->rows * p->desc.k;
     vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values");
     vd__named indices = vd__named_of(io->indices, "indices");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, p->rows * p->n, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, left, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, left, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, results, NULL);
+    if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, results, NULL);
     if (!result) result = vd__plan_check_apart(p->ctx, in, values, false);
     if (!result) result = vd__plan_check_apart(p->ctx, in, indices, false);
     return result ? result : vd__plan_check_apart(p->ctx, values, indices, false);
@@ -8699,8 +8720,8 @@ static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
 VD__FFT_SMALL_END
 
 // >>vkfft
-/* Another engine behind the same calls: VkFFT, which writes GLSL, has glslang compile it and records dispatches of its own into a list. It binds buffers once
-   and for all, so that a plan has an application for every pair of buffers. */
+/* VkFFT as another engine for the same functions. VkFFT generates GLSL, compiles it with glslang and records its own
+   dispatches into a list. It binds buffers when it is initialised, so a plan has an application per pair of buffers. */
 
 typedef struct vd__vkfft vd__vkfft;
 static vd_result vd__vkfft_make(vd_fft *p);
@@ -8719,17 +8740,20 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #include <memory.h>
 #include <stdlib.h>
 
-/* What VkFFT and we call of Vulkan. */
+/* The Vulkan functions that VkFFT and this room call. */
 #define VD__VKFFT_FUNCTIONS(X) \
-    X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) X(vkAllocateMemory) X(vkBeginCommandBuffer) X(vkBindBufferMemory) X(vkCmdBindDescriptorSets) \
-    X(vkCmdBindPipeline) X(vkCmdCopyBuffer) X(vkCmdDispatch) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCreateBuffer) X(vkCreateCommandPool) \
-    X(vkCreateComputePipelines) X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFence) X(vkCreatePipelineLayout) X(vkCreateShaderModule) \
-    X(vkDestroyBuffer) X(vkDestroyCommandPool) X(vkDestroyDescriptorPool) X(vkDestroyDescriptorSetLayout) X(vkDestroyFence) X(vkDestroyPipeline) \
-    X(vkDestroyPipelineLayout) X(vkDestroyShaderModule) X(vkEndCommandBuffer) X(vkFreeCommandBuffers) X(vkFreeMemory) X(vkGetBufferMemoryRequirements) \
-    X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceProperties) X(vkMapMemory) X(vkQueueSubmit) X(vkResetFences) X(vkUnmapMemory) \
-    X(vkUpdateDescriptorSets) X(vkWaitForFences)
+    X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) X(vkAllocateMemory) X(vkBeginCommandBuffer) \
+    X(vkBindBufferMemory) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) X(vkCmdCopyBuffer) X(vkCmdDispatch) \
+    X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCreateBuffer) X(vkCreateCommandPool) X(vkCreateComputePipelines) \
+    X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFence) X(vkCreatePipelineLayout) \
+    X(vkCreateShaderModule) X(vkDestroyBuffer) X(vkDestroyCommandPool) X(vkDestroyDescriptorPool) \
+    X(vkDestroyDescriptorSetLayout) X(vkDestroyFence) X(vkDestroyPipeline) X(vkDestroyPipelineLayout) \
+    X(vkDestroyShaderModule) X(vkEndCommandBuffer) X(vkFreeCommandBuffers) X(vkFreeMemory) \
+    X(vkGetBufferMemoryRequirements) X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceProperties) \
+    X(vkMapMemory) X(vkQueueSubmit) X(vkResetFences) X(vkUnmapMemory) X(vkUpdateDescriptorSets) X(vkWaitForFences)
 
-/* VkFFT in a namespace of ours, where Vulkan's functions are those of the instance at hand, it prints nothing, and glslang takes resource limits of any age. */
+/* VkFFT, in a namespace in which Vulkan's functions are those of the context's instance, printf does nothing, and
+   glslang gets its own default limits: VkFFT's structure of limits has the layout of one version of glslang. */
 namespace vd__vkfft_space {
 #define VD__VKFFT_MEMBER(name) PFN_##name name;
 #define VD__VKFFT_DECLARE(name) static thread_local PFN_##name name;
@@ -8737,7 +8761,7 @@ VD__VKFFT_FUNCTIONS(VD__VKFFT_DECLARE)
 
 static inline int (printf)(const char *, ...) { return 0; }
 
-struct glslang_resource_t { int numbers[93]; bool flags[9]; }; /* as VkFFT 1.2 fills it in, which nobody reads */
+struct glslang_resource_t { int numbers[93]; bool flags[9]; }; /* the layout that VkFFT 1.2 fills in; not read */
 struct glslang_input_t {
     ::glslang_source_t language;
     ::glslang_stage_t stage;
@@ -8773,41 +8797,43 @@ static inline ::glslang_input_t vd__vkfft_input(const glslang_input_t *from) {
 }
 
 static inline ::glslang_shader_t *glslang_shader_create(const glslang_input_t *input) {
-    ::glslang_input_t now = vd__vkfft_input(input);
-    return ::glslang_shader_create(&now);
+    ::glslang_input_t converted = vd__vkfft_input(input);
+    return ::glslang_shader_create(&converted);
 }
 static inline int glslang_shader_preprocess(::glslang_shader_t *shader, const glslang_input_t *input) {
-    ::glslang_input_t now = vd__vkfft_input(input);
-    return ::glslang_shader_preprocess(shader, &now);
+    ::glslang_input_t converted = vd__vkfft_input(input);
+    return ::glslang_shader_preprocess(shader, &converted);
 }
 static inline int glslang_shader_parse(::glslang_shader_t *shader, const glslang_input_t *input) {
-    ::glslang_input_t now = vd__vkfft_input(input);
-    return ::glslang_shader_parse(shader, &now);
+    ::glslang_input_t converted = vd__vkfft_input(input);
+    return ::glslang_shader_parse(shader, &converted);
 }
 
 #define VKFFT_BACKEND 0
 #include <vkFFT.h>
-} /* namespace */
+} /* namespace vd__vkfft_space */
 
 enum { VD__VKFFT_MAX_BLOCKS = 2, VD__VKFFT_MAX_PAIRS = 8 };
 
-/* One of its applications, with all that its configuration points to. */
+/* A VkFFT application, and the objects that its configuration points to. `launch` has the buffers too: those bound at
+   initialisation do not yet include the ones of Bluestein's algorithm. */
 typedef struct vd__vkfft_app {
     vd__vkfft_space::VkFFTApplication app;
-    vd__vkfft_space::VkFFTLaunchParams launch; /* the buffers too: what it binds while it plans are not yet those of Bluestein's algorithm */
-    bool made;
+    vd__vkfft_space::VkFFTLaunchParams launch;
+    bool initialized;
     VkBuffer in, out;
     uint64_t in_bytes, out_bytes;
 } vd__vkfft_app;
 
-/* The applications for two buffers. */
+/* The applications for a pair of buffers and a direction. */
 typedef struct vd__vkfft_pair {
-    uint64_t in, out;        /* ids */
+    uint64_t in, out;        /* ids of the buffers */
     vd_fft_direction direction;
-    vd__vkfft_app part[VD__VKFFT_MAX_BLOCKS];
+    vd__vkfft_app apps[VD__VKFFT_MAX_BLOCKS];
 } vd__vkfft_pair;
 
-/* Up to three dimensions, the contiguous one first, of which some are transformed. */
+/* What one application transforms: up to three dimensions, the contiguous one first. `axes`: bit set of those
+   transformed. */
 typedef struct vd__vkfft_block {
     uint64_t size[3], batches;
     uint32_t dimensions, axes;
@@ -8823,10 +8849,10 @@ struct vd__vkfft {
     vd__vkfft_block block[VD__VKFFT_MAX_BLOCKS];
     uint32_t blocks;
     bool normalized;
-    vd__vkfft_pair *pair[VD__VKFFT_MAX_PAIRS];
+    vd__vkfft_pair *pairs[VD__VKFFT_MAX_PAIRS];
 };
 
-/* Makes Vulkan's functions those of a plan, for this thread's calls of VkFFT. */
+/* Sets the Vulkan functions that VkFFT calls on this thread to those of the plan. */
 static void vd__vkfft_set_functions(const vd__vkfft *v) {
 #define VD__VKFFT_SET(name) vd__vkfft_space::name = v->name;
     VD__VKFFT_FUNCTIONS(VD__VKFFT_SET)
@@ -8864,31 +8890,35 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* Neighbouring dimensions that are not transformed become one, those of one element go. From the contiguous one on; returns how many are left. */
-static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *along) {
+/* Merges adjacent dimensions that are not transformed and removes those of one element. Sizes are returned from the
+   contiguous dimension on, with whether they are transformed; returns their number. */
+static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transformed) {
     uint32_t count = 0;
     for (uint32_t i = p->dimensions; i-- > 0;) {
         bool axis = (p->axes >> i & 1) != 0;
         if (p->shape[i] == 1) continue;
-        if (!axis && count && !along[count - 1]) {
+        if (!axis && count && !transformed[count - 1]) {
             size[count - 1] *= p->shape[i];
             continue;
         }
         size[count] = p->shape[i];
-        along[count++] = axis;
+        transformed[count++] = axis;
     }
     return count;
 }
 
-/* Three dimensions at a time and a batch. Four of which the last is transformed take a second application, for that one. Of a single dimension VkFFT makes its
-   batch a second one; of two the batch is made a third here, since VkFFT 1.2 numbers transforms of a batch wrongly where it splits a dispatch for it. */
+/* Splits the shape into blocks. VkFFT transforms up to three dimensions and a batch. Four dimensions of which the
+   last is transformed need a second application for the last. For a single dimension, VkFFT makes the batch a second
+   dimension. For two, the batch becomes a third dimension here, because VkFFT 1.2 numbers the transforms of a batch
+   wrongly if it splits a dispatch. */
 static void vd__vkfft_plan(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     uint64_t size[4];
-    bool along[4];
-    uint32_t count = vd__vkfft_merge(p, size, along);
+    bool transformed[4];
+    uint32_t count = vd__vkfft_merge(p, size, transformed);
     vd__vkfft_block *b = v->block;
-    uint32_t inner = count && count != 3 && !along[count - 1] ? count - 1 : count; /* the last, if not transformed, is the batch */
+    /* If the last dimension is not transformed, it becomes the batch. */
+    uint32_t inner = count && count != 3 && !transformed[count - 1] ? count - 1 : count;
     b->batches = inner < count ? size[count - 1] : 1;
     if (inner == 4) {
         inner = 3;
@@ -8901,20 +8931,20 @@ static void vd__vkfft_plan(vd_fft *p) {
     }
     for (uint32_t i = 0; i < inner; i++) {
         b->size[b->dimensions++] = size[i];
-        if (along[i]) b->axes |= 1u << i;
+        if (transformed[i]) b->axes |= 1u << i;
     }
     v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
 }
 
-/* Whether what lies behind each other in the last direction of a dispatch is one dispatch, if it is a batch. */
-static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t most) {
+/* Checks that the planes of a batch of cubes fit into the third dimension of one dispatch: at most max_planes. */
+static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     const vd__vkfft_block *b = p->vkfft->block;
     uint64_t planes = b->size[2];
     if (b->batches == 1 || b->dimensions < 3) return VD_OK;
     if ((b->axes & 4) && b->size[1] > planes) planes = b->size[1];
-    if (planes <= most / b->batches) return VD_OK;
+    if (planes <= max_planes / b->batches) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %u planes of all cubes at most, not %llu times "
-                        "%llu", most, (unsigned long long)b->batches, (unsigned long long)planes);
+                        "%llu", max_planes, (unsigned long long)b->batches, (unsigned long long)planes);
 }
 
 static void vd__vkfft_context_lost(void *plan);
@@ -8948,84 +8978,85 @@ static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     if (!pair) return;
     vd__vkfft_set_functions(p->vkfft);
     for (uint32_t i = 0; i < VD__VKFFT_MAX_BLOCKS; i++)
-        if (pair->part[i].made) vd__vkfft_space::deleteVkFFT(&pair->part[i].app);
+        if (pair->apps[i].initialized) vd__vkfft_space::deleteVkFFT(&pair->apps[i].app);
     vd__fft_free(&p->allocator, pair);
 }
 
-/* Commands of VkFFT's may be under way, of which we know no end. */
+/* Waits until the device is idle: commands of VkFFT may be in flight, and it does not report when they end. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     if (!v) return;
-    if (v->pair[0]) vd_wait_idle(p->ctx);
-    for (uint32_t i = 0; i < VD__VKFFT_MAX_PAIRS; i++) vd__vkfft_free_pair(p, v->pair[i]);
+    if (v->pairs[0]) vd_wait_idle(p->ctx);
+    for (uint32_t i = 0; i < VD__VKFFT_MAX_PAIRS; i++) vd__vkfft_free_pair(p, v->pairs[i]);
     if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
     if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
     vd__fft_free(&p->allocator, v);
     p->vkfft = NULL;
 }
 
-/* It has objects of the device's. */
+/* Called when the context is destroyed: VkFFT's objects belong to its device. */
 static void vd__vkfft_context_lost(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
 
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
 
-static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t number) {
+static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t index) {
     vd__vkfft *v = call->p->vkfft;
-    vd__vkfft_app *part = &call->pair->part[number];
-    const vd__vkfft_block *b = &v->block[number];
-    vd__vkfft_space::VkFFTConfiguration c;
-    const vd_buffer_info *in = number ? &call->out : &call->in;
-    memset((void *)&c, 0, sizeof c);
-    c.FFTdim = b->dimensions;
-    for (uint32_t i = 0; i < b->dimensions; i++) {
-        c.size[i] = b->size[i];
-        c.omitDimension[i] = b->axes >> i & 1 ? 0 : 1;
+    vd__vkfft_app *app = &call->pair->apps[index];
+    const vd__vkfft_block *block = &v->block[index];
+    vd__vkfft_space::VkFFTConfiguration config;
+    const vd_buffer_info *in = index ? &call->out : &call->in;
+    memset((void *)&config, 0, sizeof config);
+    config.FFTdim = block->dimensions;
+    for (uint32_t i = 0; i < block->dimensions; i++) {
+        config.size[i] = block->size[i];
+        config.omitDimension[i] = block->axes >> i & 1 ? 0 : 1;
     }
-    c.numberBatches = b->batches;
-    c.physicalDevice = &v->physical;
-    c.device = &v->device;
-    c.queue = &v->queue;
-    c.commandPool = &v->pool;
-    c.fence = &v->fence;
-    c.normalize = v->normalized;
-    c.useLUT = 1;            /* sines and cosines of a driver may be as wrong as 2^-11 */
-    c.makeForwardPlanOnly = call->pair->direction == VD_FFT_FORWARD;
-    c.makeInversePlanOnly = call->pair->direction != VD_FFT_FORWARD;
-    part->in = (VkBuffer)in->native;
-    part->out = (VkBuffer)call->out.native;
-    part->in_bytes = in->native_offset + in->size;
-    part->out_bytes = call->out.native_offset + call->out.size;
-    c.bufferSize = &part->out_bytes;
-    c.bufferOffset = call->out.native_offset;
-    part->launch.bufferOffset = call->out.native_offset;
-    part->launch.buffer = &part->out;
-    if (part->in == part->out && in->native_offset == call->out.native_offset) return c;
-    c.isInputFormatted = 1;
-    c.inputBufferSize = &part->in_bytes;
-    c.inputBufferOffset = part->launch.inputBufferOffset = in->native_offset;
-    part->launch.inputBuffer = &part->in;
-    return c;
+    config.numberBatches = block->batches;
+    config.physicalDevice = &v->physical;
+    config.device = &v->device;
+    config.queue = &v->queue;
+    config.commandPool = &v->pool;
+    config.fence = &v->fence;
+    config.normalize = v->normalized;
+    config.useLUT = 1; /* sines and cosines of a driver may have errors of 2^-11 */
+    config.makeForwardPlanOnly = call->pair->direction == VD_FFT_FORWARD;
+    config.makeInversePlanOnly = call->pair->direction != VD_FFT_FORWARD;
+    app->in = (VkBuffer)in->native;
+    app->out = (VkBuffer)call->out.native;
+    app->in_bytes = in->native_offset + in->size;
+    app->out_bytes = call->out.native_offset + call->out.size;
+    config.bufferSize = &app->out_bytes;
+    config.bufferOffset = call->out.native_offset;
+    app->launch.bufferOffset = call->out.native_offset;
+    app->launch.buffer = &app->out;
+    if (app->in == app->out && in->native_offset == call->out.native_offset) return config;
+    config.isInputFormatted = 1;
+    config.inputBufferSize = &app->in_bytes;
+    config.inputBufferOffset = app->launch.inputBufferOffset = in->native_offset;
+    app->launch.inputBuffer = &app->in;
+    return config;
 }
 
-/* Compiles, and uploads its tables through the queue. */
+/* Initialises the applications: compiles their shaders, and uploads their tables through the queue. */
 static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     (void)native;
     vd__vkfft_set_functions(call->p->vkfft);
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
-        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->part[i].app,
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->apps[i].app,
                                                                                vd__vkfft_configure(call, i));
         if (result)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT makes no plan: VkFFTResult %d", (int)result);
-        call->pair->part[i].made = true;
+        call->pair->apps[i].initialized = true;
     }
     return VD_OK;
 }
 
-/* A free place; VD__VKFFT_MAX_PAIRS: there is none, since lists that were not submitted yet may use any of them. */
+/* Returns a free slot, or VD__VKFFT_MAX_PAIRS. Pairs are not replaced: lists that are not submitted yet may use any
+   of them. */
 static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     uint32_t i = 0;
-    while (i < VD__VKFFT_MAX_PAIRS && p->vkfft->pair[i]) i++;
+    while (i < VD__VKFFT_MAX_PAIRS && p->vkfft->pairs[i]) i++;
     return i;
 }
 
@@ -9034,7 +9065,7 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
     vd__vkfft_call call;
     uint32_t i;
     for (i = 0; i < VD__VKFFT_MAX_PAIRS; i++) {
-        *found = v->pair[i];
+        *found = v->pairs[i];
         if (*found && (*found)->in == io->in.id && (*found)->out == out.id && (*found)->direction == io->direction)
             return VD_OK;
     }
@@ -9055,7 +9086,7 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
         vd__vkfft_free_pair(p, call.pair);
         return result;
     }
-    v->pair[i] = *found = call.pair;
+    v->pairs[i] = *found = call.pair;
     return VD_OK;
 }
 
@@ -9064,10 +9095,10 @@ static vd_result vd__vkfft_append(void *user, void *commands) {
     VkCommandBuffer buffer = (VkCommandBuffer)commands;
     vd__vkfft_set_functions(call->p->vkfft);
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
-        vd__vkfft_app *part = &call->pair->part[i];
-        part->launch.commandBuffer = &buffer;
+        vd__vkfft_app *app = &call->pair->apps[i];
+        app->launch.commandBuffer = &buffer;
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(
-            &part->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &part->launch);
+            &app->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &app->launch);
         if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFT records nothing: VkFFTResult %d", (int)result);
     }
     return VD_OK;
@@ -9095,7 +9126,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 }
 
 #else
-struct vd__vkfft { int none; };
+struct vd__vkfft { int unused; };
 
 static vd_result vd__vkfft_make(vd_fft *p) {
     (void)p;
