@@ -6500,7 +6500,7 @@ static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint
    - One pass with decoupled look-back (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back,
      2016): each tile publishes its aggregate, then its inclusive prefix. A tile combines the aggregates of its
      predecessors until it meets an inclusive prefix. Tickets number the tiles in the order in which work-groups start,
-     so a work-group only waits for work-groups that have started, and the look-back terminates.
+     so a work-group only waits for work-groups that have started.
    - Three kernels, for devices on which waiting is not safe or not worthwhile: the first computes the tiles'
      aggregates, the second scans these, the third scans the tiles.
 
@@ -6839,7 +6839,7 @@ static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t 
     return vc_add(vc_add(vc_mul(w->tile_index, vc_u32(w->tile_size)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
 }
 
-/* Whether the whole tile is inside the row. */
+/* Whether the tile is entirely inside the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
     return vc_le(vc_mul(vc_add(w->tile_index, vc_u32(1)), vc_u32(w->tile_size)), vc_u32((uint32_t)w->plan->count));
 }
@@ -6990,11 +6990,10 @@ static void vd__scan_write_results(const vd__scan_writer *w, const vc_val *resul
 }
 
 static void vd__scan_write(const vd__scan_writer *w, vd__scan_state prefix) {
-    uint32_t i, j;
     vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
-    for (i = 0; i < VD__SCAN_LOADS; i++) {
+    for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
         vd__scan_state s = vd__scan_combine_states(w, prefix, vd__scan_vector_prefix(w, i)), e, inclusive;
-        for (j = 0; j < w->vector; j++, s = inclusive) {
+        for (uint32_t j = 0; j < w->vector; j++, s = inclusive) {
             e = vd__scan_element(w, i * w->vector + j);
             inclusive = vd__scan_combine_states(w, s, e);
             result[i * w->vector + j] = vd__scan_result(w, s, inclusive, e);
@@ -7084,8 +7083,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     vc_val tile = w->mode == VD__SCAN_LOOK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
     vc_val tiles = vc_u32((uint32_t)w->plan->tiles);
     vd__scan_state aggregate, prefix = vd__scan_identity_state(w);
-    uint32_t i;
-    for (i = 0; i < VD__SCAN_LOADS * w->vector; i++) {
+    for (uint32_t i = 0; i < VD__SCAN_LOADS * w->vector; i++) {
         w->elements[i] = vc_var(w->k, "x", w->desc->type);
         if (w->desc->segmented) w->element_heads[i] = vc_var(w->k, "h", VC_U32);
     }
@@ -7418,7 +7416,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     return VD_OK;
 }
 
-/* The kernel number `step` of a run; VD__SCAN_MODES after the last one. Columns take one step per slab. */
+/* The mode of kernel number `step` of a run; VD__SCAN_MODES after the last one. Columns need one step per slab. */
 static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
@@ -7481,6 +7479,8 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
     return result;
 }
 
+/* Checks the buffers of a run. The addresses and offsets of those that may be accessed as vectors are ORed into
+   *address_bits. */
 static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *address_bits) {
     uint64_t elements = p->count * p->rows;
     vd__named out = vd__named_of(io->out, "out");
@@ -8305,7 +8305,7 @@ typedef struct vd__top_writer {
     vd__fragment map;
     vc_type register_type;   /* of elements in the kernel */
     vc_type key;             /* unsigned integer of the same size */
-    vc_ref in, values, indices, keys, places, tickets;
+    vc_ref in, values, indices, part_keys, part_indices, tickets;
     /* Shared memory: */
     vc_ref counts;           /* per digit */
     vc_ref choice;           /* the chosen digit, number of wanted elements that have it, number of all that have it */
@@ -8370,8 +8370,8 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     vc_val at, v;
     if (s->parts) {
         at = vc_add(vc_mul(w->row, vc_u32(p->parts * p->desc.k)), i);
-        item.key = vc_load(w->keys, at);
-        item.index = vc_load(w->places, at);
+        item.key = vc_load(w->part_keys, at);
+        item.index = vc_load(w->part_indices, at);
         return item;
     }
     item.index = vc_add(s->first, i);
@@ -8551,8 +8551,8 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_FOR(w, i, wanted) {
         vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
-        vc_store(w->keys, to, vc_load(w->best_keys, i));
-        vc_store(w->places, to, vc_load(w->best_indices, i));
+        vc_store(w->part_keys, to, vc_load(w->best_keys, i));
+        vc_store(w->part_indices, to, vc_load(w->best_indices, i));
     }
     vc_val last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
     s.parts = true;
@@ -8572,8 +8572,8 @@ static void vd__top_declare(vd__top_writer *w) {
     w->values = vc_buffer(w->k, "values", p->desc.type, VC_WRITE);
     w->indices = vc_buffer(w->k, "indices", VC_U32, VC_WRITE);
     if (p->parts > 1) {
-        w->keys = vc_buffer(w->k, "keys", w->key, VC_READ_WRITE);
-        w->places = vc_buffer(w->k, "places", VC_U32, VC_READ_WRITE);
+        w->part_keys = vc_buffer(w->k, "keys", w->key, VC_READ_WRITE);
+        w->part_indices = vc_buffer(w->k, "places", VC_U32, VC_READ_WRITE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
     w->best_keys = vc_shared(w->k, "best", w->key, p->capacity);
