@@ -58,7 +58,7 @@
        dump         the listing as readable text
        composite    complex numbers, matrices, structs and arrays
        public       the functions declared above
-       composed     public functions that record other public functions
+       derived      public functions that record other public functions
        image        functions on images
        glue         vc_kernel to vd_kernel
        end
@@ -299,8 +299,8 @@
 
        "8 of cosh" and "2^-10 of cosh": so many units in the last place of cosh(x).
 
-       norm and distance: 6 units; normalize: 8. cross, mirror and refract are sums of products, which can cancel; for
-       f16 they are computed in f32. mix rounds each step. dot is a chain of fma.
+       norm and distance: 6 units; normalize: 8. cross, reflect_vector and refract are sums of products, which can
+       cancel; for f16 they are computed in f32. mix rounds each step. dot is a chain of fma.
 
    Multi-word integers
        vc_add_carry, vc_sub_borrow and vc_mul_hi return the upper word of a sum, difference or product; vc_add, vc_sub
@@ -561,24 +561,24 @@ typedef struct vc_kernel vc_kernel;
 
 /* A value. {0}: never set. The members are private. */
 typedef struct vc_val {
-    uintptr_t of;        /* below 16: an immediate of that type; from 4096 on: the kernel */
+    uintptr_t owner;     /* below 16: an immediate of that type; from 4096 on: the kernel */
     uint64_t bits;       /* the immediate's bit pattern, or the node */
 } vc_val;
 
 /* A reference to memory. {0}: never set. The members are private. */
 typedef struct vc_ref {
-    vc_kernel *of;
+    vc_kernel *kernel;
     uint32_t memory;     /* node of the object */
     uint32_t index;      /* 1 + node of the dynamic element index; 0: none */
     int64_t offset;      /* constant element index */
     vc_type type;        /* of one element */
-    uint32_t born;       /* number of the kernel's vc_restart */
-    uint32_t order;      /* memory order of atomics, see vc_ordered */
+    uint32_t generation; /* number of the kernel's vc_restart */
+    uint32_t memory_order; /* memory order of atomics, see vc_ordered */
     uint32_t path, byte, leaf, inside; /* position inside an element, set by vc_at and vc_field */
 } vc_ref;
 
 /* An image argument. {0}: never set. The members are private. */
-typedef struct vc_image_ref { vc_kernel *of; uint32_t node, born; } vc_image_ref;
+typedef struct vc_image_ref { vc_kernel *kernel; uint32_t node, generation; } vc_image_ref;
 
 /* ---- descs: zero is the default of every field ---- */
 
@@ -662,7 +662,7 @@ typedef enum vc_dim {
 typedef enum vc_format {
     VC_FORMAT_NONE = 0,
     VC_FORMAT_RGBA32_F, VC_FORMAT_RGBA16_F, VC_FORMAT_R32_F, VC_FORMAT_RGBA8_UNORM, VC_FORMAT_RGBA8_SNORM,
-    VC_FORMAT_RG32_F, VC_FORMAT_RG16_F, VC_FORMAT_R11F_G11B10_F, VC_FORMAT_R16_F, VC_FORMAT_RGBA16_UNORM,
+    VC_FORMAT_RG32_F, VC_FORMAT_RG16_F, VC_FORMAT_R11G11B10_F, VC_FORMAT_R16_F, VC_FORMAT_RGBA16_UNORM,
     VC_FORMAT_RGB10A2_UNORM, VC_FORMAT_RG16_UNORM, VC_FORMAT_RG8_UNORM, VC_FORMAT_R16_UNORM, VC_FORMAT_R8_UNORM,
     VC_FORMAT_RGBA16_SNORM, VC_FORMAT_RG16_SNORM, VC_FORMAT_RG8_SNORM, VC_FORMAT_R16_SNORM, VC_FORMAT_R8_SNORM,
 
@@ -697,10 +697,10 @@ typedef struct vc_allocator {
 /* The machine a kernel is made for. Zero: it has every feature, and no limit is checked. vd_machine describes a
    context. */
 typedef struct vc_machine {
-    uint64_t lacks;                 /* VC_FEATURE_ bits it does not have; a kernel that needs one fails */
+    uint64_t missing_features;      /* VC_FEATURE_ bits it does not have; a kernel that needs one fails */
     uint32_t max_groups[3];         /* work-groups of one launch; 0: 65535. Below 2^31 - 1 the runtime may split a
                                        dispatch into several launches, and ids need the implicit argument
-                                       VC_HIDDEN_GROUP_BASE */
+                                       VC_IMPLICIT_GROUP_BASE */
     uint32_t max_local_size[3];     /* invocations of a work-group along each axis; 0: not checked */
     uint32_t max_local_invocations; /* invocations of a work-group; 0: not checked */
     uint32_t max_shared_bytes;      /* shared memory of a work-group in bytes; 0: not checked */
@@ -735,7 +735,7 @@ typedef struct vc_arg_info {
     vc_arg_kind kind;               /* how it is passed */
     vc_type type;                   /* of one element of a buffer (VC_NONE: any), of a value, of an image's component */
     uint32_t access;                /* of live code: VC_READ, VC_WRITE, both, or 0 if unused; values: 0 */
-    uint32_t place;                 /* binding number in set 0, or byte offset in the argument block */
+    uint32_t location;              /* binding number in set 0, or byte offset in the argument block */
     uint32_t size;                  /* bytes in the argument block: a value's size, 8 for an address or a CUDA image
                                        handle, 0 for a binding */
     uint32_t align;                 /* alignment in bytes: of a buffer's first byte, of a value in the block */
@@ -746,23 +746,23 @@ typedef struct vc_arg_info {
 } vc_arg_info;
 
 /* Implicit arguments: u32 fields of the argument block after the declared arguments, filled in by the runtime. */
-typedef enum vc_hidden {
-    VC_HIDDEN_NONE = 0,
-    VC_HIDDEN_THREADS,              /* threads of the dispatch along `axis` */
-    VC_HIDDEN_GROUPS,               /* work-groups of the whole dispatch along `axis` */
-    VC_HIDDEN_GROUP_BASE,           /* first work-group of this launch along `axis`, if the dispatch was split */
-    VC_HIDDEN_LENGTH,               /* elements of buffer `arg`, at most 2^32 - 1 */
-    VC_HIDDEN_SHAPE,                /* extent of buffer `arg` along `axis`, 0 to 3 */
-    VC_HIDDEN_OUTPUT                /* number of the first of vc_info.formats, at least 1. `arg`: the output buffer, the
-                                       last argument, with elements of u32; room `composed` describes its contents */
-} vc_hidden;
+typedef enum vc_implicit {
+    VC_IMPLICIT_NONE = 0,
+    VC_IMPLICIT_THREADS,            /* threads of the dispatch along `axis` */
+    VC_IMPLICIT_GROUPS,             /* work-groups of the whole dispatch along `axis` */
+    VC_IMPLICIT_GROUP_BASE,         /* first work-group of this launch along `axis`, if the dispatch was split */
+    VC_IMPLICIT_LENGTH,             /* elements of buffer `arg`, at most 2^32 - 1 */
+    VC_IMPLICIT_SHAPE,              /* extent of buffer `arg` along `axis`, 0 to 3 */
+    VC_IMPLICIT_OUTPUT              /* number of the first of vc_info.formats, at least 1. `arg`: the output buffer, the
+                                       last argument, with elements of u32; room `derived` describes its contents */
+} vc_implicit;
 
-typedef struct vc_hidden_info {
-    vc_hidden kind;                 /* what the runtime writes there */
+typedef struct vc_implicit_info {
+    vc_implicit kind;               /* what the runtime writes there */
     uint32_t arg;                   /* index into vc_info.args, for the kinds that refer to a buffer */
     uint32_t axis;                  /* for the kinds that have one */
-    uint32_t place;                 /* byte offset in the argument block */
-} vc_hidden_info;
+    uint32_t offset;                /* byte offset in the argument block */
+} vc_implicit_info;
 
 typedef struct vc_info {
     const char *name;               /* of the kernel */
@@ -770,14 +770,14 @@ typedef struct vc_info {
                                        name made a valid identifier */
     const vc_arg_info *args;        /* in order of declaration; the output buffer is last */
     int arg_count;                  /* of args */
-    const vc_hidden_info *hidden;   /* implicit arguments */
-    int hidden_count;               /* of hidden */
-    uint32_t value_bytes;           /* size of the argument block in bytes, implicit arguments included; a multiple of
+    const vc_implicit_info *implicit; /* implicit arguments */
+    int implicit_count;             /* length of implicit */
+    uint32_t argument_bytes;        /* size of the argument block in bytes, implicit arguments included; a multiple of
                                        4, in CUDA C and OpenCL C of 8 if a field has that alignment */
     uint32_t local_size[3];         /* invocations of a work-group */
     uint32_t shared_bytes;          /* shared memory of a work-group; an upper bound that counts vectors of 3 as 4 */
     uint64_t features;              /* VC_FEATURE_ bits the code needs */
-    uint32_t nodes, live_nodes;     /* operations recorded; operations printed */
+    uint32_t operations, live_operations; /* operations recorded; operations printed */
     const char *const *formats;     /* of vc_printf: operand types, then the text: "f32 u32x2:a %f b %u"; of vc_assert:
                                        "assert:text" */
     int format_count;               /* of formats */
@@ -1109,7 +1109,7 @@ VC_API vc_val vc_distance(vc_val a, vc_val b);                  /* norm(a - b) *
 VC_API vc_val vc_normalize(vc_val a);                           /* a * rsqrt(dot(a, a)); NaN for the zero vector */
 VC_API vc_val vc_cross(vc_val a, vc_val b);                     /* cross product of vectors of 3 components */
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference); /* dot(reference, i) < 0 ? n : -n */
-VC_API vc_val vc_mirror(vc_val i, vc_val n);                    /* GLSL's reflect: i - 2 * dot(n, i) * n */
+VC_API vc_val vc_reflect_vector(vc_val i, vc_val n);            /* GLSL's reflect: i - 2 * dot(n, i) * n */
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta);       /* i, n: unit vectors; eta: scalar, ratio of refractive
                                                                    indices; 0 for total reflection */
 
@@ -1148,8 +1148,8 @@ VC_API vc_val vc_rotl(vc_val a, vc_val count);                  /* rotate left; 
 VC_API vc_val vc_rotr(vc_val a, vc_val count);                  /* rotate right */
 
 /* Bit fields: `count` bits from bit `offset` (modulo the width) on, cut off at the top of the type. */
-VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count);          /* sign-extended if a is signed */
-VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count); /* a, the field set to b */
+VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count);     /* sign-extended if a is signed */
+VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count); /* a, the field set to b */
 
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b);                    /* upper half of the double-width product */
 VC_API vc_val vc_add_carry(vc_val a, vc_val b);                 /* carry of the unsigned sum a + b, 0 or 1 */
@@ -1329,17 +1329,22 @@ VC_API int vc_case_begin(vc_kernel *k, int64_t value);
 VC_API int vc_default_begin(vc_kernel *k);
 VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis); /* axis 0 opens the guard over `axes` axes */
 VC_API int vc_block_end(vc_kernel *k);                          /* returns 0 */
-typedef enum vc_lazy_kind { VC_LAZY_SELECT = 0, VC_LAZY_AND, VC_LAZY_OR } vc_lazy_kind;
-typedef struct vc_lazy {
-    vc_kernel *of;
+typedef enum vc_short_circuit_kind {
+    VC_SHORT_CIRCUIT_SELECT = 0,
+    VC_SHORT_CIRCUIT_AND,
+    VC_SHORT_CIRCUIT_OR
+} vc_short_circuit_kind;
+typedef struct vc_short_circuit {
+    vc_kernel *kernel;
     const char *call;
-    vc_val condition, a;
+    vc_val condition, first_value;
     vc_ref result;
-    uint32_t which, front, block;
-} vc_lazy;
-VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, vc_val condition);
-VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a);
-VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out);
+    uint32_t which, region, block;
+} vc_short_circuit;
+VC_API vc_short_circuit vc_short_circuit_begin(vc_kernel *k, const char *call, vc_short_circuit_kind kind,
+                                               vc_val condition);
+VC_API void vc_short_circuit_else(vc_short_circuit *lazy, vc_val a);
+VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *out);
 
 #define VC__JOIN2(a, b) a##b
 #define VC__JOIN(a, b) VC__JOIN2(a, b)
@@ -1378,14 +1383,14 @@ VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out);
        vc_select_lazy  condition ? a : b; only the selected operand runs
    The operands b, and a of vc_select_lazy, are recorded in a block: they may load, and call functions that record
    statements. Values made in them cannot be used elsewhere. vc_select_lazy accepts any type. */
-#define vc_and_then(k, out, a, b) VC__LAZY(k, vc_and_then, VC_LAZY_AND, a, (void)0, b, out)
-#define vc_or_else(k, out, a, b) VC__LAZY(k, vc_or_else, VC_LAZY_OR, a, (void)0, b, out)
+#define vc_and_then(k, out, a, b) VC__LAZY(k, vc_and_then, VC_SHORT_CIRCUIT_AND, a, (void)0, b, out)
+#define vc_or_else(k, out, a, b) VC__LAZY(k, vc_or_else, VC_SHORT_CIRCUIT_OR, a, (void)0, b, out)
 #define vc_select_lazy(k, out, condition, a, b) \
-    VC__LAZY(k, vc_select_lazy, VC_LAZY_SELECT, condition, vc_lazy_else(&vc__lazy, a), b, out)
+    VC__LAZY(k, vc_select_lazy, VC_SHORT_CIRCUIT_SELECT, condition, vc_short_circuit_else(&vc__lazy, a), b, out)
 #define VC__LAZY(k, call, kind, condition, between, value, out) do { \
-        vc_lazy vc__lazy = vc_lazy_begin(k, #call, kind, condition); \
+        vc_short_circuit vc__lazy = vc_short_circuit_begin(k, #call, kind, condition); \
         between; \
-        vc_lazy_end(&vc__lazy, value, out); \
+        vc_short_circuit_end(&vc__lazy, value, out); \
     } while (0)
 
 /* Runs its block once for each thread of the dispatch; i, (x, y) or (x, y, z) are its global ids. Invocations beyond
@@ -1539,18 +1544,18 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #define VC__MAX_PRIVATE 65536u         /* bytes of private arrays per invocation */
 #define VC__MAX_GROUP_PRIVATE 4194304u /* and per work-group */
 #define VC__MAX_TABLES 262144u         /* bytes of constant tables */
-#define VC__NO_BASE 0x7fffffffu  /* a device with this limit of groups per axis never needs to split a launch */
+#define VC__NO_GROUP_BASE 0x7fffffffu /* a device with this limit of groups per axis never needs to split a launch */
 #define VC__NIL 0xffffffffu
-#define VC__NAME 48u             /* maximum bytes of a name in generated text */
+#define VC__NAME_BYTES 48u       /* maximum bytes of a name in generated text */
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
 /* avoids a copy at each of many call sites, or leaves all registers to a loop */
-#define VC__APART __attribute__((noinline))
+#define VC__NOINLINE __attribute__((noinline))
 #define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path and called more than once */
 #else
 #define VC__PREFETCH(address) ((void)(address))
-#define VC__APART
+#define VC__NOINLINE
 #define VC__INLINE static inline
 #endif
 
@@ -1613,7 +1618,7 @@ static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
 
 /* Returns an array with room for at least `need` elements of `size` bytes and updates *capacity. Returns NULL if out
    of memory; the old block then stays valid. */
-static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
+static void *vc__array_grow(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
     uint32_t wanted = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
     void *block;
     if (need <= *capacity && at) return at;
@@ -1629,7 +1634,7 @@ static void *vc__grown(const vc_allocator *a, void *at, uint32_t *capacity, uint
 
 typedef struct vc__chunk { struct vc__chunk *next; size_t size, used; } vc__chunk; /* the data follows the head */
 #define VC__CHUNK_HEAD ((sizeof(vc__chunk) + 7) & ~(size_t)7)
-typedef struct vc__arena { vc__chunk *first, *now; } vc__arena;
+typedef struct vc__arena { vc__chunk *first, *current; } vc__arena;
 
 static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
     vc__chunk *c = size > SIZE_MAX - VC__CHUNK_HEAD ? NULL : (vc__chunk *)a->allocate(a->user, VC__CHUNK_HEAD + size);
@@ -1641,26 +1646,26 @@ static vc__chunk *vc__chunk_make(const vc_allocator *a, size_t size) {
 }
 
 /* Allocates `size` bytes, aligned to 8, that live until vc_restart or vc_free. Returns NULL if out of memory. */
-static void *vc__arena_take(const vc_allocator *a, vc__arena *arena, size_t size) {
+static void *vc__arena_allocate(const vc_allocator *a, vc__arena *arena, size_t size) {
     if (size > SIZE_MAX - 7) return NULL;
     size = (size + 7) & ~(size_t)7;
-    while (arena->now && arena->now->size - arena->now->used < size && arena->now->next) {
-        arena->now = arena->now->next;
-        arena->now->used = 0;
+    while (arena->current && arena->current->size - arena->current->used < size && arena->current->next) {
+        arena->current = arena->current->next;
+        arena->current->used = 0;
     }
-    if (!arena->now || arena->now->size - arena->now->used < size) {
+    if (!arena->current || arena->current->size - arena->current->used < size) {
         vc__chunk *c = vc__chunk_make(a, size < 4000 ? 4000 : size);
         if (!c) return NULL;
-        if (arena->now) arena->now->next = c; else arena->first = c;
-        arena->now = c;
+        if (arena->current) arena->current->next = c; else arena->first = c;
+        arena->current = c;
     }
-    arena->now->used += size;
-    return (char *)arena->now + VC__CHUNK_HEAD + arena->now->used - size;
+    arena->current->used += size;
+    return (char *)arena->current + VC__CHUNK_HEAD + arena->current->used - size;
 }
 
 static void vc__arena_rewind(vc__arena *arena) {
-    arena->now = arena->first;
-    if (arena->now) arena->now->used = 0;
+    arena->current = arena->first;
+    if (arena->current) arena->current->used = 0;
 }
 
 static void vc__arena_free(const vc_allocator *a, vc__arena *arena) {
@@ -1672,8 +1677,8 @@ static void vc__arena_free(const vc_allocator *a, vc__arena *arena) {
 }
 
 /* Output buffers of the printers. vc_restart keeps their memory. */
-typedef struct vc__words { uint32_t *at; uint32_t count, capacity; } vc__words;
-typedef struct vc__text { char *at; size_t length, capacity; } vc__text; /* zero-terminated */
+typedef struct vc__words { uint32_t *data; uint32_t count, capacity; } vc__words;
+typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* zero-terminated */
 
 // >>fail
 /* The first error of a kernel: one sentence with the kernel, the call, the operands, their types and what to do.
@@ -1702,15 +1707,15 @@ VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
 }
 
 /* Fails with "vc_add in kernel 'saxpy': " followed by the formatted text. */
-VC__PRINTF(3, 4) static void vc__refuse(vc_kernel *k, const char *call, const char *format, ...) {
+VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vc__fail_list(k, call, format, list);
     va_end(list);
 }
-/* As vc__refuse; the value of the expression is what the check (false) or the call (no value) returns. */
-#define VC__REFUSE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), false)
-#define VC__DECLINE(k, call, ...) (vc__refuse(k, call, __VA_ARGS__), vc__no_value())
+/* As vc__fail_call; the value of the expression is what the check (false) or the call (no value) returns. */
+#define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
+#define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
 
 static void vc__no_memory(vc_kernel *k);
 
@@ -1729,7 +1734,7 @@ typedef struct vc__kind_info {
     uint8_t bits;     /* width of a value */
     uint8_t bytes;    /* in memory */
     uint8_t fraction, exponent; /* field widths of a float */
-    uint8_t needs;    /* VC_FEATURE_ that arithmetic of this kind needs */
+    uint8_t features; /* VC_FEATURE_ that arithmetic of this kind needs */
     uint8_t unused;   /* pads the row to 8 bytes, so indexing needs no multiplication */
 } vc__kind_info;
 
@@ -1763,7 +1768,7 @@ static const char *const vc__kind_names[16][4] = { /* indexed by rows - 1 */
 static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
 static inline uint32_t vc__rows(vc_type type) { return ((type >> 4) & 3u) + 1u; }
 static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
-static inline uint32_t vc__needs(vc_type type) { return vc__kinds[type & 15u].needs; }
+static inline uint32_t vc__kind_features(vc_type type) { return vc__kinds[type & 15u].features; }
 static inline vc_type vc__vec(vc_type scalar, uint32_t rows) { return scalar + 16u * (rows - 1u); }
 static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
 static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
@@ -1839,7 +1844,7 @@ static const vc__format_info vc__formats[] = {
 enum { VC__IMAGE_FORMATS = sizeof vc__formats / sizeof *vc__formats };
 
 /* Whether a format is not one of those that every device supports. */
-static inline bool vc__is_rare_format(uint32_t format) {
+static inline bool vc__is_optional_format(uint32_t format) {
     return format > VC_FORMAT_RGBA8_SNORM && (format < VC_FORMAT_RGBA32_I || format > VC_FORMAT_R32_I)
            && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
 }
@@ -1946,27 +1951,27 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* u32, as the next three */ \
-    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
-    X(SUBGROUP_COUNT, "subgroup_count", LEAF, 0, 0,  OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
-    X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
-    X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__expand_subgroup) \
+    X(SUBGROUP_SIZE, "subgroup_size", LEAF, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
+    X(SUBGROUP_COUNT, "subgroup_count", LEAF, 0, 0,  OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
+    X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
+    X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
     /* a[0] kind, a[1] argument (object), a[2] axis */ \
-    X(HIDDEN,       "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IMPLICIT,     "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* ---- construction ---- */ \
     /* a[0] first in extra, a[1] count */ \
     X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) \
     /* x: index */ \
     X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) \
     X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), \
-      VC__T_GLSL("$0[$1]"), vc__expand_extract) \
+      VC__T_GLSL("$0[$1]"), vc__lower_extract) \
     /* composite value, never in a listing; like VEC */ \
     X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first leaf of \
        the elements that the index skips, x: constant added to the index. */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[0] * x + a[1], with the width that indices need on the target; a[2]: whether it indexes a buffer */ \
-    X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_index) \
-    X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_cast) \
+    X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_index) \
+    X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_cast) \
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* ---- arithmetic ---- */ \
     X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), \
@@ -1978,123 +1983,123 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
       VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
     X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
-      VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__expand_div) \
+      VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__lower_div) \
     X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), \
-      VC__T("$0 % $1"), vc__expand_rem) \
+      VC__T("$0 % $1"), vc__lower_rem) \
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), \
-      VC__T("$0 % $1"), vc__expand_mod) \
+      VC__T("$0 % $1"), vc__lower_mod) \
     X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(50)), \
-      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__expand_fma) \
+      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__lower_fma) \
     X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), \
-      VC__T_FLOAT("abs", "fabs", "($0)"), vc__expand_abs) \
+      VC__T_FLOAT("abs", "fabs", "($0)"), vc__lower_abs) \
     X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), \
-      VC__T_GLSL("sign($0)"), vc__expand_sign) \
+      VC__T_GLSL("sign($0)"), vc__lower_sign) \
     X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), \
-      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__expand_min) \
+      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__lower_min) \
     X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), \
-      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__expand_max) \
-    X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_clamp) \
-    X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_mix) \
-    X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_step) \
+      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_max) \
+    X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_clamp) \
+    X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_mix) \
+    X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_step) \
     X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), \
       VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
     X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), \
       VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
     X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), \
-      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__expand_trunc) \
+      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_trunc) \
     X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), \
-      VC__T_FLOAT("roundEven", "rint", "($0)"), vc__expand_round) \
-    X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__expand_fract) \
+      VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
+    X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_fract) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
       VC__T_OWN("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
     X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), \
-      VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__expand_math64) \
+      VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__lower_math64) \
     X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), \
-      VC__T_F32("exp", "exp", "($0)"), vc__expand_math64) \
+      VC__T_F32("exp", "exp", "($0)"), vc__lower_math64) \
     X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), \
-      VC__T_F32("exp2", "exp2", "($0)"), vc__expand_math64) \
+      VC__T_F32("exp2", "exp2", "($0)"), vc__lower_math64) \
     X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), \
-      VC__T_F32("log", "log", "($0)"), vc__expand_log) \
+      VC__T_F32("log", "log", "($0)"), vc__lower_log) \
     X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), \
-      VC__T_F32("log2", "log2", "($0)"), vc__expand_log) \
+      VC__T_F32("log2", "log2", "($0)"), vc__lower_log) \
     X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), \
-      VC__T_F32("pow", "pow", "($0, $1)"), vc__expand_pow) \
+      VC__T_F32("pow", "pow", "($0, $1)"), vc__lower_pow) \
     X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), \
-      VC__T_F32("sin", "sin", "($0)"), vc__expand_math64) \
+      VC__T_F32("sin", "sin", "($0)"), vc__lower_math64) \
     X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), \
-      VC__T_F32("cos", "cos", "($0)"), vc__expand_math64) \
+      VC__T_F32("cos", "cos", "($0)"), vc__lower_math64) \
     X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), \
-      VC__T_F32("tan", "tan", "($0)"), vc__expand_math64) \
+      VC__T_F32("tan", "tan", "($0)"), vc__lower_math64) \
     X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), \
-      VC__T_F32("asin", "asin", "($0)"), vc__expand_math64) \
+      VC__T_F32("asin", "asin", "($0)"), vc__lower_math64) \
     X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), \
-      VC__T_F32("acos", "acos", "($0)"), vc__expand_math64) \
+      VC__T_F32("acos", "acos", "($0)"), vc__lower_math64) \
     X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), \
-      VC__T_F32("atan", "atan", "($0)"), vc__expand_atan) \
+      VC__T_F32("atan", "atan", "($0)"), vc__lower_atan) \
     X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), \
-      VC__T_F32("atan", "atan2", "($0, $1)"), vc__expand_atan) \
+      VC__T_F32("atan", "atan2", "($0, $1)"), vc__lower_atan) \
     X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), \
       VC__T_F32("sinh", "sinh", "($0)"), vc__expand_sinh) \
     X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), \
       VC__T_F32("cosh", "cosh", "($0)"), vc__expand_sinh) \
     X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), \
-      VC__T_F32("tanh", "tanh", "($0)"), vc__expand_math64) \
+      VC__T_F32("tanh", "tanh", "($0)"), vc__lower_math64) \
     X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), \
-      VC__T_GLSL("isnan($0)"), vc__expand_isnan) \
+      VC__T_GLSL("isnan($0)"), vc__lower_isnan) \
     X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), \
-      VC__T_GLSL("isinf($0)"), vc__expand_isnan) \
-    X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__expand_dot) \
+      VC__T_GLSL("isinf($0)"), vc__lower_isnan) \
+    X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__lower_dot) \
     /* ---- integers; native forms exist for 32 bits only ---- */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
-      VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__expand_popcount) \
+      VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__lower_popcount) \
     X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S(0, 204, 204, 0), \
       VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), \
-      vc__expand_bit_reverse) \
+      vc__lower_bit_reverse) \
     X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(73), VC__E(73), 0), \
-      VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__expand_find_lsb) \
+      VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__lower_find_lsb) \
     X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(74), VC__E(75), 0), \
       VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), \
-      vc__expand_find_msb) \
+      vc__lower_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
       VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), \
-      vc__expand_mul_hi) \
+      vc__lower_mul_hi) \
     X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), \
-      VC__T_NONE, vc__expand_carry) \
-    X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__expand_carry) \
+      VC__T_NONE, vc__lower_carry) \
+    X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__lower_carry) \
     /* made by lowering for CUDA C: the 64-bit sum of two words, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
       VC__T_CUDA("vc_word_sum($0, $1)"), NULL) \
     /* dot products of four i8 (I) or u8 (U) packed in a u32, by the operands' types; SAT: with a saturating \
        addition */ \
     X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), \
-      VC__T_DOT("4xi8"), vc__expand_dot_4x8) \
+      VC__T_DOT("4xi8"), vc__lower_dot_4x8) \
     X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), \
-      VC__T_DOT("4xu8"), vc__expand_dot_4x8) \
+      VC__T_DOT("4xu8"), vc__lower_dot_4x8) \
     X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, 4452, 0), \
-      VC__T_DOT("4xi8_4xu8"), vc__expand_dot_4x8) \
-    X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4453, 0), VC__T_NONE, vc__expand_dot_4x8) \
-    X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4454, 0), VC__T_NONE, vc__expand_dot_4x8) \
-    X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, 4455, 0), VC__T_NONE, vc__expand_dot_4x8) \
+      VC__T_DOT("4xi8_4xu8"), vc__lower_dot_4x8) \
+    X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4453, 0), VC__T_NONE, vc__lower_dot_4x8) \
+    X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4454, 0), VC__T_NONE, vc__lower_dot_4x8) \
+    X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, 4455, 0), VC__T_NONE, vc__lower_dot_4x8) \
     X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), \
-      VC__T_GLSL("packHalf2x16($0)"), vc__expand_pack_half) \
+      VC__T_GLSL("packHalf2x16($0)"), vc__lower_pack_half) \
     X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), \
-      VC__T_GLSL("unpackHalf2x16($0)"), vc__expand_unpack_half) \
+      VC__T_GLSL("unpackHalf2x16($0)"), vc__lower_unpack_half) \
     /* ---- bits and conditions ---- */ \
     X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), \
       VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), \
       VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
     X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), \
-      VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__expand_or) \
+      VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__lower_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
-      VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__expand_or) \
+      VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__lower_or) \
     /* Shifts and rotates: in a listing the count has the type of the first operand. */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
-      VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__expand_shift) \
+      VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__lower_shift_count) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), \
-      VC__T("$0 >> $1"), vc__expand_shift) \
+      VC__T("$0 >> $1"), vc__lower_shift_count) \
     X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
-      VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__expand_rotate) \
+      VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__lower_rotate) \
     X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), \
       VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
     X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), \
@@ -2110,31 +2115,31 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* ---- memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) ---- */ \
     /* made by lowering: the address of element a[0] + a[1], if buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
+    X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
     /* a[2] value */ \
-    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__expand_memory) \
+    X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
     /* Atomics: operands as for a store; the result is the previous value. a[2] of a compare-exchange: vector of \
        expected and desired value. */ \
     X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), \
-      VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__lower_atomic) \
     X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), \
-      VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__lower_atomic) \
     X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), \
-      VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__lower_atomic) \
     X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), \
-      VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__lower_atomic) \
     X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), \
-      VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__lower_atomic) \
     X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), \
-      VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__lower_atomic) \
     X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), \
-      VC__T_ATOMIC("atomicExchange", "atomicExch", "xchg"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicExchange", "atomicExch", "xchg"), vc__lower_atomic) \
     X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), \
-      VC__T_ATOMIC("atomicCompSwap", "atomicCAS", "cmpxchg"), vc__expand_atomic) \
+      VC__T_ATOMIC("atomicCompSwap", "atomicCAS", "cmpxchg"), vc__lower_atomic) \
     X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), \
-      VC__T_GLSL("atomicLoad"), vc__expand_atomic) \
+      VC__T_GLSL("atomicLoad"), vc__lower_atomic) \
     X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), \
-      VC__T_GLSL("atomicStore"), vc__expand_atomic) \
+      VC__T_GLSL("atomicStore"), vc__lower_atomic) \
     /* x: order + 16 * scope + 256 * storage */ \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* ---- images: a[0] image node, a[1] coordinates ---- */ \
@@ -2155,44 +2160,44 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
-      VC__T_GLSL("subgroupElect()"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroupElect()"), vc__lower_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
-      VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__lower_subgroup) \
     X(VOTE_ALL,     "subgroup_all", CONV,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
-      VC__T_VOTE("subgroupAll($0)", "__all_sync($1, $0)"), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupAll($0)", "__all_sync($1, $0)"), vc__lower_subgroup) \
     X(BALLOT,       "subgroup_ballot", CONV, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
-      VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__expand_subgroup) \
+      VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__lower_subgroup) \
     X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
-      VC__T_GLSL("subgroupAllEqual($0)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroupAllEqual($0)"), vc__lower_subgroup) \
     /* x of the operations below: VC__LANES_; for LANES_EACH, x / 16 is the cluster size */ \
     X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
-      VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__lower_subgroup) \
     X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
-      VC__T_GLSL("subgroupBroadcast($0, $1)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroupBroadcast($0, $1)"), vc__lower_subgroup) \
     X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
-      VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__lower_subgroup) \
     X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
-      VC__T_LANES("", ""), vc__expand_subgroup) \
+      VC__T_LANES("", ""), vc__lower_subgroup) \
     X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
-      VC__T_LANES("Xor", "_xor"), vc__expand_subgroup) \
+      VC__T_LANES("Xor", "_xor"), vc__lower_subgroup) \
     X(SHUFFLE_UP,   "subgroup_shuffle_up", CONV, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), \
-      VC__T_LANES("Up", "_up"), vc__expand_subgroup) \
+      VC__T_LANES("Up", "_up"), vc__lower_subgroup) \
     X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
-      VC__T_LANES("Down", "_down"), vc__expand_subgroup) \
+      VC__T_LANES("Down", "_down"), vc__lower_subgroup) \
     X(SUBGROUP_ADD, "subgroup_add", CONV,   1, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
-      VC__T_GLSL("subgroup@Add($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Add($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_MUL, "subgroup_mul", CONV,   1, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
-      VC__T_GLSL("subgroup@Mul($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Mul($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_MIN, "subgroup_min", CONV,   1, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
-      VC__T_GLSL("subgroup@Min($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Min($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_MAX, "subgroup_max", CONV,   1, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
-      VC__T_GLSL("subgroup@Max($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Max($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_AND, "subgroup_and", CONV,   1, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
-      VC__T_GLSL("subgroup@And($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@And($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
-      VC__T_GLSL("subgroup@Or($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Or($0`)"), vc__lower_subgroup) \
     X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
-      VC__T_GLSL("subgroup@Xor($0`)"), vc__expand_subgroup) \
+      VC__T_GLSL("subgroup@Xor($0`)"), vc__lower_subgroup) \
     /* ---- control flow ---- */ \
     /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2222,17 +2227,17 @@ enum {
 #define VC__OP_ENUM(op, name, class_, operands, kinds, result, flags, spirv, text, rule) VC__OP_##op,
 enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
-typedef struct vc__lower vc__lower;
+typedef struct vc__lowering vc__lowering;
 typedef struct vc__node vc__node;
 /* A lowering rule returns the number of the replacement, or VC__NIL to keep the operation. */
-typedef uint32_t vc__expander(vc__lower *s, const vc__node *n);
-static vc__expander vc__expand_extract, vc__expand_cast, vc__expand_div, vc__expand_rem, vc__expand_mod,
-    vc__expand_fma, vc__expand_abs, vc__expand_sign, vc__expand_min, vc__expand_max, vc__expand_clamp,
-    vc__expand_mix, vc__expand_step, vc__expand_fract, vc__expand_math64, vc__expand_pow, vc__expand_log,
-    vc__expand_atan, vc__expand_isnan, vc__expand_dot, vc__expand_shift, vc__expand_memory, vc__expand_popcount,
-    vc__expand_bit_reverse, vc__expand_index, vc__expand_find_lsb, vc__expand_find_msb, vc__expand_mul_hi,
-    vc__expand_pack_half, vc__expand_unpack_half, vc__expand_atomic, vc__expand_subgroup, vc__expand_dot_4x8,
-    vc__expand_or, vc__expand_rotate, vc__expand_trunc, vc__expand_round, vc__expand_carry, vc__expand_sinh;
+typedef uint32_t vc__lowering_rule(vc__lowering *s, const vc__node *n);
+static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__lower_rem, vc__lower_mod,
+    vc__lower_fma, vc__lower_abs, vc__lower_sign, vc__lower_min, vc__lower_max, vc__lower_clamp,
+    vc__lower_mix, vc__lower_step, vc__lower_fract, vc__lower_math64, vc__lower_pow, vc__lower_log,
+    vc__lower_atan, vc__lower_isnan, vc__lower_dot, vc__lower_shift_count, vc__lower_memory, vc__lower_popcount,
+    vc__lower_bit_reverse, vc__lower_index, vc__lower_find_lsb, vc__lower_find_msb, vc__lower_mul_hi,
+    vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
+    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__expand_sinh;
 
 typedef struct vc__forms {
     struct {
@@ -2246,7 +2251,7 @@ typedef struct vc__forms {
 /* The properties that are read for every node, half a cache line; names and texts are in separate tables. */
 typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
-    vc__expander *expand;
+    vc__lowering_rule *rule;
     uint8_t class_, operands, kinds, result, flags;
 } vc__op_info;
 
@@ -2272,7 +2277,7 @@ static inline bool vc__is_dot_4x8(uint32_t op) { return op >= VC__OP_DOT_II && o
 static inline bool vc__is_image(uint32_t op) { return op >= VC__OP_SAMPLE && op <= VC__OP_IMAGE_STORE; }
 
 /* Whether the operation has a result. Most effects, such as a store, have none. */
-static inline bool vc__gives(uint32_t op) {
+static inline bool vc__has_result(uint32_t op) {
     return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE);
 }
 
@@ -2288,25 +2293,25 @@ struct vc__node {
     uint8_t flags;    /* VC__NODE_ */
     /* vc_type; for types of the kernel's own table only the low half, vc__node_type returns the whole type */
     uint16_t type;
-    uint32_t at;      /* region; anchored nodes: their own anchor; leaves: 0 */
+    uint32_t region;  /* region; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none */
     uint32_t x;       /* small constant, object, axis, kind */
 };
 
 enum {
-    VC__NODE_SPLITS = 16,  /* the value may differ between the invocations of a subgroup */
-    VC__NODE_DIFFERS = 1,  /* the value may differ between the invocations of a work-group */
-    VC__NODE_DIVERGES = VC__NODE_SPLITS | VC__NODE_DIFFERS, /* either; both propagate from operands to results */
+    VC__NODE_VARIES_SUB = 16, /* the value may differ between the invocations of a subgroup */
+    VC__NODE_VARIES_GROUP = 1, /* the value may differ between the invocations of a work-group */
+    VC__NODE_VARIES = VC__NODE_VARIES_SUB | VC__NODE_VARIES_GROUP, /* either; both propagate from operands to results */
     /* Float + - *, printed so that no compiler changes it. Drivers do more than contract: Mesa replaces (a + b) - a
        with b unless it is forbidden. */
     VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: keep the operation, do not lower it */
     VC__NODE_LIVE = 8,     /* while lowering: the node is needed */
     VC__NODE_WIDENED = 32, /* on the tape: the value, possibly moved (load, select, …), is cast to a wider float */
-    VC__NODE_HALVED = 64   /* on the tape: a product, sum or difference of which both halves are used */
+    VC__NODE_BOTH_HALVES = 64 /* on the tape: a product, sum or difference of which both halves are used */
 };
 
-typedef struct vc__pin { uint32_t node, block; } vc__pin; /* block: the innermost open block after this anchor */
+typedef struct vc__anchor { uint32_t node, block; } vc__anchor; /* block: the innermost open block after this anchor */
 
 enum {
     VC__BLOCK_DIVERGES = 1,  /* may run for only some invocations of a work-group */
@@ -2314,12 +2319,12 @@ enum {
     VC__BLOCK_BARRIER = 4,   /* contains a barrier */
     VC__BLOCK_GUARD = 8,     /* is the guard of a VC_EACH */
     VC__BLOCK_EXIT = 16,     /* a loop with a break or return */
-    VC__BLOCK_SPLITS = 32,   /* may run for only some invocations of a subgroup */
+    VC__BLOCK_DIVERGES_SUB = 32, /* may run for only some invocations of a subgroup */
     VC__BLOCK_CONV = 64,     /* contains a subgroup operation */
-    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_SPLITS by more than VC_IF, VC_ELSE and VC_EACH: by a loop, switch or exit */
+    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_DIVERGES_SUB not only by VC_IF, VC_ELSE and VC_EACH: a loop, switch or exit */
 };
 
-enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
+enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
 
 typedef struct vc__block {
     uint32_t parent;  /* VC__NIL: block 0, the body of the kernel */
@@ -2329,8 +2334,8 @@ typedef struct vc__block {
     uint32_t depth;   /* number of enclosing blocks */
     /* VC__NODE_ bits: invocations that reach the block may differ in whether they run (the rest of) it, because of
        its condition or exits in it */
-    uint8_t own;
-    uint8_t left;     /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
+    uint8_t divergence;
+    uint8_t exit_divergence; /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
     uint32_t condition; /* node that decides which invocations run it; VC__NIL: none */
     uint32_t cause;   /* the first node that set bits in `own` */
 } vc__block;
@@ -2349,34 +2354,34 @@ typedef struct vc__object {
     /* in a listing: accesses by its nodes, VC_READ and VC_WRITE; 4: they query the size of an image */
     uint16_t used;
     bool stored;      /* a store was recorded */
-    uint8_t differs;  /* variables and private arrays: VC__NODE_ bits of the stored values */
-    uint32_t home;    /* the same: the block that declares it */
-    uint32_t seen;    /* the same: 1 + the last load on the tape; 0: none */
-    uint32_t widened; /* 1 + the last load on the tape whose value is cast to a wider float; 0: none */
+    uint8_t divergence; /* variables and private arrays: VC__NODE_ bits of the stored values */
+    uint32_t block;   /* the same: the block that declares it */
+    uint32_t last_load; /* the same: 1 + the last load on the tape; 0: none */
+    uint32_t widened_load; /* 1 + the last load on the tape whose value is cast to a wider float; 0: none */
     vc__image image;
     /* Objects of composite types are never in a listing. Their pieces are, each with a scalar or vector type (room
        composite). */
-    uint32_t root;    /* pieces: the composite object; VC__NIL: not a piece */
+    uint32_t composite; /* pieces: the composite object; VC__NIL: not a piece */
     uint32_t next;    /* list of the pieces of one object, last one first; VC__NIL: end */
-    uint32_t place;   /* pieces of parameters: byte offset in the parameter */
+    uint32_t offset;  /* pieces of parameters: byte offset in the parameter */
     bool aliased;     /* in a listing: one of several views of the same buffer */
 } vc__object;
 
 /* Layout of the composite types of a kernel (room composite). Sizes and offsets are in bytes; size 0: not a type. */
-typedef struct vc__shape { uint32_t size, align, leaves, parts, depth; } vc__shape;
+typedef struct vc__layout { uint32_t size, align, leaves, flat_parts, depth; } vc__layout;
 /* leaf, part: indices of its first leaf and part */
-typedef struct vc__field { const char *name; vc_type type; uint32_t offset, leaf, part; } vc__field;
-typedef struct vc__own { /* a struct or array type */
+typedef struct vc__field { const char *name; vc_type type; uint32_t offset, first_leaf, first_flat_part; } vc__field;
+typedef struct vc__user_type { /* a struct or array type */
     vc_type type;
     const char *name;       /* in the arena; may be NULL */
     const vc__field *field; /* structs: the members, in the arena */
     uint32_t count;         /* members or elements */
     vc_type element;        /* arrays: type of an element; VC_NONE: a struct */
-    uint32_t viewed;        /* 1 + the last buffer for which the required views were made; 0: none */
-    vc__shape shape;
-} vc__own;
-static vc__shape vc__shape_of(const vc_kernel *k, vc_type type);
-enum { VC__OWN = 4096 }; /* low 16 bits of such a type: its index in the kernel's table, from VC__OWN on */
+    uint32_t last_viewed_buffer; /* 1 + the last buffer for which the required views were made; 0: none */
+    vc__layout layout;
+} vc__user_type;
+static vc__layout vc__layout_of(const vc_kernel *k, vc_type type);
+enum { VC__USER_TYPE = 4096 }; /* low 16 bits of such a type: its index in the kernel's table, from VC__USER_TYPE on */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node);
 
 /* The input of a printer: the live nodes for one target, in printing order. Operands are indices into the same list and
@@ -2404,15 +2409,15 @@ typedef struct vc__listing {
 static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
 
 /* Whether an argument is stored in the argument block. */
-static inline bool vc__in_block(const vc_arg_info *a) {
+static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* The reflected implicit argument of a HIDDEN node; NULL: none. */
-static const vc_hidden_info *vc__hidden_of(const vc__listing *l, const vc__node *n) {
-    bool of_arg = n->a[0] >= VC_HIDDEN_LENGTH;
-    for (int i = 0; i < l->info.hidden_count; i++) {
-        const vc_hidden_info *h = &l->info.hidden[i];
+/* The reflected implicit argument of an IMPLICIT node; NULL if there is none. */
+static const vc_implicit_info *vc__implicit_of(const vc__listing *l, const vc__node *n) {
+    bool of_arg = n->a[0] >= VC_IMPLICIT_LENGTH;
+    for (int i = 0; i < l->info.implicit_count; i++) {
+        const vc_implicit_info *h = &l->info.implicit[i];
         if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg))
             return h;
     }
@@ -2443,16 +2448,16 @@ enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, 
 #define VC__MAP_CONST 0x80000000u    /* marks the number of a constant */
 
 /* The state of one schedule. vc_restart keeps its memory. */
-struct vc__lower {
+struct vc__lowering {
     vc_kernel *kernel;
     vc_target target;       /* VC_TARGET_NONE: nothing is lowered (the dump) */
     vc_buffers buffers;
-    bool rounds;            /* casts on the tape whose rounding is observable are marked VC__NODE_WIDENED */
-    uint32_t region, pin;   /* where vc__make adds pure nodes, and effects */
+    bool marks_rounding;    /* casts on the tape whose rounding is observable are marked VC__NODE_WIDENED */
+    uint32_t region, anchor; /* where vc__make adds pure nodes, and effects */
     vc__node *node;         /* the lowered list, indexed by number */
     uint32_t count, capacity;
     /* while count is below this, a node can be added without growing the list or the hash table */
-    uint32_t room;
+    uint32_t node_limit;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
     /* Hash table with open addressing and mask + 1 slots: high bits: of the hash, low bits: 1 + number in the
@@ -2480,38 +2485,38 @@ typedef struct vc__form {
     vc__words words;
     uint32_t skip;           /* number of words before the start of the module */
     vc__text text;
-    uint32_t words_of, text_of, info_of; /* 1 + number of nodes on the tape when printed; 0: never */
+    uint32_t words_version, text_version, info_version; /* 1 + number of nodes on the tape when printed; 0: never */
     vc_info info;
     vc_arg_info *arg;
-    vc_hidden_info *hidden;
+    vc_implicit_info *hidden;
     uint32_t arg_capacity, hidden_capacity;
-    char entry[VC__NAME];
+    char entry[VC__NAME_BYTES];
 } vc__form;
 
-typedef enum vc__lack { VC__LACK_NONE, VC__LACK_MEMORY, VC__LACK_MACHINE } vc__lack;
+typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
 
 struct vc_kernel {
     vc_allocator allocator;
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
-    bool misasked;           /* only the requested target was invalid; the kernel is still usable */
-    vc__lack lack;           /* what was missing when the kernel failed */
-    bool returned;           /* some invocations of the work-group may have returned */
-    bool split;              /* some invocations of a subgroup may have returned */
+    bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
+    vc__missing_resource missing; /* what was missing when the kernel failed */
+    bool group_returned;     /* some invocations of the work-group may have returned */
+    bool subgroup_returned;  /* some invocations of a subgroup may have returned */
     bool reconverges;        /* subgroup operations occur where some invocations of the subgroup may be inactive */
     bool unmasked;           /* as reconverges, but not only because of VC_IF, VC_ELSE and VC_EACH */
     uint32_t private_bytes;  /* private arrays and variables of composite types */
     uint32_t table_bytes;
     uint32_t scratch[16];    /* by kind: 1 + the shared array of work-group functions; 0: none */
     bool coherent;           /* a fence orders buffer accesses between work-groups */
-    bool narrows;            /* some float is cast to a narrower one */
-    bool carries;            /* uses carries, borrows or upper halves of products */
+    bool casts_to_narrower;  /* some float is cast to a narrower one */
+    bool uses_carries;       /* uses carries, borrows or upper halves of products */
     uint32_t generation;     /* number of restarts; stored in values and refs */
     vc__node *node;
     uint32_t count, capacity;
-    uint32_t room;           /* capacity; 0 after a failure */
-    vc__pin *pin;
-    uint32_t pin_count, pin_capacity;
+    uint32_t node_limit;     /* capacity; 0 after a failure */
+    vc__anchor *anchor;
+    uint32_t anchor_count, anchor_capacity;
     vc__block *block;
     uint32_t block_count, block_capacity;
     vc__object *object;
@@ -2519,19 +2524,19 @@ struct vc_kernel {
     uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
     const char **format;     /* formats of vc_printf, in the arena */
     uint32_t format_count, format_capacity;
-    vc__own *own;
-    uint32_t own_count, own_capacity;
+    vc__user_type *user_type;
+    uint32_t user_type_count, user_type_capacity;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
     uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
-    uint32_t now;            /* innermost open block */
-    uint32_t outer;          /* outermost open loop; 0: none */
-    bool stale;              /* in that loop, a variable became divergent after a load of it was treated as uniform */
-    uint32_t replayed;       /* statement whose divergence is analysed again; 0: none */
-    uint32_t at;             /* current region */
-    uint32_t shut_from, shut_to; /* every region outside of [shut_from, shut_to) belongs to an open block */
+    uint32_t open_block;     /* innermost open block */
+    uint32_t outer_loop;     /* outermost open loop; 0: none */
+    bool needs_replay;       /* in that loop, a variable became divergent after a load of it was treated as uniform */
+    uint32_t replayed_statement; /* statement whose divergence is analysed again; 0: none */
+    uint32_t region;         /* current region */
+    uint32_t closed_from, closed_to; /* every region outside of [shut_from, shut_to) belongs to an open block */
     vc__arena arena;
-    vc__lower lower;
+    vc__lowering lower;
     vc__words words;         /* current output of a printer */
     vc__text text;
     vc__words section[8];    /* sections of a SPIR-V module */
@@ -2560,23 +2565,23 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     char *c;
     if (k->failed) return;
     k->failed = true;
-    k->room = 0;
+    k->node_limit = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
     for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' '; /* of texts of the caller's */
 }
 
-static void vc__note_lack(vc_kernel *k, vc__lack lack) { if (!k->failed) k->lack = lack; }
+static void vc__set_missing(vc_kernel *k, vc__missing_resource lack) { if (!k->failed) k->missing = lack; }
 
 static void vc__no_memory(vc_kernel *k) {
-    vc__note_lack(k, VC__LACK_MEMORY);
+    vc__set_missing(k, VC__MISSING_MEMORY);
     vc__fail(k, "kernel '%s': out of host memory", vc__name(k));
 }
 
 static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_list list;
-    vc__note_lack(k, VC__LACK_MACHINE);
+    vc__set_missing(k, VC__MISSING_MACHINE);
     va_start(list, format);
     vc__fail_list(k, NULL, format, list);
     va_end(list);
@@ -2597,11 +2602,11 @@ static bool vc__more_nodes(vc_kernel *k) {
         vc__fail(k, "kernel '%s': more than %u operations", vc__name(k), VC__MAX_NODES);
         return false;
     }
-    vc__node *node = (vc__node *)vc__grown(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
+    vc__node *node = (vc__node *)vc__array_grow(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
     if (!node) { vc__no_memory(k); return false; }
     k->node = node;
     if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
-    k->room = k->failed ? 0 : k->capacity;
+    k->node_limit = k->failed ? 0 : k->capacity;
     return true;
 }
 
@@ -2612,7 +2617,7 @@ static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags,
     n->op = (uint8_t)op;
     n->flags = (uint8_t)flags;
     n->type = (uint16_t)type;
-    n->at = k->at;
+    n->region = k->region;
     n->a[0] = a;
     n->a[1] = b;
     n->a[2] = c;
@@ -2630,7 +2635,7 @@ static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_
 static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                 uint32_t c, uint32_t x) {
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
-    if (n != VC__NIL) k->node[n].at = 0;
+    if (n != VC__NIL) k->node[n].region = 0;
     return n;
 }
 
@@ -2648,7 +2653,7 @@ static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
 static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity,
                            const uint32_t *parts, uint32_t count) {
     if (*used + count > *capacity) {
-        uint32_t *grown = (uint32_t *)vc__grown(a, *extra, capacity, *used + count, sizeof(uint32_t));
+        uint32_t *grown = (uint32_t *)vc__array_grow(a, *extra, capacity, *used + count, sizeof(uint32_t));
         if (!grown) return false;
         *extra = grown;
     }
@@ -2662,7 +2667,7 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
     uint32_t flags = 0, first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) {
         if (parts[i] == VC__NIL) return VC__NIL;
-        flags |= k->node[parts[i]].flags & VC__NODE_DIVERGES;
+        flags |= k->node[parts[i]].flags & VC__NODE_VARIES;
     }
     if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) {
         vc__no_memory(k);
@@ -2673,50 +2678,51 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
 
 /* Returns a copy that lives until vc_restart; NULL after an error. The text may be in memory of the arena that
    vc_restart has just reused, hence memmove. */
-static const char *vc__arena_text(vc_kernel *k, const char *text) {
+static const char *vc__arena_copy(vc_kernel *k, const char *text) {
     size_t size = strlen(text) + 1;
-    char *copy = (char *)vc__arena_take(&k->allocator, &k->arena, size);
+    char *copy = (char *)vc__arena_allocate(&k->allocator, &k->arena, size);
     if (copy) memmove(copy, text, size);
     else vc__no_memory(k);
     return copy;
 }
 
 /* Adds an anchor for the next recorded node. `block` is the innermost open block after it. */
-static bool vc__pin_next(vc_kernel *k, uint32_t block) {
-    vc__pin *pin = k->pin;
-    if (k->pin_count == k->pin_capacity) {
-        pin = (vc__pin *)vc__grown(&k->allocator, pin, &k->pin_capacity, k->pin_count + 1, sizeof(vc__pin));
+static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
+    vc__anchor *pin = k->anchor;
+    if (k->anchor_count == k->anchor_capacity) {
+        pin = (vc__anchor *)vc__array_grow(&k->allocator, pin, &k->anchor_capacity, k->anchor_count + 1,
+                                           sizeof(vc__anchor));
         if (!pin) { vc__no_memory(k); return false; }
-        k->pin = pin;
+        k->anchor = pin;
     }
-    pin[k->pin_count].node = k->count;
-    pin[k->pin_count].block = block;
-    k->at = k->pin_count++;
-    k->now = block;
+    pin[k->anchor_count].node = k->count;
+    pin[k->anchor_count].block = block;
+    k->region = k->anchor_count++;
+    k->open_block = block;
     return true;
 }
 
 /* Records an anchored node. `block` is the innermost open block after it. */
-static uint32_t vc__record_pinned(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
+static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                                   uint32_t b, uint32_t c, uint32_t x) {
-    if (!vc__pin_next(k, block)) return VC__NIL;
+    if (!vc__anchor_next(k, block)) return VC__NIL;
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
-    if (n == VC__NIL) k->pin_count--;
+    if (n == VC__NIL) k->anchor_count--;
     return n;
 }
 
 VC__SMALL
 
 /* Selects the region after the last anchor. Code between the cases of a switch is recorded before the switch. */
-static void vc__settle_region(vc_kernel *k) {
-    const vc__block *b = &k->block[k->now];
-    k->at = b->op == VC__OP_SWITCH ? b->open - 1 : k->pin_count - 1;
+static void vc__select_region(vc_kernel *k) {
+    const vc__block *b = &k->block[k->open_block];
+    k->region = b->op == VC__OP_SWITCH ? b->open - 1 : k->anchor_count - 1;
 }
 
 /* The VC__NODE_ bits of values that depend on which invocations run a block with these VC__BLOCK_ bits. */
 static uint32_t vc__node_flags(uint32_t block_flags) {
-    return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_DIFFERS : 0u)
-           | (block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__NODE_SPLITS : 0u);
+    return (block_flags & VC__BLOCK_DIVERGES ? (uint32_t)VC__NODE_VARIES_GROUP : 0u)
+           | (block_flags & VC__BLOCK_DIVERGES_SUB ? (uint32_t)VC__NODE_VARIES_SUB : 0u);
 }
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
@@ -2724,11 +2730,11 @@ static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_L
 /* Initialises the flags of a block (its own and those inherited from its parent), except those that describe its
    contents. */
 static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
-    if (flags & VC__BLOCK_SPLITS && b->op != VC__OP_IF && b->op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
+    if (flags & VC__BLOCK_DIVERGES_SUB && b->op != VC__OP_IF && b->op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
     b->flags = (uint16_t)(flags | (b->parent == VC__NIL ? 0u : k->block[b->parent].flags & VC__BLOCK_INHERITED));
-    b->own = (uint8_t)vc__node_flags(flags);
-    b->left = 0;
-    b->cause = b->own ? b->condition : VC__NIL;
+    b->divergence = (uint8_t)vc__node_flags(flags);
+    b->exit_divergence = 0;
+    b->cause = b->divergence ? b->condition : VC__NIL;
 }
 
 /* Opens a block and records its anchor. Returns false after an error. */
@@ -2737,7 +2743,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     vc__block *block = k->block;
     uint32_t node_flags = vc__node_flags(flags);
     if (k->block_count == k->block_capacity) {
-        block = (vc__block *)vc__grown(&k->allocator, block, &k->block_capacity, k->block_count + 1, sizeof(vc__block));
+        block = (vc__block *)vc__array_grow(&k->allocator, block, &k->block_capacity, k->block_count + 1,
+                                            sizeof(vc__block));
         if (!block) { vc__no_memory(k); return false; }
         k->block = block;
     }
@@ -2751,12 +2758,12 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->op = (uint16_t)op;
     block->condition = op == VC__OP_IF || op == VC__OP_SWITCH ? a : op == VC__OP_FOR ? k->count : VC__NIL;
     vc__begin_block_flags(k, block, flags);
-    block->open = k->pin_count;
+    block->open = k->anchor_count;
     block->close = VC__NIL;
-    if (vc__record_pinned(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
-    if (!k->outer && vc__is_loop(op)) k->outer = k->block_count;
+    if (vc__record_anchored(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
+    if (!k->outer_loop && vc__is_loop(op)) k->outer_loop = k->block_count;
     k->block_count++;
-    vc__settle_region(k);
+    vc__select_region(k);
     return true;
 }
 
@@ -2764,10 +2771,11 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
                                uint32_t count, const uint64_t *data) {
     vc__object *o = k->object;
-    const char *copy = name ? vc__arena_text(k, name) : NULL;
+    const char *copy = name ? vc__arena_copy(k, name) : NULL;
     if (name && !copy) return VC__NIL;
     if (k->object_count == k->object_capacity) {
-        o = (vc__object *)vc__grown(&k->allocator, o, &k->object_capacity, k->object_count + 1, sizeof(vc__object));
+        o = (vc__object *)vc__array_grow(&k->allocator, o, &k->object_capacity, k->object_count + 1,
+                                         sizeof(vc__object));
         if (!o) { vc__no_memory(k); return VC__NIL; }
         k->object = o;
     }
@@ -2781,16 +2789,16 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     o->arg = op == VC__OP_BUFFER || op == VC__OP_IMAGE || op == VC__OP_PARAM ? k->arg_count++ : VC__NIL;
     o->used = 0;
     o->stored = false;
-    o->differs = 0;
-    o->home = k->pin[k->at].block;
-    o->seen = 0;
+    o->divergence = 0;
+    o->block = k->anchor[k->region].block;
+    o->last_load = 0;
     memset(&o->image, 0, sizeof o->image);
-    o->root = o->next = VC__NIL;
-    o->place = 0;
+    o->composite = o->next = VC__NIL;
+    o->offset = 0;
     o->aliased = false;
     o->node = vc__record(k, op, 0, type, VC__NIL, VC__NIL, VC__NIL, k->object_count);
     if (o->node == VC__NIL) return VC__NIL;
-    if (vc__op[op].class_ == VC__LEAF) k->node[o->node].at = 0;
+    if (vc__op[op].class_ == VC__LEAF) k->node[o->node].region = 0;
     k->object_count++;
     return o->node;
 }
@@ -2801,14 +2809,15 @@ VC__SMALL_END
    means no operand, and is the result of every call after an error.
    vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower. vc__make_const with a vector
    type repeats `bits` in every component. */
-static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
-static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
-static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits);
-static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count);
+static uint32_t vc__make(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
+static uint32_t vc__make_raw(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c,
+                             uint32_t x);
+static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits);
+static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count);
 
-static const vc__node vc__nothing = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
-static inline const vc__node *vc__lowered(const vc__lower *s, uint32_t number) {
-    return number < s->count ? &s->node[number] : &vc__nothing;
+static const vc__node vc__null_node = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
+static inline const vc__node *vc__lowered_node(const vc__lowering *s, uint32_t number) {
+    return number < s->count ? &s->node[number] : &vc__null_node;
 }
 
 // >>check
@@ -2823,7 +2832,7 @@ typedef struct vc__operand {
 static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
     vc_val v = { 0, 0 };
     if (node == VC__NIL) return v;
-    v.of = (uintptr_t)k;
+    v.owner = (uintptr_t)k;
     v.bits = node | (uint64_t)k->generation << 32;
     return v;
 }
@@ -2831,32 +2840,32 @@ static inline vc_val vc__value(vc_kernel *k, uint32_t node) {
 /* The result of a failed call, and of any call on a kernel that failed or is NULL. It differs from {0}, which was never
    set. */
 static inline vc_val vc__no_value(void) { vc_val v = { 0, VC__NIL }; return v; }
-static inline bool vc__is_failed(vc_val v) { return v.of == 0 && v.bits; }
+static inline bool vc__is_failed(vc_val v) { return v.owner == 0 && v.bits; }
 static inline vc_val vc__no_operand(void) { vc_val v = { 0, 0 }; return v; }
-static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.of = type; v.bits = bits; return v; }
-static inline bool vc__is_immediate(vc_val v) { return v.of != 0 && v.of < 4096; }
+static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.owner = type; v.bits = bits; return v; }
+static inline bool vc__is_immediate(vc_val v) { return v.owner != 0 && v.owner < 4096; }
 
 /* Pseudo-types of results of calls on immediates that cannot be folded. `bits` says why, so that the next call can
    report the operand: the name without vc_, or the invalid type. */
-enum { VC__UNFOLDED = 4095, VC__UNTYPED = 4094, VC__MISCAST = 4093, VC__MISCHOSEN = 4092 };
-static inline vc_val vc__unfolded(const char *name) { return vc__immediate(VC__UNFOLDED, (uintptr_t)name); }
+enum { VC__IMM_UNFOLDED = 4095, VC__IMM_BAD_TYPE = 4094, VC__IMM_BAD_CAST = 4093, VC__IMM_BAD_SELECT = 4092 };
+static inline vc_val vc__unfoldable(const char *name) { return vc__immediate(VC__IMM_UNFOLDED, (uintptr_t)name); }
 
 /* Result of a call with invalid operands. Without a kernel, the error is reported when the result is used. */
-static inline vc_val vc__refused(const vc_kernel *k, const char *call) {
-    return k ? vc__no_value() : vc__unfolded(call + 3);
+static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
+    return k ? vc__no_value() : vc__unfoldable(call + 3);
 }
-static inline vc_kernel *vc__kernel_of(vc_val v) { return v.of < 4096 ? NULL : (vc_kernel *)v.of; }
+static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
 
 /* The kernel of a call whose ref or image has none: that of an operand, or NULL. With NULL the call is kept for
    vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
-VC__APART static vc_kernel *vc__kernel_without(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
+VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
     if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
     if (!k && !vc__call_without_kernel) vc__call_without_kernel = call;
     return k;
 }
 static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc_val a, vc_val b) {
-    return r->of ? r->of : vc__kernel_without(call, r->memory != 0, a, b, b);
+    return r->kernel ? r->kernel : vc__kernel_of_operands(call, r->memory != 0, a, b, b);
 }
 
 /* The name of an operation without vc_: "add" for ADD. LT and LE with swapped operands are gt and ge. */
@@ -2874,67 +2883,71 @@ static vc__call vc__call_of(uint32_t form) {
 
 /* Set in `bits` of values of composite types, so that functions of scalars and vectors reject them. */
 #define VC__COMPOSITE ((uint64_t)1 << 63)
-static inline bool vc__is_composite(vc_val v) { return v.of >= 4096 && v.bits & VC__COMPOSITE; }
+static inline bool vc__is_composite(vc_val v) { return v.owner >= 4096 && v.bits & VC__COMPOSITE; }
 
 typedef struct vc__label_text { char text[48]; } vc__label_text;
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* room composite */
 
 /* Whether the block of region `at` is open, so that values from it may be used. */
-static inline bool vc__is_open(const vc_kernel *k, uint32_t at) { return k->block[k->pin[at].block].close == VC__NIL; }
+static inline bool vc__is_open(const vc_kernel *k, uint32_t at) {
+    return k->block[k->anchor[at].block].close == VC__NIL;
+}
 
 VC__SMALL
 
 /* Fails with the reason why v is not a value of k. Only called for invalid values. */
-VC__APART static void vc__refuse_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
-    if (vc__is_failed(v)) vc__refuse(k, call, "operand %u is the result of a call that failed", which);
-    else if (v.of == 0) vc__refuse(k, call, "operand %u was never set", which);
-    else if (v.of == VC__UNFOLDED)
-        vc__refuse(k, call,
+    if (vc__is_failed(v)) vc__fail_call(k, call, "operand %u is the result of a call that failed", which);
+    else if (v.owner == 0) vc__fail_call(k, call, "operand %u was never set", which);
+    else if (v.owner == VC__IMM_UNFOLDED)
+        vc__fail_call(k, call,
                    "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them "
                    "in with vc_const",
                    which, (const char *)(uintptr_t)v.bits);
-    else if (v.of == VC__UNTYPED)
-        vc__refuse(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which,
+    else if (v.owner == VC__IMM_BAD_TYPE)
+        vc__fail_call(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which,
                    vc_type_name((vc_type)v.bits), (unsigned)v.bits);
-    else if (v.of == VC__MISCAST)
-        vc__refuse(k, call, "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector",
-                   which, v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
-    else if (v.of == VC__MISCHOSEN)
-        vc__refuse(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which,
+    else if (v.owner == VC__IMM_BAD_CAST)
+        vc__fail_call(k, call,
+                      "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector", which,
+                      v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
+    else if (v.owner == VC__IMM_BAD_SELECT)
+        vc__fail_call(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which,
                    vc_type_name((vc_type)v.bits));
-    else if (v.of < 4096) vc__refuse(k, call, "operand %u is an immediate of no type", which);
-    else if (v.of != (uintptr_t)k) vc__refuse(k, call, "operand %u belongs to another kernel", which);
+    else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate of no type", which);
+    else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count)
-        vc__refuse(k, call, "operand %u is from before vc_restart", which);
-    else if (composite && vc__is_open(k, k->node[n].at))
-        vc__refuse(k, call, "operand %u is %s, which it does not take", which,
+        vc__fail_call(k, call, "operand %u is from before vc_restart", which);
+    else if (composite && vc__is_open(k, k->node[n].region))
+        vc__fail_call(k, call, "operand %u is %s, which it does not take", which,
                    vc__type_text(k, vc__node_type(k, n)).text);
     else
-        vc__refuse(k, call,
+        vc__fail_call(k, call,
                    "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var",
-                   which, k->node[n].at);
+                   which, k->node[n].region);
 }
 
 VC__SMALL_END
 
 /* Decodes v as operand number `which`. Returns false if v is not a usable value of k; fails then if `call` is not
    NULL. */
-VC__APART static bool vc__take(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
+VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
     out->node = VC__NIL;
     out->bits = v.bits;
-    out->type = (vc_type)v.of;
-    if (v.of < 4096) {
-        if (v.of < 16 && vc__mask((vc_type)v.of)) return true;
-    } else if (v.of == (uintptr_t)k && v.bits >> 32 == k->generation && n < k->count && vc__is_open(k, k->node[n].at)) {
+    out->type = (vc_type)v.owner;
+    if (v.owner < 4096) {
+        if (v.owner < 16 && vc__mask((vc_type)v.owner)) return true;
+    } else if (v.owner == (uintptr_t)k && v.bits >> 32 == k->generation && n < k->count
+               && vc__is_open(k, k->node[n].region)) {
         out->node = n;
         out->type = k->node[n].type;
         return true;
     }
-    if (k && call) vc__refuse_value(k, call, which, v);
+    if (k && call) vc__fail_value(k, call, which, v);
     return false;
 }
 
@@ -2951,23 +2964,23 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
     return l;
 }
 
-VC__APART static void vc__refuse_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
+VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
                                          const char *takes) {
-    vc__refuse(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
+    vc__fail_call(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
                takes);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
-VC__APART static void vc__refuse_two(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
+VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
                                      uint32_t second, const vc__operand *b, const char *why) {
-    vc__refuse(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text,
+    vc__fail_call(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text,
                vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
 }
 
-static inline bool vc__adapts(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
+static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
 
 /* Converts an integer immediate to `kind`. Fails if the value does not fit. */
-static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
+static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
     if (vc__fits(o->type, o->bits, kind, &bits)) {
@@ -2977,10 +2990,10 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
     }
     if (!k) return false;
     if (vc__is_signed(o->type))
-        vc__refuse(k, call, "operand %u is the immediate %lld, which %s cannot hold", which,
+        vc__fail_call(k, call, "operand %u is the immediate %lld, which %s cannot hold", which,
                    (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
     else
-        vc__refuse(k, call, "operand %u is the immediate %llu, which %s cannot hold", which,
+        vc__fail_call(k, call, "operand %u is the immediate %llu, which %s cannot hold", which,
                    (unsigned long long)o->bits, vc_type_name(kind));
     return false;
 }
@@ -2989,11 +3002,13 @@ static bool vc__adapt(vc_kernel *k, const char *call, uint32_t which, vc__operan
    the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, rows = 1, widest = 0;
-    while (reference + 1 < count && vc__adapts(&o[reference])) reference++;
-    if (vc__adapts(&o[reference])) reference = 0;
+    while (reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
+    if (vc__is_int_immediate(&o[reference])) reference = 0;
     vc_type kind = vc__scalar(o[reference].type);
     for (uint32_t i = 0; i < count; i++) {
-        if (vc__adapts(&o[i]) && vc__is_int(kind) && !vc__adapt(k, call, before + i + 1, &o[i], kind)) return VC_NONE;
+        if (vc__is_int_immediate(&o[i]) && vc__is_int(kind)
+            && !vc__adapt_immediate(k, call, before + i + 1, &o[i], kind))
+            return VC_NONE;
         if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); widest = i; }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -3002,7 +3017,7 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
         uint32_t a = vc__scalar(o[i].type) != kind ? reference : widest;
         uint32_t b = i;
         if (a > b) { b = a; a = i; }
-        vc__refuse_two(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
+        vc__fail_operands(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
                        vc__scalar(o[a].type) == vc__scalar(o[b].type)
                            ? "vectors must have the same number of components"
                            : "convert one with vc_cast");
@@ -3028,7 +3043,7 @@ static const char *vc__kinds_text(uint32_t kinds) {
 /* Fails and returns false if an operand is not of one of these kinds. */
 static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o, uint32_t which, uint32_t kinds) {
     if (vc__mask(o->type) & kinds) return true;
-    if (k) vc__refuse_operand(k, call, which, o, vc__kinds_text(kinds));
+    if (k) vc__fail_operand(k, call, which, o, vc__kinds_text(kinds));
     return false;
 }
 
@@ -3076,16 +3091,16 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = form & VC__SWAPPED ? count - 1 - i : i;
-        if (!vc__take(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfolded(vc__form_name(form));
+        if (!vc__operand_of(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfoldable(vc__form_name(form));
     }
     vc_type type = vc__unify(NULL, NULL, o, count);
     for (uint32_t i = 0; i < count; i++) bits[i] = o[i].bits;
     if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result))
-        return vc__unfolded(vc__form_name(form));
+        return vc__unfoldable(vc__form_name(form));
     return vc__immediate(vc__result_type(op, type), result);
 }
 
-static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
+static vc_val vc__composite_op(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
 
 /* Records an operation on operands of one type, after all checks and conversions. `form` is the op, with VC__SWAPPED
    if its two operands are to be swapped. */
@@ -3097,9 +3112,9 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(form, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__take(k, NULL, 1, a, &o[0])) return vc__pure_composite(k, form, count, a, b, c);
-    if (count > 1 && !vc__take(k, NULL, 2, b, &o[1])) return vc__pure_composite(k, form, count, a, b, c);
-    if (count > 2 && !vc__take(k, NULL, 3, c, &o[2])) return vc__pure_composite(k, form, count, a, b, c);
+    if (!vc__operand_of(k, NULL, 1, a, &o[0])) return vc__composite_op(k, form, count, a, b, c);
+    if (count > 1 && !vc__operand_of(k, NULL, 2, b, &o[1])) return vc__composite_op(k, form, count, a, b, c);
+    if (count > 2 && !vc__operand_of(k, NULL, 3, c, &o[2])) return vc__composite_op(k, form, count, a, b, c);
     vc_type type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__call_of(form).name, o, count);
@@ -3112,7 +3127,7 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
     for (i = 0; i < count; i++) {
         n[i] = vc__as_node(k, &o[i], vc__rows(type));
         if (n[i] == VC__NIL) return vc__no_value();
-        flags |= k->node[n[i]].flags & VC__NODE_DIVERGES;
+        flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
     if (form & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
@@ -3133,19 +3148,19 @@ static const uint32_t vc__fast_kinds[] = { VC__OPS(VC__FAST_KINDS_ROW) };
 /* Whether a node's block is known to be open from its region alone: the region precedes the first closed block or
    follows the last one. */
 static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) {
-    return n->at >= k->shut_to || n->at < k->shut_from;
+    return n->region >= k->closed_to || n->region < k->closed_from;
 }
 static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
-    return vc__is_near(k, n) || vc__is_open(k, n->at);
+    return vc__is_near(k, n) || vc__is_open(k, n->region);
 }
 
 /* Returns the node of v; NULL if v is not a value of k or its block is closed. */
 static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
-    return v.of == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
+    return v.owner == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* As vc__quick_node, only for values that vc__is_near accepts. Requires that v.of is k. */
+/* As vc__quick_node, only for values that vc__is_near accepts. Requires that v.owner is k. */
 static inline const vc__node *vc__near_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return n < k->count && vc__is_near(k, &k->node[n]) ? &k->node[n] : NULL;
@@ -3154,19 +3169,19 @@ static inline const vc__node *vc__near_node(const vc_kernel *k, vc_val v) {
 /* Returns the kernel of the first operand if the fast path applies: no error, room for one node. Otherwise NULL. */
 static inline vc_kernel *vc__quick_kernel(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
-    return k && k->count < k->room ? k : NULL;
+    return k && k->count < k->node_limit ? k : NULL;
 }
 
 static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b,
                                       uint64_t c) {
     return vc__value(k,
-                     vc__write_node(k, op, flags & VC__NODE_DIVERGES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
+                     vc__write_node(k, op, flags & VC__NODE_VARIES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
 /* Returns a later operand as a node if it is a usable value or an immediate of `type`, otherwise VC__NIL. Requires
    room for one node. */
 static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
-    if (v.of == type) return vc__record_const(k, type, v.bits);
+    if (v.owner == type) return vc__record_const(k, type, v.bits);
     const vc__node *n = vc__quick_node(k, v);
     if (!n || n->type != type) return VC__NIL;
     *flags |= n->flags;
@@ -3174,9 +3189,9 @@ static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, u
 }
 
 /* Two operands: values of enclosing blocks, immediates, and results of another type. `form` as for vc__pure_checked. */
-VC__APART static vc_val vc__pure2_slow(vc_val a, vc_val b, uint32_t form) {
+VC__NOINLINE static vc_val vc__pure2_slow(vc_val a, vc_val b, uint32_t form) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->room - k->count > 1 ? vc__quick_node(k, a) : NULL;
+    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__quick_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = first ? first->flags : 0u, second_node = VC__NIL;
     uint32_t first_node = (uint32_t)a.bits;
@@ -3187,9 +3202,9 @@ VC__APART static vc_val vc__pure2_slow(vc_val a, vc_val b, uint32_t form) {
                       : vc__quick_record(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
-VC__APART static vc_val vc__pure3_slow(vc_val a, vc_val b, vc_val c, uint32_t op) {
+VC__NOINLINE static vc_val vc__pure3_slow(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->room - k->count > 2 ? vc__quick_node(k, a) : NULL;
+    const vc__node *first = k && k->node_limit - k->count > 2 ? vc__quick_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
     uint32_t flags = first ? first->flags : 0u, second_node = VC__NIL, third_node = VC__NIL;
     if (vc__fast_kinds[op] >> (type & 31u) & 1u) second_node = vc__quick_operand(k, b, type, &flags);
@@ -3199,12 +3214,14 @@ VC__APART static vc_val vc__pure3_slow(vc_val a, vc_val b, vc_val c, uint32_t op
 }
 
 /* Two operands: a value and an immediate of its type, a frequent case. */
-VC__APART static vc_val vc__pure2_long(vc_val a, vc_val b, uint32_t op) {
+VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->room - k->count > 1 ? vc__near_node(k, a) : NULL;
-    if (!first || first->type != b.of || !(vc__fast_kinds[op] >> (b.of & 31u) & 1u)) return vc__pure2_slow(a, b, op);
+    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__near_node(k, a) : NULL;
+    if (!first || first->type != b.owner || !(vc__fast_kinds[op] >> (b.owner & 31u) & 1u))
+        return vc__pure2_slow(a, b, op);
     uint32_t flags = first->flags;
-    return vc__quick_record(k, op, (vc_type)b.of, flags, a.bits, vc__record_const(k, (vc_type)b.of, b.bits), VC__NIL);
+    return vc__quick_record(k, op, (vc_type)b.owner, flags, a.bits, vc__record_const(k, (vc_type)b.owner, b.bits),
+                            VC__NIL);
 }
 
 /* `op` is the last parameter, so that callers can pass on their operands in the same registers. */
@@ -3217,16 +3234,16 @@ static vc_val vc__pure1(vc_val a, uint32_t op) {
 }
 
 static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
-    vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
+    vc_kernel *k = a.owner == b.owner ? vc__quick_kernel(a) : NULL;
     const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
     if (!second || second->type != first->type || !(vc__fast_kinds[op] >> (second->type & 31u) & 1u))
-        return vc__pure2_long(a, b, op);
+        return vc__pure2_immediate(a, b, op);
     return vc__quick_record(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
 }
 
 /* As vc__pure2 for comparisons, whose results are bools. */
 static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
-    vc_kernel *k = a.of == b.of ? vc__quick_kernel(a) : NULL;
+    vc_kernel *k = a.owner == b.owner ? vc__quick_kernel(a) : NULL;
     const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
     uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     vc_val first = form == op ? a : b, second = form == op ? b : a;
@@ -3236,7 +3253,7 @@ static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
-    vc_kernel *k = a.of == b.of && a.of == c.of ? vc__quick_kernel(a) : NULL;
+    vc_kernel *k = a.owner == b.owner && a.owner == c.owner ? vc__quick_kernel(a) : NULL;
     const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
     const vc__node *third = second ? vc__near_node(k, c) : NULL;
     if (!third || third->type != first->type || second->type != first->type
@@ -3249,9 +3266,9 @@ static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
 /* Returns a scalar bool as a node; VC__NIL after an error. */
 static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
-    if (!vc__take(k, call, which, v, &o)) return VC__NIL;
+    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
-        vc__refuse(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))",
+        vc__fail_call(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))",
                    vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
     }
@@ -3264,29 +3281,29 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
    that are NaN are not folded. Also simplifications that are exact for every input. */
 
 /* Gets the bits of component i of a constant. Returns false if the node is not a constant. */
-static inline bool vc__const_part(const vc__lower *s, uint32_t number, uint32_t i, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, number);
-    if (n->op == VC__OP_TUPLE) n = vc__lowered(s, s->extra[n->a[0] + i]);
+static inline bool vc__const_part(const vc__lowering *s, uint32_t number, uint32_t i, uint64_t *bits) {
+    const vc__node *n = vc__lowered_node(s, number);
+    if (n->op == VC__OP_TUPLE) n = vc__lowered_node(s, s->extra[n->a[0] + i]);
     else if (n->op != VC__OP_CONST) return false;
     *bits = vc__bits_of(n);
     return true;
 }
 
 /* As vc__const_part for a constant whose components are all equal. */
-static bool vc__const_bits(const vc__lower *s, uint32_t number, uint64_t *bits) {
-    const vc__node *n = vc__lowered(s, number);
+static bool vc__const_bits(const vc__lowering *s, uint32_t number, uint64_t *bits) {
+    const vc__node *n = vc__lowered_node(s, number);
     if (n->op == VC__OP_TUPLE)
         for (uint32_t i = 1; i < n->a[1]; i++) if (s->extra[n->a[0] + i] != s->extra[n->a[0]]) return false;
     return vc__const_part(s, number, 0, bits);
 }
 
 static inline bool vc__is_const_op(uint32_t op) { return op == VC__OP_CONST || op == VC__OP_TUPLE; }
-static inline bool vc__is_const(const vc__lower *s, uint32_t number) {
-    return vc__is_const_op(vc__lowered(s, number)->op);
+static inline bool vc__is_const(const vc__lowering *s, uint32_t number) {
+    return vc__is_const_op(vc__lowered_node(s, number)->op);
 }
 
 /* Whether a constant has a component that is 0, of either sign. */
-static bool vc__has_zero(const vc__lower *s, uint32_t number) {
+static bool vc__has_zero(const vc__lowering *s, uint32_t number) {
     const vc__node *n = &s->node[number];
     uint64_t magnitude = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
     if (n->op == VC__OP_CONST) return !(vc__bits_of(n) & magnitude);
@@ -3636,7 +3653,8 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 }
 
 /* Folds functions of a constant NaN to NaN in the C targets: PoCL 3.1 omits the store of the result, or crashes. */
-static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
+static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v,
+                         uint64_t *out) {
     vc__real r;
     bool propagates = op == VC__OP_CAST || (op >= VC__OP_NEG && op <= VC__OP_ABS)
                  || (op >= VC__OP_FLOOR && op <= VC__OP_TANH && op != VC__OP_POW);
@@ -3652,9 +3670,9 @@ static bool vc__fold_nan(const vc__lower *s, uint32_t op, vc_type from, vc_type 
 
 /* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or there is no exact
    result. */
-static uint32_t vc__fold_node(vc__lower *s, const vc__node *n) {
+static uint32_t vc__fold_node(vc__lowering *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), parts[4];
-    vc_type from = vc__scalar(vc__lowered(s, n->a[0])->type), to = vc__scalar(n->type);
+    vc_type from = vc__scalar(vc__lowered_node(s, n->a[0])->type), to = vc__scalar(n->type);
     uint64_t v[3] = { 0, 0, 0 }, bits[4] = { 0, 0, 0, 0 };
     for (uint32_t j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
     for (uint32_t i = 0; i < rows; i++) {
@@ -3683,8 +3701,8 @@ static uint64_t vc__minus_zero_bits(vc_type kind) {
 }
 
 /* Simplifies x op c, and c op x if op commutes. Returns VC__NIL if there is nothing to simplify. */
-static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, uint64_t c) {
-    vc_type kind = vc__scalar(vc__lowered(s, x)->type);
+static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t x, uint64_t c) {
+    vc_type kind = vc__scalar(vc__lowered_node(s, x)->type);
     bool is_float = vc__is_float(kind), fast = s->kernel->desc.fast;
     uint64_t ones;
     switch (n->op) {
@@ -3709,8 +3727,8 @@ static uint32_t vc__simplify_const(vc__lower *s, const vc__node *n, uint32_t x, 
 VC__SMALL
 
 /* Simplifies x op x. */
-static uint32_t vc__simplify_same(vc__lower *s, const vc__node *n) {
-    bool is_float = vc__is_float(vc__lowered(s, n->a[0])->type);
+static uint32_t vc__simplify_same(vc__lowering *s, const vc__node *n) {
+    bool is_float = vc__is_float(vc__lowered_node(s, n->a[0])->type);
     switch (n->op) {
     case VC__OP_AND: case VC__OP_OR: case VC__OP_MIN: case VC__OP_MAX: return n->a[0];
     case VC__OP_SUB: return is_float && !s->kernel->desc.fast ? VC__NIL : vc__make_const(s, n->type, 0);
@@ -3722,15 +3740,15 @@ static uint32_t vc__simplify_same(vc__lower *s, const vc__node *n) {
     }
 }
 
-static uint32_t vc__simplify_select(vc__lower *s, const vc__node *n) {
+static uint32_t vc__simplify_select(vc__lowering *s, const vc__node *n) {
     uint64_t c;
     if (n->a[1] == n->a[2]) return n->a[1];
     if (vc__const_bits(s, n->a[0], &c)) return c ? n->a[1] : n->a[2];
     return VC__NIL;
 }
 
-static uint32_t vc__simplify_one(vc__lower *s, const vc__node *n) {
-    const vc__node *a = vc__lowered(s, n->a[0]);
+static uint32_t vc__simplify_one(vc__lowering *s, const vc__node *n) {
+    const vc__node *a = vc__lowered_node(s, n->a[0]);
     uint64_t bits;
     vc_type type = n->type;
     uint32_t first = n->a[0];
@@ -3759,7 +3777,7 @@ static uint32_t vc__simplify_one(vc__lower *s, const vc__node *n) {
 VC__SMALL_END
 
 /* Folds or simplifies a pure node. Returns the number of the replacement, or VC__NIL if the node is needed. */
-static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
+static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint64_t c;
     uint32_t r = VC__NIL;
@@ -3782,27 +3800,27 @@ static uint32_t vc__simplify(vc__lower *s, const vc__node *n) {
 
 VC__SMALL
 
-static vc_type vc__x_type(vc__lower *s, uint32_t a) { return vc__lowered(s, a)->type; }
-VC__APART static uint32_t vc__x_one(vc__lower *s, uint16_t op, uint32_t a) {
+static vc_type vc__x_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
+VC__NOINLINE static uint32_t vc__x_one(vc__lowering *s, uint16_t op, uint32_t a) {
     return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__x_two(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__x_two(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__x_three(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
+VC__NOINLINE static uint32_t vc__x_three(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
     return vc__make(s, op, vc__x_type(s, a), a, b, c, 0);
 }
-VC__APART static uint32_t vc__x_select(vc__lower *s, uint32_t c, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__x_select(vc__lowering *s, uint32_t c, uint32_t a, uint32_t b) {
     return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0);
 }
-VC__APART static uint32_t vc__x_cast(vc__lower *s, vc_type type, uint32_t a) {
+VC__NOINLINE static uint32_t vc__x_cast(vc__lowering *s, vc_type type, uint32_t a) {
     return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
-VC__APART static uint32_t vc__x_u32(vc__lower *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
+VC__NOINLINE static uint32_t vc__x_u32(vc__lowering *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
 /* Compares a and b by components. */
-VC__APART static uint32_t vc__x_compare(vc__lower *s, uint16_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__x_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
 }
 
@@ -3812,19 +3830,19 @@ static uint64_t vc__x_bits(vc_type type, int n) {
     if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
     return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-VC__APART static uint32_t vc__x_small(vc__lower *s, vc_type type, int n) {
+VC__NOINLINE static uint32_t vc__x_small_const(vc__lowering *s, vc_type type, int n) {
     return vc__make_const(s, type, vc__x_bits(type, n));
 }
 
 /* The constant NaN or infinity. */
-static uint32_t vc__x_special(vc__lower *s, vc_type type, bool nan) {
+static uint32_t vc__x_nan_or_infinity(vc__lowering *s, vc_type type, bool nan) {
     uint32_t kind = vc__kind(type);
     return vc__make_const(s, type,
                           vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
 }
 
 /* Whether x / a needs no guard: a is a constant without a component 0, or -1 if signed. */
-static bool vc__x_is_safe_divisor(vc__lower *s, uint32_t a) {
+static bool vc__x_is_safe_divisor(vc__lowering *s, uint32_t a) {
     vc_type type = vc__x_type(s, a);
     uint64_t bits = 0;
     for (uint32_t i = 0; i < vc__rows(type); i++)
@@ -3837,24 +3855,24 @@ static bool vc__x_is_safe_divisor(vc__lower *s, uint32_t a) {
 
 /* x / x. NVIDIA's driver (580) folds it to 1 even for 0, infinity and NaN. The test does not use abs, which Mesa
    (22.3) drops for a constant vector that contains a NaN and a negative number. */
-static uint32_t vc__x_div_self(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_div_self(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t infinity = vc__x_special(s, type, false);
+    uint32_t infinity = vc__x_nan_or_infinity(s, type, false);
     uint32_t c = vc__x_compare(s, VC__OP_LT, x, infinity);
     uint32_t d = vc__x_compare(s, VC__OP_LT, vc__x_one(s, VC__OP_NEG, x), infinity);
     c = vc__x_two(s, VC__OP_AND, c, d);
-    d = vc__x_compare(s, VC__OP_NE, x, vc__x_small(s, type, 0));
+    d = vc__x_compare(s, VC__OP_NE, x, vc__x_small_const(s, type, 0));
     c = vc__x_two(s, VC__OP_AND, c, d);
-    d = vc__x_special(s, type, true);
-    return vc__x_select(s, c, vc__x_small(s, type, 1), d);
+    d = vc__x_nan_or_infinity(s, type, true);
+    return vc__x_select(s, c, vc__x_small_const(s, type, 1), d);
 }
 
 /* x / y for a constant x with a component 0: drivers (NVIDIA 580, llvmpipe) fold that to 0 even if y is 0 or NaN. */
-static uint32_t vc__x_div_zero_by(vc__lower *s, uint32_t x, uint32_t y) {
+static uint32_t vc__x_div_zero_by(vc__lowering *s, uint32_t x, uint32_t y) {
     vc_type type = vc__x_type(s, x);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t zero = vc__x_small_const(s, type, 0);
     uint32_t c = vc__x_compare(s, VC__OP_LT, y, zero);
     uint32_t d = vc__x_compare(s, VC__OP_LT, zero, y);
     c = vc__x_two(s, VC__OP_OR, c, d);
@@ -3862,31 +3880,31 @@ static uint32_t vc__x_div_zero_by(vc__lower *s, uint32_t x, uint32_t y) {
     d = vc__x_compare(s, VC__OP_EQ, x, zero);
     c = vc__x_two(s, VC__OP_AND, c, d);
     uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
-    d = vc__x_special(s, type, true);
+    d = vc__x_nan_or_infinity(s, type, true);
     return vc__x_select(s, c, d, q);
 }
 
 /* where a divisor is 0, where it is -1 (if signed), and the divisor with 1 in these components */
 typedef struct vc__divisor { uint32_t is_zero, is_minus_one, safe; } vc__divisor;
 
-static vc__divisor vc__x_divisor(vc__lower *s, uint32_t y) {
+static vc__divisor vc__x_divisor(vc__lowering *s, uint32_t y) {
     vc_type type = vc__x_type(s, y);
     vc__divisor d;
-    uint32_t c = vc__x_small(s, type, 0);
+    uint32_t c = vc__x_small_const(s, type, 0);
     d.is_minus_one = VC__NIL;
     d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
     uint32_t risky = d.is_zero;
     if (vc__is_signed(type)) {
-        c = vc__x_small(s, type, -1);
+        c = vc__x_small_const(s, type, -1);
         d.is_minus_one = vc__x_compare(s, VC__OP_EQ, y, c);
         risky = vc__x_two(s, VC__OP_OR, d.is_zero, d.is_minus_one);
     }
-    c = vc__x_small(s, type, 1);
+    c = vc__x_small_const(s, type, 1);
     d.safe = vc__x_select(s, risky, c, y);
     return d;
 }
 
-static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], c;
     if (vc__is_float(type))
@@ -3898,13 +3916,13 @@ static uint32_t vc__expand_div(vc__lower *s, const vc__node *n) {
         c = vc__x_one(s, VC__OP_NEG, x);
         q = vc__x_select(s, d.is_minus_one, c, q);
     }
-    c = vc__x_small(s, type, -1);
+    c = vc__x_small_const(s, type, -1);
     return vc__x_select(s, d.is_zero, c, q);
 }
 
 /* Whether one of two floats is negative and the other is not. */
-static uint32_t vc__x_signs_differ(vc__lower *s, uint32_t a, uint32_t b) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, a), 0);
+static uint32_t vc__x_signs_differ(vc__lowering *s, uint32_t a, uint32_t b) {
+    uint32_t zero = vc__x_small_const(s, vc__x_type(s, a), 0);
     a = vc__x_compare(s, VC__OP_LT, a, zero);
     b = vc__x_compare(s, VC__OP_LT, b, zero);
     return vc__x_two(s, VC__OP_XOR, a, b);
@@ -3913,8 +3931,8 @@ static uint32_t vc__x_signs_differ(vc__lower *s, uint32_t a, uint32_t b) {
 /* x - y * trunc(x / y). The device's division may be off by two units in the last place, so a quotient close to an
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
-static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0);
+static uint32_t vc__x_float_rem(vc__lowering *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0);
     uint32_t r = vc__x_two(s, VC__OP_DIV, x, y);
     uint32_t step = vc__x_one(s, VC__OP_TRUNC, r);
     r = vc__x_two(s, VC__OP_MUL, y, step);
@@ -3937,8 +3955,8 @@ static uint32_t vc__x_float_rem(vc__lower *s, uint32_t x, uint32_t y) {
     return vc__x_select(s, condition, value, r);
 }
 
-static uint32_t vc__x_float_mod(vc__lower *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y);
+static uint32_t vc__x_float_mod(vc__lowering *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y);
     uint32_t condition = vc__x_signs_differ(s, r, y);
     uint32_t value = vc__x_compare(s, VC__OP_NE, r, zero);
     condition = vc__x_two(s, VC__OP_AND, condition, value);
@@ -3947,7 +3965,7 @@ static uint32_t vc__x_float_mod(vc__lower *s, uint32_t x, uint32_t y) {
 }
 
 /* The remainder of negative integers is undefined in Vulkan and GLSL, so signed ones are computed from the quotient. */
-static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], r;
     vc__divisor d;
@@ -3968,13 +3986,13 @@ static uint32_t vc__expand_rem(vc__lower *s, const vc__node *n) {
 }
 
 /* The remainder has the sign of y: adds y if the signs differ. */
-static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1];
     if (vc__is_float(type)) return vc__x_float_mod(s, x, y);
     uint32_t r = vc__x_two(s, VC__OP_REM, x, y);
     if (!vc__is_signed(type)) return r;
-    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t zero = vc__x_small_const(s, type, 0);
     uint32_t adjust = vc__x_compare(s, VC__OP_NE, r, zero);
     uint32_t value = vc__x_two(s, VC__OP_XOR, r, y);
     value = vc__x_compare(s, VC__OP_LT, value, zero);
@@ -3985,44 +4003,44 @@ static uint32_t vc__expand_mod(vc__lower *s, const vc__node *n) {
 
 /* ---- arithmetic ---- */
 
-static uint32_t vc__expand_fma(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) {
     uint32_t c = n->a[2];
     uint32_t p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
     return vc__x_two(s, VC__OP_ADD, p, c);
 }
 
-static uint32_t vc__expand_abs(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (vc__is_unsigned(n->type)) return x;
     if (vc__is_float(n->type) || !vc__is_c(s->target)) return VC__NIL;
-    uint32_t negative = vc__x_small(s, n->type, 0);
+    uint32_t negative = vc__x_small_const(s, n->type, 0);
     negative = vc__x_compare(s, VC__OP_LT, x, negative);
     uint32_t minus = vc__x_one(s, VC__OP_NEG, x);
     return vc__x_select(s, negative, minus, x);
 }
 
 /* The sign of NaN is 0; GLSL.std.450 does not define it. */
-static uint32_t vc__expand_sign(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], c;
     if (vc__is_signed(type) && !vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t zero = vc__x_small_const(s, type, 0);
     uint32_t r = zero;
     if (!vc__is_unsigned(type)) {
-        r = vc__x_small(s, type, -1);
+        r = vc__x_small_const(s, type, -1);
         c = vc__x_compare(s, VC__OP_LT, x, zero);
         r = vc__x_select(s, c, r, zero);
     }
     c = vc__x_compare(s, VC__OP_LT, zero, x);
-    x = vc__x_small(s, type, 1);
+    x = vc__x_small_const(s, type, 1);
     return vc__x_select(s, c, x, r);
 }
 
-static uint32_t vc__x_is_number(vc__lower *s, uint32_t x);
+static uint32_t vc__x_is_number(vc__lowering *s, uint32_t x);
 
 /* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, a is selected if it is less or
    if b is NaN. C has no minimum of integers. */
-static uint32_t vc__x_min_max(vc__lower *s, const vc__node *n, bool max) {
+static uint32_t vc__x_min_max(vc__lowering *s, const vc__node *n, bool max) {
     uint32_t a = n->a[0], b = n->a[1], less;
     if (!vc__is_float(n->type) && vc__is_c(s->target)) {
         less = max ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
@@ -4035,38 +4053,39 @@ static uint32_t vc__x_min_max(vc__lower *s, const vc__node *n, bool max) {
     less = vc__x_two(s, VC__OP_OR, less, number);
     return vc__x_select(s, less, a, b);
 }
-static uint32_t vc__expand_min(vc__lower *s, const vc__node *n) { return vc__x_min_max(s, n, false); }
-static uint32_t vc__expand_max(vc__lower *s, const vc__node *n) { return vc__x_min_max(s, n, true); }
+static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__x_min_max(s, n, false); }
+static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__x_min_max(s, n, true); }
 
-static uint32_t vc__expand_clamp(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) {
     uint32_t high = n->a[2], x = vc__x_two(s, VC__OP_MAX, n->a[0], n->a[1]);
     return vc__x_two(s, VC__OP_MIN, x, high);
 }
 
 /* a * (1 - t) + b * t, each step rounded. */
-static uint32_t vc__expand_mix(vc__lower *s, const vc__node *n) {
-    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__x_small(s, n->type, 1);
+static uint32_t vc__lower_mix(vc__lowering *s, const vc__node *n) {
+    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__x_small_const(s, n->type, 1);
     rest = vc__x_two(s, VC__OP_SUB, rest, t);
     a = vc__x_two(s, VC__OP_MUL, a, rest);
     b = vc__x_two(s, VC__OP_MUL, b, t);
     return vc__x_two(s, VC__OP_ADD, a, b);
 }
 
-static uint32_t vc__expand_step(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small(s, type, 0);
-    uint32_t one = vc__x_small(s, type, 1);
+    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small_const(s, type, 0);
+    uint32_t one = vc__x_small_const(s, type, 1);
     return vc__x_select(s, below, zero, one);
 }
 
 /* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
-static bool vc__needs_round_lowering(const vc__lower *s, vc_type type) {
-    return vc__kind(type) == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_F64_ROUND && !vc__is_c(s->target);
+static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
+    return vc__kind(type) == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_F64_ROUND
+           && !vc__is_c(s->target);
 }
 
 /* Returns a magnitude with the sign of x, or x itself if that is 0 of either sign. */
-static uint32_t vc__x_copy_sign(vc__lower *s, uint32_t magnitude, uint32_t x) {
-    uint32_t zero = vc__x_small(s, vc__x_type(s, x), 0);
+static uint32_t vc__x_copy_sign(vc__lowering *s, uint32_t magnitude, uint32_t x) {
+    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0);
     uint32_t minus = vc__x_one(s, VC__OP_NEG, magnitude);
     uint32_t c = vc__x_compare(s, VC__OP_LT, x, zero);
     magnitude = vc__x_select(s, c, minus, magnitude);
@@ -4074,7 +4093,7 @@ static uint32_t vc__x_copy_sign(vc__lower *s, uint32_t magnitude, uint32_t x) {
     return vc__x_select(s, c, x, magnitude);
 }
 
-static uint32_t vc__expand_trunc(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
     uint32_t magnitude = vc__x_one(s, VC__OP_ABS, x);
@@ -4084,7 +4103,7 @@ static uint32_t vc__expand_trunc(vc__lower *s, const vc__node *n) {
 
 /* Rounds to nearest even: up if more than 1/2 was cut off, or exactly 1/2 from an odd number. The difference is
    exact. For infinity it is NaN, so nothing is added. */
-static uint32_t vc__expand_round(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
     uint32_t magnitude = vc__x_one(s, VC__OP_ABS, x);
@@ -4098,18 +4117,18 @@ static uint32_t vc__expand_round(vc__lower *s, const vc__node *n) {
     odd = vc__x_two(s, VC__OP_AND, up, odd);
     up = vc__x_compare(s, VC__OP_LT, c, magnitude);
     up = vc__x_two(s, VC__OP_OR, up, odd);
-    c = vc__x_small(s, n->type, 1);
+    c = vc__x_small_const(s, n->type, 1);
     c = vc__x_two(s, VC__OP_ADD, whole, c);
     magnitude = vc__x_select(s, up, c, whole);
     return vc__x_copy_sign(s, magnitude, x);
 }
 
-static uint32_t vc__expand_fract(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], whole = vc__x_one(s, VC__OP_FLOOR, x);
     return vc__x_two(s, VC__OP_SUB, x, whole);
 }
 
-static uint32_t vc__expand_dot(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__x_type(s, x)), r = VC__NIL;
     if (rows == 1) return vc__x_two(s, VC__OP_MUL, x, y);
@@ -4122,7 +4141,7 @@ static uint32_t vc__expand_dot(vc__lower *s, const vc__node *n) {
 }
 
 /* Buffers that are accessed by pointers need 64-bit indices; all other indices have 32 bits. */
-static uint32_t vc__expand_index(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
     bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
     vc_type type = wide ? VC_U64 : VC_U32;
     uint32_t a = n->a[0], b = n->a[1], factor = vc__make_const(s, type, n->x);
@@ -4133,25 +4152,25 @@ static uint32_t vc__expand_index(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_ADD, a, b);
 }
 
-static uint32_t vc__part_extract(vc__lower *s, const vc__node *n);
+static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 
-static uint32_t vc__expand_extract(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v));
     /* results of lowering rules do not pass through vc__lower_parts */
-    if (vc__is_c(s->target)) return vc__part_extract(s, n);
+    if (vc__is_c(s->target)) return vc__scalarize_extract(s, n);
     vc_type itype = vc__to_unsigned(vc__x_type(s, i));
     i = vc__x_cast(s, itype, i);
     uint32_t limit = vc__make_const(s, itype, rows);
     uint32_t inside = vc__x_compare(s, VC__OP_LT, i, limit);
-    uint32_t zero = vc__x_small(s, itype, 0);
+    uint32_t zero = vc__x_small_const(s, itype, 0);
     i = vc__x_select(s, inside, i, zero);
     i = vc__x_cast(s, VC_U32, i);
     return vc__make_raw(s, VC__OP_EXTRACT, type, v, i, VC__NIL, 0);
 }
 
 /* Reduces the count, of any integer type, modulo the width, and converts it to the type of the shifted value. */
-static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, count_type = vc__x_type(s, n->a[1]);
     uint16_t op = n->op;
     uint32_t x = n->a[0], count = n->a[1];
@@ -4164,7 +4183,7 @@ static uint32_t vc__expand_shift(vc__lower *s, const vc__node *n) {
 }
 
 /* Two shifts if the target has no rotation of that width. The count has the type of x. */
-static uint32_t vc__expand_rotate(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], count = n->a[1];
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(type)) == 32)) return VC__NIL;
@@ -4174,21 +4193,21 @@ static uint32_t vc__expand_rotate(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, VC__OP_OR, left, back);
 }
 
-static bool vc__is_by_8(const vc__lower *s, const vc__node *n, uint32_t shift) {
+static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
     uint64_t count = 0;
     return n->op == shift && vc__is_const(s, n->a[1]) && vc__const_bits(s, n->a[1], &count) && count == 8;
 }
 
 /* Whether a node is a shift of this kind by 8, possibly masked. */
-static bool vc__is_shift_by_8(const vc__lower *s, uint32_t number, uint32_t shift) {
-    const vc__node *n = vc__lowered(s, number);
+static bool vc__is_shift_by_8(const vc__lowering *s, uint32_t number, uint32_t shift) {
+    const vc__node *n = vc__lowered_node(s, number);
     if (n->op != VC__OP_AND) return vc__is_by_8(s, n, shift);
-    return vc__is_by_8(s, vc__lowered(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered(s, n->a[1]), shift);
+    return vc__is_by_8(s, vc__lowered_node(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered_node(s, n->a[1]), shift);
 }
 
 /* Swapping the bytes of a u16: uses an addition, since no bit is set in both operands. NVIDIA's driver 580
    miscompiles the 16-bit or. */
-static uint32_t vc__expand_or(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) != VC_U16) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++)
         if (vc__is_shift_by_8(s, n->a[i], VC__OP_SHL) && vc__is_shift_by_8(s, n->a[1 - i], VC__OP_SHR))
@@ -4199,7 +4218,7 @@ static uint32_t vc__expand_or(vc__lower *s, const vc__node *n) {
 /* ---- bits ---- */
 
 /* Whether the target has a native form of an operation for the kind of `type`. */
-static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
+static bool vc__x_has(const vc__lowering *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
     const vc__forms *text = &vc__op_text[op];
     if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
@@ -4209,36 +4228,36 @@ static bool vc__x_has(const vc__lower *s, uint16_t op, vc_type type) {
 }
 
 /* Applies op to a and a constant. */
-VC__APART static uint32_t vc__x_int(vc__lower *s, uint16_t op, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__x_two_const(vc__lowering *s, uint16_t op, uint32_t a, uint64_t bits) {
     uint32_t c = vc__make_const(s, vc__x_type(s, a), bits);
     return vc__x_two(s, op, a, c);
 }
 
 /* The bits of x as u32; for 64-bit numbers the upper or lower half. */
-static uint32_t vc__x_word(vc__lower *s, uint32_t x, bool upper) {
+static uint32_t vc__x_word(vc__lowering *s, uint32_t x, bool upper) {
     vc_type type = vc__to_unsigned(vc__x_type(s, x));
     x = vc__x_cast(s, type, x);
-    if (upper) x = vc__x_int(s, VC__OP_SHR, x, 32);
+    if (upper) x = vc__x_two_const(s, VC__OP_SHR, x, 32);
     return vc__x_cast(s, VC_U32 + (type & 48u), x);
 }
 
 /* Adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes. */
-static uint32_t vc__x_popcount32(vc__lower *s, uint32_t x) {
-    uint32_t a = vc__x_int(s, VC__OP_SHR, x, 1);
-    a = vc__x_int(s, VC__OP_AND, a, 0x55555555u);
+static uint32_t vc__x_popcount32(vc__lowering *s, uint32_t x) {
+    uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, 1);
+    a = vc__x_two_const(s, VC__OP_AND, a, 0x55555555u);
     x = vc__x_two(s, VC__OP_SUB, x, a);
-    a = vc__x_int(s, VC__OP_AND, x, 0x33333333u);
-    uint32_t b = vc__x_int(s, VC__OP_SHR, x, 2);
-    b = vc__x_int(s, VC__OP_AND, b, 0x33333333u);
+    a = vc__x_two_const(s, VC__OP_AND, x, 0x33333333u);
+    uint32_t b = vc__x_two_const(s, VC__OP_SHR, x, 2);
+    b = vc__x_two_const(s, VC__OP_AND, b, 0x33333333u);
     x = vc__x_two(s, VC__OP_ADD, a, b);
-    a = vc__x_int(s, VC__OP_SHR, x, 4);
+    a = vc__x_two_const(s, VC__OP_SHR, x, 4);
     x = vc__x_two(s, VC__OP_ADD, x, a);
-    x = vc__x_int(s, VC__OP_AND, x, 0x0f0f0f0fu);
-    x = vc__x_int(s, VC__OP_MUL, x, 0x01010101u);
-    return vc__x_int(s, VC__OP_SHR, x, 24);
+    x = vc__x_two_const(s, VC__OP_AND, x, 0x0f0f0f0fu);
+    x = vc__x_two_const(s, VC__OP_MUL, x, 0x01010101u);
+    return vc__x_two_const(s, VC__OP_SHR, x, 24);
 }
 
-static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r;
     if (vc__kind(type) == VC_I32 && vc__x_has(s, VC__OP_POPCOUNT, type)) return VC__NIL;
@@ -4261,29 +4280,29 @@ static uint32_t vc__expand_popcount(vc__lower *s, const vc__node *n) {
 }
 
 /* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
-static uint32_t vc__x_bit_reverse32(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_bit_reverse32(vc__lowering *s, uint32_t x) {
     static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
     for (uint32_t i = 0; i < 5; i++) {
-        uint32_t a = vc__x_int(s, VC__OP_SHR, x, (uint64_t)1 << i);
-        a = vc__x_int(s, VC__OP_AND, a, mask[i]);
-        x = vc__x_int(s, VC__OP_AND, x, mask[i]);
-        x = vc__x_int(s, VC__OP_SHL, x, (uint64_t)1 << i);
+        uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, (uint64_t)1 << i);
+        a = vc__x_two_const(s, VC__OP_AND, a, mask[i]);
+        x = vc__x_two_const(s, VC__OP_AND, x, mask[i]);
+        x = vc__x_two_const(s, VC__OP_SHL, x, (uint64_t)1 << i);
         x = vc__x_two(s, VC__OP_OR, x, a);
     }
     return x;
 }
 
-static uint32_t vc__expand_bit_reverse(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type));
     if (width == 32 && vc__x_has(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
     uint32_t upper = width == 64 ? vc__x_word(s, x, true) : VC__NIL;
     uint32_t r = vc__x_word(s, x, false);
     r = vc__x_has(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__x_one(s, VC__OP_BIT_REVERSE, r) : vc__x_bit_reverse32(s, r);
-    if (width < 32) r = vc__x_int(s, VC__OP_SHR, r, 32 - width);
+    if (width < 32) r = vc__x_two_const(s, VC__OP_SHR, r, 32 - width);
     if (width < 64) return vc__x_cast(s, type, r);
     r = vc__x_cast(s, VC_U64 + rows, r);
-    r = vc__x_int(s, VC__OP_SHL, r, 32);
+    r = vc__x_two_const(s, VC__OP_SHL, r, 32);
     upper = vc__x_one(s, VC__OP_BIT_REVERSE, upper);
     upper = vc__x_cast(s, VC_U64 + rows, upper);
     r = vc__x_two(s, VC__OP_OR, r, upper);
@@ -4291,7 +4310,7 @@ static uint32_t vc__expand_bit_reverse(vc__lower *s, const vc__node *n) {
 }
 
 /* x & -x isolates the lowest 1. */
-static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0];
     if (vc__bits(vc__kind(type)) == 32 && vc__x_has(s, VC__OP_FIND_LSB, vc__x_type(s, x))) return VC__NIL;
@@ -4302,23 +4321,23 @@ static uint32_t vc__expand_find_lsb(vc__lower *s, const vc__node *n) {
 }
 
 /* Sets all bits below the highest 1 and counts them. */
-static uint32_t vc__x_find_msb32(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_find_msb32(vc__lowering *s, uint32_t x) {
     vc_type type = VC_I32 + (vc__x_type(s, x) & 48u);
     for (uint32_t i = 1; i < 32; i *= 2) {
-        uint32_t a = vc__x_int(s, VC__OP_SHR, x, i);
+        uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, i);
         x = vc__x_two(s, VC__OP_OR, x, a);
     }
     x = vc__x_popcount32(s, x);
     x = vc__x_cast(s, type, x);
-    return vc__x_int(s, VC__OP_SUB, x, 1);
+    return vc__x_two_const(s, VC__OP_SUB, x, 1);
 }
 
-static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, source = vc__x_type(s, n->a[0]), word = VC_I32 + (type & 48u);
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a;
     if (width == 32 && vc__x_has(s, VC__OP_FIND_MSB, source)) return VC__NIL;
     if (vc__is_signed(source)) {
-        a = vc__x_int(s, VC__OP_SHR, x, width - 1);
+        a = vc__x_two_const(s, VC__OP_SHR, x, width - 1);
         x = vc__x_two(s, VC__OP_XOR, x, a);
     }
     uint32_t r = vc__x_word(s, x, false);
@@ -4326,36 +4345,36 @@ static uint32_t vc__expand_find_msb(vc__lower *s, const vc__node *n) {
                                               : vc__x_find_msb32(s, r);
     if (width < 64) return vc__x_cast(s, type, r);
     uint32_t upper = vc__x_word(s, x, true);
-    a = vc__x_small(s, vc__x_type(s, upper), 0);
+    a = vc__x_small_const(s, vc__x_type(s, upper), 0);
     a = vc__x_compare(s, VC__OP_NE, upper, a);
     upper = vc__make(s, VC__OP_FIND_MSB, word, upper, VC__NIL, VC__NIL, 0);
-    upper = vc__x_int(s, VC__OP_ADD, upper, 32);
+    upper = vc__x_two_const(s, VC__OP_ADD, upper, 32);
     r = vc__x_select(s, a, upper, r);
     return vc__x_cast(s, type, r);
 }
 
 /* Long multiplication of half words. */
-static uint32_t vc__x_mul_hi(vc__lower *s, uint32_t a, uint32_t b) {
+static uint32_t vc__x_mul_hi(vc__lowering *s, uint32_t a, uint32_t b) {
     uint32_t half = vc__bits(vc__kind(vc__x_type(s, a))) / 2, low[2], high[2];
-    low[0] = vc__x_int(s, VC__OP_AND, a, vc__ones(half));
-    high[0] = vc__x_int(s, VC__OP_SHR, a, half);
-    low[1] = vc__x_int(s, VC__OP_AND, b, vc__ones(half));
-    high[1] = vc__x_int(s, VC__OP_SHR, b, half);
+    low[0] = vc__x_two_const(s, VC__OP_AND, a, vc__ones(half));
+    high[0] = vc__x_two_const(s, VC__OP_SHR, a, half);
+    low[1] = vc__x_two_const(s, VC__OP_AND, b, vc__ones(half));
+    high[1] = vc__x_two_const(s, VC__OP_SHR, b, half);
     uint32_t c = vc__x_two(s, VC__OP_MUL, low[0], low[1]);
-    c = vc__x_int(s, VC__OP_SHR, c, half);
+    c = vc__x_two_const(s, VC__OP_SHR, c, half);
     uint32_t mid1 = vc__x_two(s, VC__OP_MUL, high[0], low[1]);
     mid1 = vc__x_two(s, VC__OP_ADD, mid1, c);
-    c = vc__x_int(s, VC__OP_AND, mid1, vc__ones(half));
+    c = vc__x_two_const(s, VC__OP_AND, mid1, vc__ones(half));
     uint32_t mid2 = vc__x_two(s, VC__OP_MUL, low[0], high[1]);
     mid2 = vc__x_two(s, VC__OP_ADD, mid2, c);
     c = vc__x_two(s, VC__OP_MUL, high[0], high[1]);
-    mid1 = vc__x_int(s, VC__OP_SHR, mid1, half);
+    mid1 = vc__x_two_const(s, VC__OP_SHR, mid1, half);
     c = vc__x_two(s, VC__OP_ADD, c, mid1);
-    mid2 = vc__x_int(s, VC__OP_SHR, mid2, half);
+    mid2 = vc__x_two_const(s, VC__OP_SHR, mid2, half);
     return vc__x_two(s, VC__OP_ADD, c, mid2);
 }
 
-static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, wide = (vc__is_signed(type) ? VC_I32 : VC_U32) + (type & 48u), u = vc__to_unsigned(type);
     uint32_t width = vc__bits(vc__kind(type)), x[2], sign[2], r;
     x[0] = n->a[0];
@@ -4363,13 +4382,13 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
     if (width < 32) {
         for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, wide, x[i]);
         r = vc__x_two(s, VC__OP_MUL, x[0], x[1]);
-        r = vc__x_int(s, VC__OP_SHR, r, width);
+        r = vc__x_two_const(s, VC__OP_SHR, r, width);
         return vc__x_cast(s, type, r);
     }
     if (vc__x_has(s, VC__OP_MUL_HI, type)) return VC__NIL;
     if (vc__is_unsigned(type)) return vc__x_mul_hi(s, x[0], x[1]);
     for (uint32_t i = 0; i < 2; i++) { /* the unsigned result, minus the other operand for each negative operand */
-        sign[i] = vc__x_int(s, VC__OP_SHR, x[i], width - 1);
+        sign[i] = vc__x_two_const(s, VC__OP_SHR, x[i], width - 1);
         sign[i] = vc__x_two(s, VC__OP_AND, sign[i], x[1 - i]);
     }
     for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, u, x[i]);
@@ -4380,7 +4399,7 @@ static uint32_t vc__expand_mul_hi(vc__lower *s, const vc__node *n) {
 }
 
 /* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
-static uint32_t vc__expand_carry(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     bool add = n->op == VC__OP_ADD_CARRY;
     uint32_t a = n->a[0], b = n->a[1];
@@ -4399,48 +4418,50 @@ static uint32_t vc__expand_carry(vc__lower *s, const vc__node *n) {
        low(w) - t = low(w - t)           -high(w) + sub_borrow(low(w), t) = -high(w - t)
    The last two lines turn arithmetic that was recorded word by word into 64-bit sums and differences. */
 
-static uint32_t vc__x_low(vc__lower *s, uint32_t w) { return vc__x_cast(s, VC_U32, w); }
+static uint32_t vc__x_low(vc__lowering *s, uint32_t w) { return vc__x_cast(s, VC_U32, w); }
 
 /* The high half of a 64-bit number. */
-static uint32_t vc__x_high(vc__lower *s, uint32_t w) {
-    w = vc__x_int(s, VC__OP_SHR, w, 32);
+static uint32_t vc__x_high(vc__lowering *s, uint32_t w) {
+    w = vc__x_two_const(s, VC__OP_SHR, w, 32);
     return vc__x_cast(s, VC_U32, w);
 }
 
 /* Returns the 64-bit number whose low half is x; VC__NIL: none. */
-static uint32_t vc__x_from_low(const vc__lower *s, uint32_t x) {
-    const vc__node *n = vc__lowered(s, x);
-    return n->op == VC__OP_CAST && n->type == VC_U32 && vc__lowered(s, n->a[0])->type == VC_U64 ? n->a[0] : VC__NIL;
+static uint32_t vc__x_from_low(const vc__lowering *s, uint32_t x) {
+    const vc__node *n = vc__lowered_node(s, x);
+    return n->op == VC__OP_CAST && n->type == VC_U32 && vc__lowered_node(s, n->a[0])->type == VC_U64 ? n->a[0]
+                                                                                                     : VC__NIL;
 }
 
 /* Returns the 64-bit number whose high half is x; VC__NIL: none. */
-static uint32_t vc__x_from_high(const vc__lower *s, uint32_t x) {
+static uint32_t vc__x_from_high(const vc__lowering *s, uint32_t x) {
     uint32_t shifted = vc__x_from_low(s, x);
-    const vc__node *n = vc__lowered(s, shifted);
+    const vc__node *n = vc__lowered_node(s, shifted);
     uint64_t count = 0;
     bool is_high = shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32;
     return is_high ? n->a[0] : VC__NIL;
 }
 
 /* Whether a 64-bit number is less than 2^32: a cast u32 or a constant. */
-static bool vc__x_is_word(const vc__lower *s, uint32_t w) {
-    const vc__node *n = vc__lowered(s, w);
-    return n->op == VC__OP_CAST ? vc__lowered(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
+static bool vc__x_is_word(const vc__lowering *s, uint32_t w) {
+    const vc__node *n = vc__lowered_node(s, w);
+    return n->op == VC__OP_CAST ? vc__lowered_node(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
 }
 
 /* Returns the 64-bit number whose low half is x, if its upper half is likely to absorb the carry of the next step: a
    product plus at most one word, or the sum or difference of two words. Otherwise VC__NIL. */
-static uint32_t vc__x_open_sum(const vc__lower *s, uint16_t op, uint32_t x) {
+static uint32_t vc__x_open_sum(const vc__lowering *s, uint16_t op, uint32_t x) {
     uint32_t w = vc__x_from_low(s, x);
-    const vc__node *n = vc__lowered(s, w);
+    const vc__node *n = vc__lowered_node(s, w);
     if (w == VC__NIL || (op == VC__OP_ADD && n->op == VC__OP_MUL)) return w;
     if (n->op != op || !vc__x_is_word(s, n->a[1])) return VC__NIL;
-    return vc__x_is_word(s, n->a[0]) || (op == VC__OP_ADD && vc__lowered(s, n->a[0])->op == VC__OP_MUL) ? w : VC__NIL;
+    return vc__x_is_word(s, n->a[0]) || (op == VC__OP_ADD && vc__lowered_node(s, n->a[0])->op == VC__OP_MUL) ? w
+                                                                                                             : VC__NIL;
 }
 
 /* Whether two 64-bit numbers certainly have the same low half. `depth` limits the search. */
-static bool vc__x_same_low(const vc__lower *s, uint32_t a, uint32_t b, uint32_t depth) {
-    const vc__node *m = vc__lowered(s, a), *n = vc__lowered(s, b);
+static bool vc__x_same_low(const vc__lowering *s, uint32_t a, uint32_t b, uint32_t depth) {
+    const vc__node *m = vc__lowered_node(s, a), *n = vc__lowered_node(s, b);
     if (a == b) return true;
     if (a == VC__NIL || b == VC__NIL || !depth) return false;
     uint32_t inner = m->op == VC__OP_CAST ? vc__x_from_low(s, m->a[0]) : VC__NIL;
@@ -4452,10 +4473,10 @@ static bool vc__x_same_low(const vc__lower *s, uint32_t a, uint32_t b, uint32_t 
 }
 
 /* w op word. Two words that are added to a product are first added to each other. */
-static uint32_t vc__x_extend_sum(vc__lower *s, uint16_t op, uint32_t w, uint32_t word) {
-    const vc__node *n = vc__lowered(s, w);
+static uint32_t vc__x_extend_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
+    const vc__node *n = vc__lowered_node(s, w);
     uint32_t product = n->a[0];
-    if (op != VC__OP_ADD || n->op != VC__OP_ADD || vc__lowered(s, product)->op != VC__OP_MUL
+    if (op != VC__OP_ADD || n->op != VC__OP_ADD || vc__lowered_node(s, product)->op != VC__OP_MUL
         || !vc__x_is_word(s, n->a[1]))
         return vc__x_two(s, op, w, word);
     word = vc__x_two(s, VC__OP_WORD_SUM, n->a[1], word);
@@ -4463,7 +4484,7 @@ static uint32_t vc__x_extend_sum(vc__lower *s, uint16_t op, uint32_t w, uint32_t
 }
 
 /* a op b with 64 bits. If goes_on, continues from a 64-bit number of which a is the low half. */
-static uint32_t vc__x_wide(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
+static uint32_t vc__x_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
     uint32_t from = goes_on ? vc__x_open_sum(s, op, a) : VC__NIL;
     if (from == VC__NIL) from = vc__x_cast(s, VC_U64, a);
     uint32_t to = vc__x_cast(s, VC_U64, b);
@@ -4471,16 +4492,16 @@ static uint32_t vc__x_wide(vc__lower *s, uint16_t op, uint32_t a, uint32_t b, bo
 }
 
 /* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow. VC__NIL: the operands have another form. */
-static uint32_t vc__x_add_carry(vc__lower *s, uint32_t high, uint32_t carry) {
-    bool subtracts = vc__lowered(s, high)->op == VC__OP_NEG && vc__lowered(s, carry)->op == VC__OP_NEG;
-    uint32_t w = vc__x_from_high(s, subtracts ? vc__lowered(s, high)->a[0] : high);
-    uint32_t sum = vc__x_from_high(s, subtracts ? vc__lowered(s, carry)->a[0] : carry);
+static uint32_t vc__x_add_carry(vc__lowering *s, uint32_t high, uint32_t carry) {
+    bool subtracts = vc__lowered_node(s, high)->op == VC__OP_NEG && vc__lowered_node(s, carry)->op == VC__OP_NEG;
+    uint32_t w = vc__x_from_high(s, subtracts ? vc__lowered_node(s, high)->a[0] : high);
+    uint32_t sum = vc__x_from_high(s, subtracts ? vc__lowered_node(s, carry)->a[0] : carry);
     uint16_t op = subtracts ? VC__OP_SUB : VC__OP_ADD;
-    if (w == VC__NIL || sum == VC__NIL || vc__lowered(s, sum)->op != op) return VC__NIL;
+    if (w == VC__NIL || sum == VC__NIL || vc__lowered_node(s, sum)->op != op) return VC__NIL;
     for (uint32_t i = 0; i < (subtracts ? 1u : 2u); i++) {
-        uint32_t part = vc__lowered(s, sum)->a[i];
-        if (vc__lowered(s, part)->op != VC__OP_CAST || !vc__x_same_low(s, part, w, 8)) continue;
-        part = vc__lowered(s, sum)->a[1 - i];
+        uint32_t part = vc__lowered_node(s, sum)->a[i];
+        if (vc__lowered_node(s, part)->op != VC__OP_CAST || !vc__x_same_low(s, part, w, 8)) continue;
+        part = vc__lowered_node(s, sum)->a[1 - i];
         w = vc__x_high(s, vc__x_extend_sum(s, op, w, part));
         return subtracts ? vc__x_one(s, VC__OP_NEG, w) : w;
     }
@@ -4488,10 +4509,10 @@ static uint32_t vc__x_add_carry(vc__lower *s, uint32_t high, uint32_t carry) {
 }
 
 /* As above, where `carry` may also be the sum of two carries, in either order. */
-static uint32_t vc__x_carry_into(vc__lower *s, uint32_t high, uint32_t carry) {
+static uint32_t vc__x_carry_into(vc__lowering *s, uint32_t high, uint32_t carry) {
     uint32_t r = vc__x_add_carry(s, high, carry), part[2];
-    if (r != VC__NIL || vc__lowered(s, carry)->op != VC__OP_ADD) return r;
-    for (uint32_t i = 0; i < 2; i++) part[i] = vc__lowered(s, carry)->a[i];
+    if (r != VC__NIL || vc__lowered_node(s, carry)->op != VC__OP_ADD) return r;
+    for (uint32_t i = 0; i < 2; i++) part[i] = vc__lowered_node(s, carry)->a[i];
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t first = vc__x_add_carry(s, high, part[i]);
         r = first == VC__NIL ? VC__NIL : vc__x_add_carry(s, first, part[1 - i]);
@@ -4502,34 +4523,34 @@ static uint32_t vc__x_carry_into(vc__lower *s, uint32_t high, uint32_t carry) {
 
 /* Whether a word is certainly 0 or 1: a constant, a masked bit, or the carry or borrow of two words and possibly a
    third one that is itself 0 or 1. */
-static bool vc__x_is_bit(const vc__lower *s, uint32_t x) {
+static bool vc__x_is_bit(const vc__lowering *s, uint32_t x) {
     uint32_t w, sum;
     uint64_t bits;
     for (uint32_t depth = 0; depth < 64; depth++) { /* longer chains are computed word by word */
-        const vc__node *n = vc__lowered(s, x);
+        const vc__node *n = vc__lowered_node(s, x);
         uint16_t op = n->op == VC__OP_NEG ? VC__OP_SUB : VC__OP_ADD;
         if (n->op == VC__OP_CONST || n->op == VC__OP_AND)
             return vc__const_bits(s, n->op == VC__OP_AND ? n->a[1] : x, &bits) && bits < 2;
         w = vc__x_from_high(s, op == VC__OP_SUB ? n->a[0] : x);
-        n = vc__lowered(s, w);
+        n = vc__lowered_node(s, w);
         if (n->op != op || !vc__x_is_word(s, n->a[1])) return false;
         sum = n->a[0];
         if (vc__x_is_word(s, sum)) return true;
-        const vc__node *from = vc__lowered(s, sum);
+        const vc__node *from = vc__lowered_node(s, sum);
         if (from->op != op || !vc__x_is_word(s, from->a[0]) || !vc__x_is_word(s, from->a[1])) return false;
-        if (vc__lowered(s, n->a[1])->op == VC__OP_CONST) return vc__lowered(s, n->a[1])->a[0] < 2;
-        x = vc__lowered(s, n->a[1])->a[0];
+        if (vc__lowered_node(s, n->a[1])->op == VC__OP_CONST) return vc__lowered_node(s, n->a[1])->a[0] < 2;
+        x = vc__lowered_node(s, n->a[1])->a[0];
     }
     return false;
 }
 
 /* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns
    VC__NIL if the node is not a part of 64-bit arithmetic. */
-static uint32_t vc__lower_wide(vc__lower *s, const vc__node *n, bool wide) {
+static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     uint32_t a = n->a[0], b = n->a[1], r;
     uint16_t op = n->op;
     uint64_t bits;
-    if (n->type != VC_U32 || s->kernel->desc.machine.lacks & VC_FEATURE_I64) return VC__NIL;
+    if (n->type != VC_U32 || s->kernel->desc.machine.missing_features & VC_FEATURE_I64) return VC__NIL;
     /* these are simplified later */
     if ((vc__const_bits(s, a, &bits) || vc__const_bits(s, b, &bits)) && !bits) return VC__NIL;
     switch (op) {
@@ -4548,7 +4569,7 @@ static uint32_t vc__lower_wide(vc__lower *s, const vc__node *n, bool wide) {
     if (r != VC__NIL || !wide) return r;
     /* put a product or an open sum first; two words stay in the order that ADD_CARRY has them in */
     uint32_t open = vc__x_open_sum(s, op, b);
-    if (vc__lowered(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__x_open_sum(s, op, a) == VC__NIL)) {
+    if (vc__lowered_node(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__x_open_sum(s, op, a) == VC__NIL)) {
         r = a;
         a = b;
         b = r;
@@ -4558,26 +4579,26 @@ static uint32_t vc__lower_wide(vc__lower *s, const vc__node *n, bool wide) {
 
 /* ---- packing ---- */
 
-static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to);
+static uint32_t vc__x_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
 /* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
    smallest normal f16, adding 1/2 rounds the float. Otherwise the integer is rounded by adding half a unit, minus
    one, plus the last bit that is kept. */
-static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_half_bits(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), u = VC_U32 + (type & 48u);
     uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0);
-    uint32_t sign = vc__x_int(s, VC__OP_AND, bits, 0x80000000u);
+    uint32_t sign = vc__x_two_const(s, VC__OP_AND, bits, 0x80000000u);
     uint32_t magnitude = vc__x_two(s, VC__OP_XOR, bits, sign);
     uint32_t r = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
-    r = vc__x_int(s, VC__OP_ADD, r, 0x3f000000u);
+    r = vc__x_two_const(s, VC__OP_ADD, r, 0x3f000000u);
     r = vc__make(s, VC__OP_BITCAST, u, r, VC__NIL, VC__NIL, 0);
-    uint32_t small = vc__x_int(s, VC__OP_SUB, r, 0x3f000000u);
-    r = vc__x_int(s, VC__OP_SHR, magnitude, 13);
-    r = vc__x_int(s, VC__OP_AND, r, 1);
+    uint32_t small = vc__x_two_const(s, VC__OP_SUB, r, 0x3f000000u);
+    r = vc__x_two_const(s, VC__OP_SHR, magnitude, 13);
+    r = vc__x_two_const(s, VC__OP_AND, r, 1);
     r = vc__x_two(s, VC__OP_ADD, magnitude, r);
     /* subtracts 112 from the exponent and adds half a unit, minus one */
-    r = vc__x_int(s, VC__OP_ADD, r, 0xc8000fffu);
-    r = vc__x_int(s, VC__OP_SHR, r, 13);
+    r = vc__x_two_const(s, VC__OP_ADD, r, 0xc8000fffu);
+    r = vc__x_two_const(s, VC__OP_SHR, r, 13);
     uint32_t c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
     c = vc__x_compare(s, VC__OP_LT, magnitude, c);
     r = vc__x_select(s, c, small, r);
@@ -4589,21 +4610,21 @@ static uint32_t vc__x_half_bits(vc__lower *s, uint32_t x) {
     c = vc__make_const(s, u, 0x477fefffu); /* the largest that does not round to 2^16 */
     c = vc__x_compare(s, VC__OP_LT, c, magnitude);
     r = vc__x_select(s, c, large, r);
-    sign = vc__x_int(s, VC__OP_SHR, sign, 16);
+    sign = vc__x_two_const(s, VC__OP_SHR, sign, 16);
     return vc__x_two(s, VC__OP_OR, r, sign);
 }
 
 /* ---- dot products of bytes ---- */
 
 /* Byte i of x, sign- or zero-extended. */
-static uint32_t vc__x_byte(vc__lower *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
+static uint32_t vc__x_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
     if (is_signed) x = vc__x_cast(s, VC_I32, x);
-    if (i < 3) x = vc__x_int(s, VC__OP_SHL, x, 24 - 8 * i);
-    x = vc__x_int(s, VC__OP_SHR, x, 24);
+    if (i < 3) x = vc__x_two_const(s, VC__OP_SHL, x, 24 - 8 * i);
+    x = vc__x_two_const(s, VC__OP_SHR, x, 24);
     return vc__x_cast(s, to, x);
 }
 
-static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
+static uint32_t vc__x_add_sat(vc__lowering *s, uint32_t a, uint32_t b) {
     vc_type type = vc__x_type(s, a);
     uint32_t sum = vc__x_two(s, VC__OP_ADD, a, b), overflow, c;
     if (vc__is_unsigned(type)) {
@@ -4614,20 +4635,20 @@ static uint32_t vc__x_add_sat(vc__lower *s, uint32_t a, uint32_t b) {
     overflow = vc__x_two(s, VC__OP_XOR, a, sum);
     c = vc__x_two(s, VC__OP_XOR, b, sum);
     overflow = vc__x_two(s, VC__OP_AND, overflow, c); /* negative if the sum has neither operand's sign */
-    c = vc__x_small(s, type, 0);
+    c = vc__x_small_const(s, type, 0);
     overflow = vc__x_compare(s, VC__OP_LT, overflow, c);
-    c = vc__x_int(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
-    c = vc__x_int(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
+    c = vc__x_two_const(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
+    c = vc__x_two_const(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
     return vc__x_select(s, overflow, c, sum);
 }
 
 /* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
    a saturating form is a dot product and a saturating addition, and a dot product is computed byte by byte.
    Constants are folded here. */
-static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL;
     bool saturates = n->op >= VC__OP_DOT_II_SAT;
-    bool missing = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.lacks & VC_FEATURE_DOT_4X8;
+    bool missing = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.missing_features & VC_FEATURE_DOT_4X8;
     uint16_t op = (uint16_t)(saturates ? n->op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : n->op);
     vc_type type = n->type;
     uint64_t bits;
@@ -4649,7 +4670,7 @@ static uint32_t vc__expand_dot_4x8(vc__lower *s, const vc__node *n) {
 }
 
 /* Packs two f32 as f16. In a `fast` kernel the target's own form may round differently. */
-static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2];
     if (s->kernel->desc.fast && vc__x_has(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     if (!vc__is_c(s->target)) x = vc__x_half_bits(s, x);
@@ -4660,18 +4681,18 @@ static uint32_t vc__expand_pack_half(vc__lower *s, const vc__node *n) {
         part[i] = vc__make(s, VC__OP_BITCAST, VC_U16, part[i], VC__NIL, VC__NIL, 0);
         part[i] = vc__x_cast(s, VC_U32, part[i]);
     }
-    part[1] = vc__x_int(s, VC__OP_SHL, part[1], 16);
+    part[1] = vc__x_two_const(s, VC__OP_SHL, part[1], 16);
     return vc__x_two(s, VC__OP_OR, part[0], part[1]);
 }
 
 /* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
    is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
-static uint32_t vc__x_half_value(vc__lower *s, uint32_t x) {
-    uint32_t magnitude = vc__x_int(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, magnitude);
-    sign = vc__x_int(s, VC__OP_SHL, sign, 16);
-    uint32_t r = vc__x_int(s, VC__OP_SHL, magnitude, 13);
-    r = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
-    uint32_t other = vc__x_int(s, VC__OP_ADD, r, 112u << 23);
+static uint32_t vc__x_half_value(vc__lowering *s, uint32_t x) {
+    uint32_t magnitude = vc__x_two_const(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, magnitude);
+    sign = vc__x_two_const(s, VC__OP_SHL, sign, 16);
+    uint32_t r = vc__x_two_const(s, VC__OP_SHL, magnitude, 13);
+    r = vc__x_two_const(s, VC__OP_ADD, r, 112u << 23);
+    uint32_t other = vc__x_two_const(s, VC__OP_ADD, r, 112u << 23);
     uint32_t c = vc__x_u32(s, 0x7c00u);
     c = vc__x_compare(s, VC__OP_LE, c, magnitude);
     r = vc__x_select(s, c, other, r);
@@ -4687,7 +4708,7 @@ static uint32_t vc__x_half_value(vc__lower *s, uint32_t x) {
 }
 
 /* Constants are folded here: lavapipe (Mesa 22.3) turns infinity and NaN into 0. */
-static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2];
     uint64_t known, bits;
     vc__real r;
@@ -4699,15 +4720,15 @@ static uint32_t vc__expand_unpack_half(vc__lower *s, const vc__node *n) {
         }
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
-    if (vc__lowered(s, x)->op == VC__OP_PACK_HALF) return vc__x_rounded(s, vc__lowered(s, x)->a[0], VC_F16);
-    if (s->kernel->desc.machine.lacks & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target)) {
-        part[0] = vc__x_half_value(s, vc__x_int(s, VC__OP_AND, x, 0xffffu));
-        part[1] = vc__x_half_value(s, vc__x_int(s, VC__OP_SHR, x, 16));
+    if (vc__lowered_node(s, x)->op == VC__OP_PACK_HALF) return vc__x_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
+    if (s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target)) {
+        part[0] = vc__x_half_value(s, vc__x_two_const(s, VC__OP_AND, x, 0xffffu));
+        part[1] = vc__x_half_value(s, vc__x_two_const(s, VC__OP_SHR, x, 16));
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
     if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++) {
-        part[i] = i ? vc__x_int(s, VC__OP_SHR, x, 16) : x;
+        part[i] = i ? vc__x_two_const(s, VC__OP_SHR, x, 16) : x;
         part[i] = vc__x_cast(s, VC_U16, part[i]);
         part[i] = vc__make(s, VC__OP_BITCAST, VC_F16, part[i], VC__NIL, VC__NIL, 0);
         part[i] = vc__x_cast(s, VC_F32, part[i]);
@@ -4736,23 +4757,23 @@ static vc__range vc__x_range(vc_type from, vc_type to) {
 }
 
 /* The bits of a float without the sign; NaN is above infinity. */
-static uint32_t vc__x_magnitude(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_magnitude(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
     uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
     return vc__x_two(s, VC__OP_AND, x, c);
 }
 
-static uint32_t vc__x_infinity_bits(vc__lower *s, vc_type type) {
+static uint32_t vc__x_infinity_bits(vc__lowering *s, vc_type type) {
     return vc__make_const(s, vc__bits_type(type), vc__infinity_bits(vc__kind(type)));
 }
 
 /* Whether a float is not NaN. Tests the bits if there are integers of its width: a driver that assumes that floats
    are not NaN (NVIDIA, after an abs) folds a float comparison, and so may compiler options of the user in C. */
-static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_is_number(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
     uint32_t kind = vc__kind(type);
-    bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.lacks & VC_FEATURE_I64));
+    bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
     if (!bits && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
     x = vc__x_magnitude(s, x);
     uint32_t c = vc__x_infinity_bits(s, type);
@@ -4760,19 +4781,19 @@ static uint32_t vc__x_is_number(vc__lower *s, uint32_t x) {
 }
 
 /* Clamps x to a range; NaN becomes 0. */
-static uint32_t vc__x_clamp_to_range(vc__lower *s, vc_type type, uint32_t x, const vc__range *r) {
+static uint32_t vc__x_clamp_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *r) {
     vc_type from = vc__x_type(s, x);
     uint32_t c = vc__make_const(s, from, r->low), clamped = vc__x_two(s, VC__OP_MAX, x, c);
     c = vc__make_const(s, from, r->high);
     clamped = vc__x_two(s, VC__OP_MIN, clamped, c);
     if (!vc__is_signed(type)) return clamped; /* the maximum with 0 has replaced NaN */
     uint32_t number = vc__x_is_number(s, x);
-    c = vc__x_small(s, from, 0);
+    c = vc__x_small_const(s, from, 0);
     return vc__x_select(s, number, clamped, c);
 }
 
 /* Casts a float to an integer by way of `middle`, the 32-bit type for narrow integers. */
-static uint32_t vc__x_to_int(vc__lower *s, vc_type type, vc_type middle, uint32_t x) {
+static uint32_t vc__x_to_int(vc__lowering *s, vc_type type, vc_type middle, uint32_t x) {
     vc_type from = vc__x_type(s, x);
     vc__range r = vc__x_range(from, type);
     uint32_t whole = vc__x_clamp_to_range(s, type, x, &r);
@@ -4848,8 +4869,8 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
         return false;
     case VC__OP_LOAD:
         o = vc__accessed_object(k, n);
-        if (!o || o->widened >= after) return false;
-        o->widened = after;
+        if (!o || o->widened_load >= after) return false;
+        o->widened_load = after;
         return true;
     case VC__OP_SELECT: first = 1; end = 3; break;
     case VC__OP_MIN: case VC__OP_MAX: end = 2; break;
@@ -4865,7 +4886,7 @@ static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
    except for values that a variable carries through a loop, so the search is repeated while it finds further loads. */
 static void vc__find_widened(vc_kernel *k) {
     bool again = true, loops = false;
-    for (uint32_t i = 0; i < k->object_count; i++) k->object[i].widened = 0;
+    for (uint32_t i = 0; i < k->object_count; i++) k->object[i].widened_load = 0;
     for (uint32_t i = 0; i < k->count; i++)
         loops = loops || k->node[i].op == VC__OP_FOR || k->node[i].op == VC__OP_LOOP;
     while (again) {
@@ -4876,7 +4897,7 @@ static void vc__find_widened(vc_kernel *k) {
             if (n->op == VC__OP_CAST && vc__is_widening(k->node[n->a[0]].type, n->type)) vc__mark_widened(k, n->a[0]);
             else if (vc__is_computed_in_f32(n))
                 for (uint32_t j = 0; j < vc__op[n->op].operands; j++) vc__mark_widened(k, n->a[j]);
-            else if (o && (loops ? o->widened > 0 : o->widened > i)) vc__mark_widened(k, n->a[2]);
+            else if (o && (loops ? o->widened_load > 0 : o->widened_load > i)) vc__mark_widened(k, n->a[2]);
             else if (n->flags & VC__NODE_WIDENED && vc__mark_moved(k, n)) again = true;
         }
     }
@@ -4890,7 +4911,7 @@ static uint64_t vc__power_bits(uint32_t kind, int power) {
 /* Rounds a float on its bits as a cast to the narrower kind `to` and back does. Ties go to even. Values that round
    above the largest number become infinity. Values below the smallest normal number become multiples of the smallest
    subnormal one. */
-static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
+static uint32_t vc__x_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
     uint32_t kind = vc__kind(type), drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
     /* 2^least: smallest subnormal of `to` */
@@ -4899,7 +4920,7 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
     uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
     uint32_t magnitude = vc__x_two(s, VC__OP_AND, x_bits, c);
     uint32_t sign = vc__x_two(s, VC__OP_XOR, x_bits, magnitude);
-    uint32_t odd = vc__x_int(s, VC__OP_SHR, magnitude, drop);
+    uint32_t odd = vc__x_two_const(s, VC__OP_SHR, magnitude, drop);
     c = vc__make_const(s, bits, 1);
     odd = vc__x_two(s, VC__OP_AND, odd, c);
     c = vc__make_const(s, bits, vc__ones(drop - 1));
@@ -4930,22 +4951,22 @@ static uint32_t vc__x_rounded(vc__lower *s, uint32_t x, uint32_t to) {
 
 /* Rounds an f64 to odd in f32, so that rounding the result again is equal to rounding the f64: some devices convert
    f64 to f16 by way of f32. */
-static uint32_t vc__x_odd_f32(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_odd_f32(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
     uint64_t dropped = vc__ones(vc__kinds[VC_F64].fraction - (uint32_t)vc__kinds[VC_F32].fraction);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    uint32_t r = vc__x_int(s, VC__OP_AND, x, dropped);
-    r = vc__x_int(s, VC__OP_ADD, r, dropped); /* carries if any dropped bit was set */
+    uint32_t r = vc__x_two_const(s, VC__OP_AND, x, dropped);
+    r = vc__x_two_const(s, VC__OP_ADD, r, dropped); /* carries if any dropped bit was set */
     r = vc__x_two(s, VC__OP_OR, x, r);
-    r = vc__x_int(s, VC__OP_AND, r, ~dropped);
+    r = vc__x_two_const(s, VC__OP_AND, r, ~dropped);
     r = vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), r, VC__NIL, VC__NIL, 0);
 }
 
 /* Casts a float to a narrower one. The cast has a nonzero x if it does not change its operand. */
-static uint32_t vc__x_narrowed(vc__lower *s, vc_type type, uint32_t x, bool widened) {
+static uint32_t vc__x_narrowed(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__x_type(s, x)), to = vc__kind(type);
-    if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.lacks & VC_FEATURE_I64)
+    if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
         || (from - to == 1 && !widened))
         return VC__NIL;
     if (from - to == 2) x = vc__x_odd_f32(s, x);
@@ -4954,8 +4975,8 @@ static uint32_t vc__x_narrowed(vc__lower *s, vc_type type, uint32_t x, bool wide
 }
 
 /* Widens the result of a narrowing cast without that cast; VC__NIL: x is not such a result. */
-static uint32_t vc__x_rewidened(vc__lower *s, vc_type type, uint32_t x) {
-    const vc__node *cast = vc__lowered(s, x);
+static uint32_t vc__x_rewidened(vc__lowering *s, vc_type type, uint32_t x) {
+    const vc__node *cast = vc__lowered_node(s, x);
     uint32_t kind = vc__kind(cast->type), from = cast->a[0];
     if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST
         || !vc__is_narrowing(vc__x_type(s, from), cast->type))
@@ -4967,18 +4988,18 @@ static uint32_t vc__x_rewidened(vc__lower *s, vc_type type, uint32_t x) {
     return vc__x_cast(s, type, from);
 }
 
-static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__x_type(s, n->a[0]);
     uint32_t x = n->a[0], c, r;
     bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
     if (vc__is_bool(type)) {
-        c = vc__x_small(s, from, 0);
+        c = vc__x_small_const(s, from, 0);
         return vc__x_compare(s, VC__OP_NE, x, c);
     }
     if (vc__is_bool(from)) {
-        c = vc__x_small(s, type, 1);
-        r = vc__x_small(s, type, 0);
+        c = vc__x_small_const(s, type, 1);
+        r = vc__x_small_const(s, type, 0);
         return vc__x_select(s, x, c, r);
     }
     if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__x_narrowed(s, type, x, widened);
@@ -4993,7 +5014,7 @@ static uint32_t vc__expand_cast(vc__lower *s, const vc__node *n) {
     return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
 }
 
-static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
     vc_type type = vc__x_type(s, n->a[0]);
     uint16_t op = n->op;
     if (!vc__is_c(s->target)) return VC__NIL;
@@ -5006,11 +5027,11 @@ static uint32_t vc__expand_isnan(vc__lower *s, const vc__node *n) {
 
 /* Whether x is zero or a subnormal f32: the logarithms of some drivers use the exponent bits of a subnormal as they
    are. */
-static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_is_zero(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x);
     uint32_t least;
     if (vc__kind(type) != VC_F32) {
-        least = vc__x_small(s, type, 0);
+        least = vc__x_small_const(s, type, 0);
         return vc__x_compare(s, VC__OP_EQ, x, least);
     }
     uint32_t size = vc__x_one(s, VC__OP_ABS, x);
@@ -5018,20 +5039,20 @@ static uint32_t vc__x_is_zero(vc__lower *s, uint32_t x) {
     return vc__x_compare(s, VC__OP_LT, size, least);
 }
 
-static uint32_t vc__expand_log(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t x = n->a[0];
-    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     uint32_t flat = vc__x_is_zero(s, x);
-    uint32_t zero = vc__x_small(s, type, 0);
+    uint32_t zero = vc__x_small_const(s, type, 0);
     x = vc__x_select(s, flat, zero, x);
     return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
 }
 
 /* Computes a function of f16 in f32. */
-static uint32_t vc__x_in_f32(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_in_f32(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, with = VC_F32 + (type & 48u);
     uint16_t op = n->op;
     uint32_t x = vc__x_cast(s, with, n->a[0]), y = vc__op[op].operands > 1 ? vc__x_cast(s, with, n->a[1]) : VC__NIL;
@@ -5041,31 +5062,31 @@ static uint32_t vc__x_in_f32(vc__lower *s, const vc__node *n) {
 
 /* atan2 of f32, with the sign of y. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, x) is pi if the sign bit of x
    is set, else 0. */
-static uint32_t vc__x_atan2(vc__lower *s, uint32_t y, uint32_t x) {
+static uint32_t vc__x_atan2(vc__lowering *s, uint32_t y, uint32_t x) {
     vc_type type = vc__x_type(s, x), bits = VC_I32 + (type & 48u);
     uint32_t size = vc__x_one(s, VC__OP_ABS, y), r, c, v;
     r = vc__make_raw(s, VC__OP_ATAN2, type, size, x, VC__NIL, 0);
-    c = vc__x_small(s, bits, 0);
+    c = vc__x_small_const(s, bits, 0);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
     c = vc__x_compare(s, VC__OP_LT, x, c);
     v = vc__make_const(s, type, 0x40490fdbu);
-    x = vc__x_small(s, type, 0);
+    x = vc__x_small_const(s, type, 0);
     v = vc__x_select(s, c, v, x);
     c = vc__x_compare(s, VC__OP_EQ, y, x);
     r = vc__x_select(s, c, v, r);
     y = vc__make(s, VC__OP_BITCAST, bits, y, VC__NIL, VC__NIL, 0);
-    y = vc__x_int(s, VC__OP_AND, y, 0x80000000u);
+    y = vc__x_two_const(s, VC__OP_AND, y, 0x80000000u);
     r = vc__make(s, VC__OP_BITCAST, bits, r, VC__NIL, VC__NIL, 0);
     r = vc__x_two(s, VC__OP_OR, r, y);
     return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
 }
 
 /* Drivers that compute it by minimum and maximum lose NaN. */
-static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t x = n->a[0], y = n->a[1], number, other, r;
-    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     if (op == VC__OP_ATAN2 && vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
     number = vc__x_compare(s, VC__OP_EQ, x, x);
@@ -5074,16 +5095,16 @@ static uint32_t vc__expand_atan(vc__lower *s, const vc__node *n) {
         number = vc__x_two(s, VC__OP_AND, number, other);
     }
     r = op == VC__OP_ATAN2 ? vc__x_atan2(s, x, y) : vc__make_raw(s, op, type, x, y, VC__NIL, 0);
-    other = vc__x_special(s, type, true);
+    other = vc__x_nan_or_infinity(s, type, true);
     return vc__x_select(s, number, r, other);
 }
 
 /* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
-static uint32_t vc__expand_sinh(vc__lower *s, const vc__node *n) {
+static uint32_t vc__expand_sinh(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t half, x, e, up, down;
-    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     if (vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
     half = vc__make_const(s, type, 0x3f000000u);
@@ -5098,35 +5119,35 @@ static uint32_t vc__expand_sinh(vc__lower *s, const vc__node *n) {
     return vc__x_two(s, op == VC__OP_SINH ? VC__OP_SUB : VC__OP_ADD, up, down);
 }
 
-/* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0 are
-   not 1; lavapipe loses NaN. */
-static uint32_t vc__expand_pow(vc__lower *s, const vc__node *n) {
+/* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0
+   are not 1; lavapipe loses NaN. */
+static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], zero, c, v, r, low;
-    if (vc__kind(type) == VC_F64) return vc__expand_math64(s, n);
+    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
-    zero = vc__x_small(s, type, 0);
+    zero = vc__x_small_const(s, type, 0);
     if (vc__is_c(s->target)) {
         v = vc__x_one(s, VC__OP_ABS, x);
         r = vc__make_raw(s, VC__OP_POW, type, v, y, VC__NIL, 0);
         low = vc__x_compare(s, VC__OP_LT, x, zero);
         c = vc__x_compare(s, VC__OP_NE, y, zero);
         c = vc__x_two(s, VC__OP_AND, low, c);
-        v = vc__x_special(s, type, true);
+        v = vc__x_nan_or_infinity(s, type, true);
         return vc__x_select(s, c, v, r);
     }
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
     low = vc__x_compare(s, VC__OP_LT, y, zero);
-    v = vc__x_special(s, type, false);
+    v = vc__x_nan_or_infinity(s, type, false);
     v = vc__x_select(s, low, v, zero);
     c = vc__x_is_zero(s, x);
     r = vc__x_select(s, c, v, r);
     c = vc__x_compare(s, VC__OP_LE, zero, x);
     low = vc__x_is_number(s, y);
     c = vc__x_two(s, VC__OP_AND, c, low);
-    v = vc__x_special(s, type, true);
+    v = vc__x_nan_or_infinity(s, type, true);
     r = vc__x_select(s, c, r, v);
-    v = vc__x_small(s, type, 1);
+    v = vc__x_small_const(s, type, 1);
     c = vc__x_compare(s, VC__OP_EQ, y, zero);
     low = vc__x_compare(s, VC__OP_EQ, x, v);
     c = vc__x_two(s, VC__OP_OR, c, low);
@@ -5139,8 +5160,8 @@ VC__SMALL_END
 
 /* Whether a constant index is out of bounds. The access is undefined but may be in a branch that is never taken, and
    compilers of GLSL and C reject it, so element 0 is accessed instead. */
-static bool vc__is_outside(const vc__lower *s, const vc__node *n) {
-    const vc__node *index = vc__lowered(s, n->a[1]), *memory = vc__lowered(s, n->a[0]);
+static bool vc__is_outside(const vc__lowering *s, const vc__node *n) {
+    const vc__node *index = vc__lowered_node(s, n->a[1]), *memory = vc__lowered_node(s, n->a[0]);
     if (index->op != VC__OP_CONST || memory->op == VC__OP_POINTER) return false;
     uint64_t bits = vc__widen(index->type, vc__bits_of(index));
     int64_t at = (int64_t)(bits + (uint64_t)(int64_t)(int32_t)n->x);
@@ -5150,11 +5171,11 @@ static bool vc__is_outside(const vc__lower *s, const vc__node *n) {
 
 /* Buffers as addresses: one pointer per index, and constant offsets from it, which cost nothing on devices. Negative
    offsets are based on a lower pointer, which nearby offsets share. */
-static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint32_t value) {
+static uint32_t vc__x_access(vc__lowering *s, const vc__node *n, vc_type type, uint32_t value) {
     uint16_t op = n->op;
     uint32_t memory = n->a[0], index = n->a[1], x = n->x, base = 0;
     if (vc__is_outside(s, n)) { index = VC__NIL; x = 0; }
-    if (vc__lowered(s, memory)->op == VC__OP_BUFFER && s->buffers == VC_BUFFERS_ADDRESS) {
+    if (vc__lowered_node(s, memory)->op == VC__OP_BUFFER && s->buffers == VC_BUFFERS_ADDRESS) {
         if (x >> 31) base = x & ~1023u;
         memory = vc__make(s, VC__OP_POINTER, vc__x_type(s, memory), memory, index, VC__NIL, base);
         index = VC__NIL;
@@ -5162,16 +5183,17 @@ static uint32_t vc__x_access(vc__lower *s, const vc__node *n, vc_type type, uint
     return vc__make_raw(s, op, type, memory, index, value, x - base);
 }
 
-VC__APART static uint32_t vc__x_bitcast(vc__lower *s, vc_type type, uint32_t a) {
+VC__NOINLINE static uint32_t vc__x_bitcast(vc__lowering *s, vc_type type, uint32_t a) {
     return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
 /* Accesses floats that are integers in memory. */
-static uint32_t vc__expand_memory(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__x_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
     if (!vc__is_float(type) || !vc__is_int(memory_type)) {
-        if ((vc__lowered(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS) && !vc__is_outside(s, n))
+        if ((vc__lowered_node(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS)
+            && !vc__is_outside(s, n))
             return VC__NIL;
         return vc__x_access(s, n, type, value);
     }
@@ -5183,14 +5205,15 @@ VC__SMALL
 
 /* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of a computing or comparing atomic on memory
    that is an address. Swapping the halves twice makes an integer with the same bits. */
-static uint32_t vc__x_as_integer_bits(vc__lower *s, uint32_t x) {
+static uint32_t vc__x_as_integer_bits(vc__lowering *s, uint32_t x) {
     vc_type type = vc__x_type(s, x), u = vc__to_unsigned(type);
     uint32_t half = vc__bits(vc__kind(type)) / 2;
-    if (vc__lowered(s, x)->op != VC__OP_BITCAST || !vc__is_float(vc__x_type(s, vc__lowered(s, x)->a[0]))) return x;
+    if (vc__lowered_node(s, x)->op != VC__OP_BITCAST || !vc__is_float(vc__x_type(s, vc__lowered_node(s, x)->a[0])))
+        return x;
     x = vc__x_cast(s, u, x);
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t low = vc__x_int(s, VC__OP_SHR, x, half);
-        uint32_t high = vc__x_int(s, VC__OP_SHL, x, half);
+        uint32_t low = vc__x_two_const(s, VC__OP_SHR, x, half);
+        uint32_t high = vc__x_two_const(s, VC__OP_SHL, x, half);
         x = vc__x_two(s, VC__OP_OR, low, high);
     }
     return vc__x_cast(s, type, x);
@@ -5198,10 +5221,10 @@ static uint32_t vc__x_as_integer_bits(vc__lower *s, uint32_t x) {
 
 /* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
    compared. */
-static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t value) {
+static uint32_t vc__x_atomic_value(vc__lowering *s, const vc__node *n, uint32_t value) {
     uint32_t part[2];
     uint16_t op = n->op;
-    if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered(s, n->a[0])->op != VC__OP_BUFFER)
+    if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered_node(s, n->a[0])->op != VC__OP_BUFFER)
         return value;
     if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR))
         return vc__x_as_integer_bits(s, value);
@@ -5216,10 +5239,10 @@ static uint32_t vc__x_atomic_value(vc__lower *s, const vc__node *n, uint32_t val
 
 /* Atomics that only move floats move integers instead. Those that compute are not changed here; they are printed as
    a loop. */
-static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__x_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
-    bool bits = vc__is_float(type) && n->op >= VC__OP_ATOMIC_EXCHANGE, has_result = vc__gives(n->op);
+    bool bits = vc__is_float(type) && n->op >= VC__OP_ATOMIC_EXCHANGE, has_result = vc__has_result(n->op);
     if (bits && n->op == VC__OP_ATOMIC_CAS) {
         for (uint32_t i = 0; i < 2; i++) {
             pair[i] = vc__make(s, VC__OP_COMPONENT, type, value, VC__NIL, VC__NIL, i);
@@ -5229,7 +5252,7 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
     } else if (bits && value != VC__NIL) value = vc__x_bitcast(s, memory_type, value);
     value = vc__x_atomic_value(s, n, value);
     uint32_t r = vc__x_access(s, n, bits ? memory_type : type, value);
-    s->region = s->pin; /* later nodes depend on the result */
+    s->region = s->anchor; /* later nodes depend on the result */
     return bits && has_result ? vc__x_bitcast(s, type, r) : r;
 }
 
@@ -5237,7 +5260,7 @@ static uint32_t vc__expand_atomic(vc__lower *s, const vc__node *n) {
 
 /* Computes in f32 and rounds. For + - * / and sqrt this equals a single rounding, because 24 bits are at least 2 *
    11 + 2. */
-static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t a[3], x = n->x;
@@ -5245,7 +5268,7 @@ static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
         || vc__x_type(s, n->a[0]) != VC_F16)
         return VC__NIL;
     for (uint32_t i = 0; i < 3; i++) a[i] = n->a[i];
-    if (op == VC__OP_FMA) return vc__expand_fma(s, n); /* in f32 it would round a third time */
+    if (op == VC__OP_FMA) return vc__lower_fma(s, n); /* in f32 it would round a third time */
     for (uint32_t i = 0; i < vc__op[op].operands; i++)
         if (vc__x_type(s, a[i]) == VC_F16) a[i] = vc__x_cast(s, VC_F32, a[i]);
     uint32_t r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
@@ -5255,7 +5278,7 @@ static uint32_t vc__expand_half(vc__lower *s, const vc__node *n) {
 /* ---- subgroups ---- */
 
 /* The bits of the identity element of a subgroup operation. */
-static uint64_t vc__neutral(uint32_t op, vc_type type) {
+static uint64_t vc__identity_bits(uint32_t op, vc_type type) {
     uint32_t kind = vc__kind(type), bits = vc__bits(kind);
     uint64_t max = vc__ones(vc__is_signed(type) ? bits - 1 : bits), min = vc__is_signed(type) ? max + 1 : 0;
     if (vc__is_float(type)) {
@@ -5271,24 +5294,24 @@ static uint64_t vc__neutral(uint32_t op, vc_type type) {
     }
 }
 
-static uint32_t vc__x_identity(vc__lower *s, uint32_t op, vc_type type) {
-    return vc__make_const(s, type, vc__neutral(op, type));
+static uint32_t vc__x_identity(vc__lowering *s, uint32_t op, vc_type type) {
+    return vc__make_const(s, type, vc__identity_bits(op, type));
 }
 
 /* Combines two values with the operation of a subgroup operation. */
-static uint32_t vc__x_combine(vc__lower *s, uint32_t op, uint32_t a, uint32_t b) {
+static uint32_t vc__x_combine(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
     };
     return vc__x_two(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
 }
 
-VC__APART static uint32_t vc__x_leaf(vc__lower *s, uint16_t op) {
+VC__NOINLINE static uint32_t vc__x_leaf(vc__lowering *s, uint16_t op) {
     return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
 /* A ballot with one word. */
-static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
+static uint32_t vc__x_ballot(vc__lowering *s, uint32_t word) {
     uint32_t parts[4];
     parts[0] = word;
     parts[1] = parts[2] = parts[3] = vc__x_u32(s, 0);
@@ -5296,7 +5319,7 @@ static uint32_t vc__x_ballot(vc__lower *s, uint32_t word) {
 }
 
 /* Lowers an operation for subgroups of one invocation. */
-static uint32_t vc__x_single_lane(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_single_lane(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], x = n->x, c;
     vc_type type = n->type;
     switch (n->op) {
@@ -5316,7 +5339,7 @@ static uint32_t vc__x_single_lane(vc__lower *s, const vc__node *n) {
 }
 
 /* The word of a ballot with the bit of a lane; CUDA ballots have a single word. */
-static uint32_t vc__x_ballot_word(vc__lower *s, uint32_t ballot, uint32_t lane) {
+static uint32_t vc__x_ballot_word(vc__lowering *s, uint32_t ballot, uint32_t lane) {
     if (vc__is_c(s->target)) return vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0);
     uint32_t c = vc__x_u32(s, 5);
     c = vc__x_two(s, VC__OP_SHR, lane, c);
@@ -5324,7 +5347,7 @@ static uint32_t vc__x_ballot_word(vc__lower *s, uint32_t ballot, uint32_t lane) 
 }
 
 /* Clustered operation: combines the values of the active lanes of each cluster by shuffles. */
-static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_clusters(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t a = n->a[0], size = n->x >> 4;
@@ -5354,19 +5377,19 @@ static uint32_t vc__x_clusters(vc__lower *s, const vc__node *n) {
    kernel reconverges ---- */
 
 /* The lane of the invocation in its warp. */
-static uint32_t vc__x_lane(vc__lower *s) {
+static uint32_t vc__x_lane(vc__lowering *s) {
     uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 31);
     return vc__x_two(s, VC__OP_AND, i, c);
 }
 
 /* The index of the warp in its work-group. */
-static uint32_t vc__x_warp(vc__lower *s) {
+static uint32_t vc__x_warp(vc__lowering *s) {
     uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 5);
     return vc__x_two(s, VC__OP_SHR, i, c);
 }
 
 /* Returns `last` in a last warp that is not full, otherwise `others`. */
-static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
+static uint32_t vc__x_by_warp(vc__lowering *s, uint32_t last, uint32_t others) {
     uint32_t count = vc__invocations(s->kernel);
     uint32_t b = vc__x_u32(s, others);
     if (count % 32 == 0) return b;
@@ -5379,18 +5402,18 @@ static uint32_t vc__x_by_warp(vc__lower *s, uint32_t last, uint32_t others) {
 }
 
 /* The mask of all lanes of the warp. */
-static uint32_t vc__x_whole_warp(vc__lower *s) {
+static uint32_t vc__x_whole_warp(vc__lowering *s) {
     return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
 }
 
 /* The mask of the active lanes. */
-static uint32_t vc__x_mask(vc__lower *s) {
+static uint32_t vc__x_mask(vc__lowering *s) {
     return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0)
                                   : vc__x_whole_warp(s);
 }
 
 /* The lowest active lane. */
-static uint32_t vc__x_first_lane(vc__lower *s) {
+static uint32_t vc__x_first_lane(vc__lowering *s) {
     if (!s->kernel->reconverges) return vc__x_u32(s, 0);
     uint32_t r = vc__x_mask(s);
     r = vc__make(s, VC__OP_FIND_LSB, VC_I32, r, VC__NIL, VC__NIL, 0);
@@ -5398,13 +5421,13 @@ static uint32_t vc__x_first_lane(vc__lower *s) {
 }
 
 /* A shuffle among the active lanes. */
-static uint32_t vc__x_shuffle(vc__lower *s, uint16_t op, uint32_t a, uint32_t by) {
+static uint32_t vc__x_shuffle(vc__lowering *s, uint16_t op, uint32_t a, uint32_t by) {
     uint32_t mask = vc__x_mask(s);
     return vc__make_raw(s, op, vc__x_type(s, a), a, by, mask, 0);
 }
 
 /* Butterfly reduction: after log2(32) exchanges every lane of a full warp has the result. */
-static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
+static uint32_t vc__x_warp_reduce(vc__lowering *s, uint32_t op, uint32_t x) {
     for (uint32_t step = 16; step > 0; step /= 2) {
         uint32_t c = vc__x_u32(s, step);
         uint32_t other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
@@ -5414,7 +5437,7 @@ static uint32_t vc__x_warp_reduce(vc__lower *s, uint32_t op, uint32_t x) {
 }
 
 /* Prefix sum of a warp: Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986. */
-static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t lanes) {
+static uint32_t vc__x_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uint32_t lanes) {
     uint32_t lane = vc__x_lane(s), c, inside, other;
     for (uint32_t step = 1; step < 32; step *= 2) {
         c = vc__x_u32(s, step);
@@ -5436,12 +5459,12 @@ static uint32_t vc__x_warp_scan(vc__lower *s, uint32_t op, uint32_t x, uint32_t 
 }
 
 /* Combines the active lanes one by one. `lanes`: VC__LANES_; `size`: lanes in a cluster (VC__LANES_EACH). */
-static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
+static uint32_t vc__x_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
     uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_identity(s, op, vc__x_type(s, x)), row = VC__NIL;
-    if (lanes == VC__LANES_EACH) row = vc__x_int(s, VC__OP_AND, lane, ~(size - 1) & 31u);
+    if (lanes == VC__LANES_EACH) row = vc__x_two_const(s, VC__OP_AND, lane, ~(size - 1) & 31u);
     for (uint32_t i = 0; i < 32 && !s->kernel->failed; i++) {
-        uint32_t active = i ? vc__x_int(s, VC__OP_SHR, mask, i) : mask;
-        active = vc__x_int(s, VC__OP_AND, active, 1);
+        uint32_t active = i ? vc__x_two_const(s, VC__OP_SHR, mask, i) : mask;
+        active = vc__x_two_const(s, VC__OP_AND, active, 1);
         active = vc__x_cast(s, VC_BOOL, active);
         uint32_t c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
         if (lanes != VC__LANES_ALL) {
@@ -5458,7 +5481,7 @@ static uint32_t vc__x_masked_scan(vc__lower *s, uint16_t op, uint32_t x, uint32_
 }
 
 /* Counts the bits of a ballot: all, up to and including the lane, or below it. */
-static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) {
+static uint32_t vc__x_count_bits(vc__lowering *s, uint32_t ballot, uint32_t lanes) {
     uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), c;
     if (lanes != VC__LANES_ALL) {
         uint32_t lane = vc__x_lane(s);
@@ -5475,7 +5498,7 @@ static uint32_t vc__x_count_bits(vc__lower *s, uint32_t ballot, uint32_t lanes) 
 }
 
 /* Lowers a subgroup operation for CUDA C. */
-static uint32_t vc__x_warp_operation(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_warp_operation(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
     uint16_t op = n->op;
     vc_type type = n->type;
@@ -5517,14 +5540,14 @@ static uint32_t vc__x_warp_operation(vc__lower *s, const vc__node *n) {
 
 /* Widens narrow types to 32 bits if the device supports no others in subgroup operations. An f16 that is only moved
    is moved as bits if there are 16-bit integers. */
-static uint32_t vc__x_subgroup_widened(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_subgroup_widened(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__x_type(s, n->a[0]), type = n->type;
     vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
                            vc__rows(operand_type));
     uint16_t op = n->op;
     uint32_t identity = VC__NIL, c;
     if (vc__is_float(operand_type) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN
-        && !(s->kernel->desc.machine.lacks & VC_FEATURE_I16)) {
+        && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I16)) {
         operand_type = vc__vec(VC_U16, vc__rows(operand_type));
         c = vc__x_bitcast(s, operand_type, n->a[0]);
         return vc__x_bitcast(s, type, vc__make(s, op, operand_type, c, n->a[1], VC__NIL, n->x));
@@ -5542,7 +5565,7 @@ static uint32_t vc__x_subgroup_widened(vc__lower *s, const vc__node *n) {
 
 /* The number of subgroups, at least as many as the invocations fill: llvmpipe of Mesa 22 does not count a last
    subgroup that is not full. */
-static uint32_t vc__x_subgroup_count(vc__lower *s) {
+static uint32_t vc__x_subgroup_count(vc__lowering *s) {
     uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
     if (vc__invocations(s->kernel) % 128 == 0) return count;
     uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
@@ -5553,11 +5576,11 @@ static uint32_t vc__x_subgroup_count(vc__lower *s) {
 }
 
 /* Compares floats by their bits: devices differ for NaN and the sign of 0. */
-static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_equal_bits(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__x_type(s, n->a[0]);
     bool wide = vc__kind(operand_type) == VC_F64;
     uint32_t a = n->a[0], rows = vc__rows(operand_type);
-    if (wide && s->kernel->desc.machine.lacks & (VC_FEATURE_I64 | VC_FEATURE_SUBGROUP_TYPES)) return VC__NIL;
+    if (wide && s->kernel->desc.machine.missing_features & (VC_FEATURE_I64 | VC_FEATURE_SUBGROUP_TYPES)) return VC__NIL;
     if (vc__kind(operand_type) == VC_F16) a = vc__x_cast(s, vc__vec(VC_F32, rows), a);
     a = vc__x_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, rows), a);
     return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
@@ -5565,7 +5588,7 @@ static uint32_t vc__x_equal_bits(vc__lower *s, const vc__node *n) {
 
 /* Shuffles with the lane modulo the size of the subgroup, a power of two. Where that changes the lane, the result is
    undefined anyway. */
-static uint32_t vc__x_shuffle_in_range(vc__lower *s, const vc__node *n) {
+static uint32_t vc__x_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     uint32_t lane = n->a[1], c;
     if (n->op != VC__OP_SHUFFLE) {
         uint32_t own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
@@ -5580,8 +5603,8 @@ static uint32_t vc__x_shuffle_in_range(vc__lower *s, const vc__node *n) {
     return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
 }
 
-static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
-    uint64_t lacks = s->kernel->desc.machine.lacks, lane;
+static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
+    uint64_t lacks = s->kernel->desc.machine.missing_features, lane;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
     bool narrow = !vc__is_bool(operand_type) && vc__bits(vc__kind(operand_type)) < 32;
     if (lacks & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__x_single_lane(s, n);
@@ -5617,7 +5640,7 @@ static uint32_t vc__expand_subgroup(vc__lower *s, const vc__node *n) {
    All compilers must create nodes in the same order: an argument list has at most one call that creates nodes. */
 
 typedef struct vc__m64 {
-    vc__lower *s;
+    vc__lowering *s;
     vc_type f, i, b; /* f64, i64 and bool with as many components as the node */
 } vc__m64;
 
@@ -5682,60 +5705,60 @@ static const uint64_t vc__m_pio2_parts[6] = {
     0x38ccd129024e088au
 };
 
-VC__APART static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
-VC__APART static uint32_t vc__m_binary(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
+VC__NOINLINE static uint32_t vc__m_binary(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(m->s, op, m->f, a, b, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) {
     return vc__m_binary(m, VC__OP_ADD, a, b);
 }
-VC__APART static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) {
     return vc__m_binary(m, VC__OP_SUB, a, b);
 }
-VC__APART static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) {
     return vc__m_binary(m, VC__OP_MUL, a, b);
 }
-VC__APART static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) {
     return vc__m_binary(m, VC__OP_DIV, a, b);
 }
-VC__APART static uint32_t vc__m_unary(const vc__m64 *m, uint16_t op, uint32_t a) {
+VC__NOINLINE static uint32_t vc__m_unary(const vc__m64 *m, uint16_t op, uint32_t a) {
     return vc__m_binary(m, op, a, VC__NIL);
 }
-VC__APART static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) {
+VC__NOINLINE static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) {
     return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0);
 }
-VC__APART static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
     return vc__m_add(m, a, vc__m_const(m, bits));
 }
-VC__APART static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
     return vc__m_mul(m, a, vc__m_const(m, bits));
 }
 /* constant - a */
-VC__APART static uint32_t vc__m_const_sub(const vc__m64 *m, uint64_t bits, uint32_t a) {
+VC__NOINLINE static uint32_t vc__m_const_sub(const vc__m64 *m, uint64_t bits, uint32_t a) {
     return vc__m_sub(m, vc__m_const(m, bits), a);
 }
-VC__APART static uint32_t vc__m_int_op(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_int_op(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
     return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_as_int(const vc__m64 *m, uint32_t a) {
+VC__NOINLINE static uint32_t vc__m_as_int(const vc__m64 *m, uint32_t a) {
     return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_as_float(const vc__m64 *m, uint32_t a) {
+VC__NOINLINE static uint32_t vc__m_as_float(const vc__m64 *m, uint32_t a) {
     return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_select(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_select(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) {
     return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0);
 }
-VC__APART static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(m->s, op, m->b, a, b, VC__NIL, 0);
 }
-VC__APART static uint32_t vc__m_lt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_lt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
     return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits));
 }
-VC__APART static uint32_t vc__m_gt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_gt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
     return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a);
 }
-VC__APART static uint32_t vc__m_eq_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
+VC__NOINLINE static uint32_t vc__m_eq_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
     return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits));
 }
 
@@ -6143,7 +6166,7 @@ static uint32_t vc__m_rsqrt(const vc__m64 *m, uint32_t x, uint32_t y) {
     return vc__m_div(m, vc__m_const(m, VC__M_ONE), root);
 }
 
-static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
     static const struct { uint16_t op; uint32_t (*make)(const vc__m64 *m, uint32_t a, uint32_t b); } table[] = {
         { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 },
         { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 }, { VC__OP_POW, vc__m_pow },
@@ -6172,13 +6195,13 @@ static uint32_t vc__expand_math64(vc__lower *s, const vc__node *n) {
    vectors or as flat arrays of scalars. */
 
 /* Component i of a vector. A scalar is returned unchanged. */
-static uint32_t vc__component_of(vc__lower *s, uint32_t number, uint32_t i) {
+static uint32_t vc__component_of(vc__lowering *s, uint32_t number, uint32_t i) {
     vc_type type = vc__x_type(s, number);
     return vc__rows(type) == 1 ? number : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
 }
 
 /* Extraction by a dynamic index: a chain of selects on index == i. An index out of range selects component 0. */
-static uint32_t vc__part_extract(vc__lower *s, const vc__node *n) {
+static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n) {
     uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
         uint32_t c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
@@ -6189,7 +6212,7 @@ static uint32_t vc__part_extract(vc__lower *s, const vc__node *n) {
     return r;
 }
 
-static uint32_t vc__scalarize_any_all(vc__lower *s, const vc__node *n) {
+static uint32_t vc__scalarize_any_all(vc__lowering *s, const vc__node *n) {
     uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
@@ -6198,7 +6221,7 @@ static uint32_t vc__scalarize_any_all(vc__lower *s, const vc__node *n) {
     return r;
 }
 
-static uint32_t vc__scalarize_all_equal(vc__lower *s, const vc__node *n) {
+static uint32_t vc__scalarize_all_equal(vc__lowering *s, const vc__node *n) {
     uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = VC__NIL;
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
@@ -6209,20 +6232,20 @@ static uint32_t vc__scalarize_all_equal(vc__lower *s, const vc__node *n) {
 }
 
 /* Whether component i of the result depends on component i of the operands only. */
-static bool vc__is_componentwise(const vc__lower *s, const vc__node *n) {
+static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t rows = vc__rows(n->type);
     if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV)) return false;
     if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
-    for (uint32_t i = 0; i < op->operands; i++) if (vc__rows(vc__lowered(s, n->a[i])->type) == rows) return true;
+    for (uint32_t i = 0; i < op->operands; i++) if (vc__rows(vc__lowered_node(s, n->a[i])->type) == rows) return true;
     return false;
 }
 
 /* Scalarizes a node whose operands are lowered. Returns VC__NIL after an error or if nothing has to be scalarized. */
-static uint32_t vc__lower_parts(vc__lower *s, const vc__node *n) {
+static uint32_t vc__lower_parts(vc__lowering *s, const vc__node *n) {
     uint32_t parts[4], a[3];
     if (s->kernel->failed) return VC__NIL;
-    if (n->op == VC__OP_EXTRACT) return vc__part_extract(s, n);
+    if (n->op == VC__OP_EXTRACT) return vc__scalarize_extract(s, n);
     if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__scalarize_any_all(s, n);
     if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__scalarize_all_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
@@ -6243,20 +6266,20 @@ VC__SMALL_END
    C compiler evaluates arguments. */
 
 /* Grows a list to at least `need` elements of `size` bytes. */
-static bool vc__reserve(vc__lower *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
-    void *grown = vc__grown(&s->kernel->allocator, *list, capacity, need, size);
+static bool vc__reserve(vc__lowering *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
+    void *grown = vc__array_grow(&s->kernel->allocator, *list, capacity, need, size);
     if (grown) *list = grown; else vc__no_memory(s->kernel);
     return grown != NULL;
 }
 
 #define VC__RESERVE(s, type, list, capacity, need) vc__reserve_##type(s, &(s)->list, &(s)->capacity, need)
-static bool vc__reserve_u32(vc__lower *s, uint32_t **list, uint32_t *capacity, uint32_t need) {
+static bool vc__reserve_u32(vc__lowering *s, uint32_t **list, uint32_t *capacity, uint32_t need) {
     void *p = *list;
     bool ok = vc__reserve(s, &p, capacity, need, sizeof(uint32_t));
     *list = (uint32_t *)p;
     return ok;
 }
-static bool vc__reserve_node(vc__lower *s, vc__node **list, uint32_t *capacity, uint32_t need) {
+static bool vc__reserve_node(vc__lowering *s, vc__node **list, uint32_t *capacity, uint32_t need) {
     void *p = *list;
     bool ok = vc__reserve(s, &p, capacity, need, sizeof(vc__node));
     *list = (vc__node *)p;
@@ -6268,7 +6291,7 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->op = from->op;
     to->flags = from->flags;
     to->type = from->type;
-    to->at = from->at;
+    to->region = from->region;
     to->a[0] = from->a[0];
     to->a[1] = from->a[1];
     to->a[2] = from->a[2];
@@ -6276,13 +6299,13 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
 }
 
 /* Sets the number of nodes up to which neither the list nor the hash table, at a load factor of 3/4, has to grow. */
-static void vc__update_node_limit(vc__lower *s) {
+static void vc__update_node_limit(vc__lowering *s) {
     uint32_t slots = s->mask / 4 * 3;
-    s->room = s->capacity < slots ? s->capacity : slots;
+    s->node_limit = s->capacity < slots ? s->capacity : slots;
 }
 
 /* Appends a copy of n to the lowered list and returns its number; VC__NIL after an error. */
-static uint32_t vc__append(vc__lower *s, const vc__node *n) {
+static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
             vc__fail(s->kernel, "kernel '%s': more than %u operations", vc__name(s->kernel), 4 * VC__MAX_NODES);
@@ -6312,7 +6335,7 @@ static inline uint64_t vc__hash_parts(uint32_t op_and_type, uint32_t a, uint32_t
 }
 static inline uint32_t vc__hash_end(uint64_t h) { return (uint32_t)(h >> 32 ^ h >> 47); }
 
-static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint32_t region) {
+static inline uint32_t vc__hash_node(const vc__lowering *s, const vc__node *n, uint32_t region) {
     uint64_t h = region * (uint64_t)0x9e3779b97f4a7c15u;
     if (vc__op[n->op].operands != VC__MANY)
         return vc__hash_end(h + vc__hash_parts(vc__op_and_type(n), n->a[0], n->a[1], n->a[2] ^ n->x));
@@ -6321,8 +6344,8 @@ static inline uint32_t vc__hash_node(const vc__lower *s, const vc__node *n, uint
     return vc__hash_end(h);
 }
 
-static inline bool vc__nodes_equal(const vc__lower *s, const vc__node *a, const vc__node *b, bool by_region) {
-    if (a->op != b->op || a->type != b->type || (by_region && a->at != b->at)) return false;
+static inline bool vc__nodes_equal(const vc__lowering *s, const vc__node *a, const vc__node *b, bool by_region) {
+    if (a->op != b->op || a->type != b->type || (by_region && a->region != b->region)) return false;
     if (vc__op[a->op].operands != VC__MANY)
         return a->a[0] == b->a[0] && a->a[1] == b->a[1] && a->a[2] == b->a[2] && a->x == b->x;
     if (a->a[1] != b->a[1]) return false;
@@ -6337,7 +6360,7 @@ static const vc__node *vc__memory_of(const vc__node *list, const vc__node *acces
 }
 
 /* Whether a read from a buffer, image or table always returns the same value because the kernel never writes there. */
-static bool vc__is_invariant_read(const vc__lower *s, const vc__node *n) {
+static bool vc__is_invariant_read(const vc__lowering *s, const vc__node *n) {
     const vc__node *m = vc__memory_of(s->node, n);
     const vc__object *o = &s->kernel->object[m->x];
     return m->op == VC__OP_TABLE ||
@@ -6345,9 +6368,9 @@ static bool vc__is_invariant_read(const vc__lower *s, const vc__node *n) {
 }
 
 /* Hash of a node. Reads of memory that may change are equal only within a region: then *by_region is true. */
-static inline uint32_t vc__merge_hash(const vc__lower *s, const vc__node *n, bool *by_region) {
+static inline uint32_t vc__merge_hash(const vc__lowering *s, const vc__node *n, bool *by_region) {
     *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_invariant_read(s, n);
-    return vc__hash_node(s, n, *by_region ? n->at : 0);
+    return vc__hash_node(s, n, *by_region ? n->region : 0);
 }
 
 /* A slot of the hash table: 1 + the node's number in the low 26 bits, the high bits of its hash in the others. */
@@ -6359,7 +6382,7 @@ static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_
 static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
 /* Inserts a node into a hash table that has grown. It replaces an equal node. */
-static void vc__insert_slot(vc__lower *s, uint32_t number) {
+static void vc__insert_slot(vc__lowering *s, uint32_t number) {
     bool by_region;
     uint32_t i;
     if (vc__op[s->node[number].op].class_ > VC__READ) return;
@@ -6371,7 +6394,7 @@ static void vc__insert_slot(vc__lower *s, uint32_t number) {
 }
 
 /* Makes a hash table of at least `least` slots, a power of two, and inserts all nodes. */
-static bool vc__rehash(vc__lower *s, uint32_t least) {
+static bool vc__rehash(vc__lowering *s, uint32_t least) {
     uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
     if (!VC__RESERVE(s, u32, slot, slot_capacity, size)) return false;
@@ -6389,11 +6412,11 @@ static inline bool vc__block_contains(const vc_kernel *k, uint32_t block, uint32
 
 /* Whether an equal node can replace a node of `region`: its value must be computed wherever that region executes.
    If `found` is in a later region inside the same block, it is moved to `region`. */
-static bool vc__reuse_node(vc__lower *s, vc__node *found, uint32_t region) {
+static bool vc__reuse_node(vc__lowering *s, vc__node *found, uint32_t region) {
     const vc_kernel *k = s->kernel;
-    if (found->at <= region) return vc__block_contains(k, k->pin[found->at].block, region);
-    if (!vc__block_contains(k, k->pin[region].block, found->at)) return false;
-    found->at = region;
+    if (found->region <= region) return vc__block_contains(k, k->anchor[found->region].block, region);
+    if (!vc__block_contains(k, k->anchor[region].block, found->region)) return false;
+    found->region = region;
     return true;
 }
 
@@ -6401,14 +6424,14 @@ static bool vc__reuse_node(vc__lower *s, vc__node *found, uint32_t region) {
    axis). */
 static uint64_t vc__leaf_key(const vc__node *n) {
     uint64_t key = (uint64_t)n->op << 56;
-    if (n->op == VC__OP_HIDDEN) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
+    if (n->op == VC__OP_IMPLICIT) return key | (uint64_t)n->a[0] << 48 | (uint64_t)n->a[1] << 8 | n->a[2];
     return key | n->x;
 }
 
 /* Adds a leaf that is not a constant to the list of leaves. */
-static bool vc__register_leaf(vc__lower *s, uint32_t number) {
+static bool vc__register_leaf(vc__lowering *s, uint32_t number) {
     const vc_allocator *a = &s->kernel->allocator;
-    vc__leaf *leaf = (vc__leaf *)vc__grown(a, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
+    vc__leaf *leaf = (vc__leaf *)vc__array_grow(a, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
     if (!leaf) { vc__no_memory(s->kernel); return false; }
     s->leaf = leaf;
     leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
@@ -6417,14 +6440,14 @@ static bool vc__register_leaf(vc__lower *s, uint32_t number) {
 }
 
 /* Common-subexpression elimination: returns the number of an equal node, or appends n. VC__NIL after an error. */
-static uint32_t vc__merge(vc__lower *s, vc__node *n) {
+static uint32_t vc__merge(vc__lowering *s, vc__node *n) {
     bool by_region;
     uint32_t hash = vc__merge_hash(s, n, &by_region), i, number;
     for (i = hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
         if (!vc__slot_matches(s->slot[i], hash)) continue;
         number = vc__slot_number(s->slot[i]);
         if (!vc__nodes_equal(s, &s->node[number], n, by_region)) continue;
-        if (vc__reuse_node(s, &s->node[number], n->at)) return number;
+        if (vc__reuse_node(s, &s->node[number], n->region)) return number;
         break;
     }
     number = vc__append(s, n);
@@ -6436,18 +6459,18 @@ static uint32_t vc__merge(vc__lower *s, vc__node *n) {
 }
 
 /* NVIDIA's driver (580) replaces fma(0, x, c) by c even if x is infinite or NaN. It does not replace 0 * x + c. */
-static inline bool vc__loses_nan(const vc__lower *s, const vc__node *n) {
+static inline bool vc__loses_nan(const vc__lowering *s, const vc__node *n) {
     return n->op == VC__OP_FMA && !vc__is_c(s->target) && !s->kernel->desc.fast &&
            (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
 }
 
 /* Whether the operation has a lowering rule that applies to this type. */
-static inline bool vc__needs_lowering(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
-    return op->expand && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
+static inline bool vc__needs_lowering(const vc__lowering *s, const vc__op_info *op, const vc__node *n) {
+    return op->rule && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
 
 /* Whether vc__simplify can change the node. With two or three operands, one has to be constant or two equal. */
-static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, const vc__node *n) {
+static inline bool vc__may_simplify(const vc__lowering *s, const vc__op_info *op, const vc__node *n) {
     if (op->operands < 2 || op->operands == VC__MANY || n->op == VC__OP_SELECT || n->op == VC__OP_EXTRACT) return true;
     return n->a[0] == n->a[1] || vc__is_const(s, n->a[0]) || (op->operands == 2 && vc__is_const(s, n->a[1]));
 }
@@ -6455,7 +6478,7 @@ static inline bool vc__may_simplify(const vc__lower *s, const vc__op_info *op, c
 /* Adds a node whose operands are lowered: simplifies it, applies its lowering rule, or merges it with an equal node.
    Returns the number of the result; VC__NIL after an error. Modifies n in place: a copy of fields that were just
    written would stall. */
-static uint32_t vc__add_node(vc__lower *s, vc__node *n) {
+static uint32_t vc__add_node(vc__lowering *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     bool raw = (n->flags & VC__NODE_RAW) != 0;
     uint32_t r;
@@ -6466,19 +6489,19 @@ static uint32_t vc__add_node(vc__lower *s, vc__node *n) {
         if (r != VC__NIL) return r;
     }
     if (vc__needs_lowering(s, op, n) && !raw && s->target != VC_TARGET_NONE) {
-        r = op->expand(s, n);
+        r = op->rule(s, n);
         if (r != VC__NIL) return r;
         if (s->kernel->failed) return VC__NIL;
     }
     if (vc__is_c(s->target)) {
-        r = vc__expand_half(s, n);
+        r = vc__lower_half(s, n);
         if (r != VC__NIL || s->kernel->failed) return r;
     }
-    n->at = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->pin : s->region;
+    n->region = op->class_ == VC__LEAF ? 0 : op->class_ >= VC__EFFECT ? s->anchor : s->region;
     return op->class_ >= VC__NEW ? vc__append(s, n) : vc__merge(s, n);
 }
 
-static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b,
+static inline uint32_t vc__make_node(vc__lowering *s, uint32_t flags, uint16_t op, vc_type type, uint32_t a, uint32_t b,
                                      uint32_t c, uint32_t x) {
     vc__node n;
     n.op = (uint8_t)op;
@@ -6491,15 +6514,16 @@ static inline uint32_t vc__make_node(vc__lower *s, uint32_t flags, uint16_t op, 
     return vc__add_node(s, &n);
 }
 
-static uint32_t vc__make(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static uint32_t vc__make(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
     return vc__make_node(s, 0, op, type, a, b, c, x);
 }
 
-static uint32_t vc__make_raw(vc__lower *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+static uint32_t vc__make_raw(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c,
+                             uint32_t x) {
     return vc__make_node(s, VC__NODE_RAW, op, type, a, b, c, x);
 }
 
-static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
+static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits) {
     uint32_t parts[4], rows = vc__rows(type);
     bits &= vc__ones(vc__bits(vc__kind(type)));
     uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
@@ -6509,30 +6533,30 @@ static uint32_t vc__make_const(vc__lower *s, vc_type type, uint64_t bits) {
 }
 
 /* The vector whose components, all of them in order, are `parts`; VC__NIL if there is none. */
-static uint32_t vc__find_vector(const vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
-    const vc__node *component = vc__lowered(s, parts[0]);
+static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
+    const vc__node *component = vc__lowered_node(s, parts[0]);
     uint32_t vector = component->a[0];
     for (uint32_t i = 0; i < count; i++) {
-        component = vc__lowered(s, parts[i]);
+        component = vc__lowered_node(s, parts[i]);
         if (component->op != VC__OP_COMPONENT || component->x != i || component->a[0] != vector) return VC__NIL;
     }
-    return vc__lowered(s, vector)->type == type ? vector : VC__NIL;
+    return vc__lowered_node(s, vector)->type == type ? vector : VC__NIL;
 }
 
-static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, uint32_t count) {
+static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = s->extra_count, before = s->count, number = vc__find_vector(s, type, parts, count);
-    vc__node n = vc__nothing;
+    vc__node n = vc__null_node;
     bool constant = true;
     if (s->kernel->failed) return VC__NIL;
     if (number != VC__NIL) return number;
-    for (uint32_t i = 0; i < count; i++) if (vc__lowered(s, parts[i])->op != VC__OP_CONST) constant = false;
+    for (uint32_t i = 0; i < count; i++) if (vc__lowered_node(s, parts[i])->op != VC__OP_CONST) constant = false;
     if (!vc__push_extra(&s->kernel->allocator, &s->extra, &s->extra_count, &s->extra_capacity, parts, count)) {
         vc__no_memory(s->kernel);
         return VC__NIL;
     }
     n.op = constant ? VC__OP_TUPLE : VC__OP_VEC;
     n.type = (uint16_t)type;
-    n.at = constant ? 0 : s->region;
+    n.region = constant ? 0 : s->region;
     n.a[0] = first;
     n.a[1] = count;
     number = vc__merge(s, &n);
@@ -6541,7 +6565,7 @@ static uint32_t vc__make_vec(vc__lower *s, vc_type type, const uint32_t *parts, 
 }
 
 /* The number of a tape node's operand; a[] that is no operand is returned unchanged. */
-static inline uint32_t vc__map_operand(const vc__lower *s, uint32_t operand, bool is_operand) {
+static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, bool is_operand) {
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
 
@@ -6549,11 +6573,11 @@ VC__SMALL
 
 /* Bit mask of the scalar kinds for which vc__lower_plain may lower operation i. It is 0 for CUDA C and OpenCL C, whose
    vectors need scalarization. */
-static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
+static uint32_t vc__plain_kinds(const vc__lowering *s, uint32_t i) {
     /* by bit of VC__KINDS_ */
     static const uint16_t kinds[] = { 1u << VC_BOOL, 15u << VC_I8, 15u << VC_U8, 7u << VC_F16 };
     const vc__op_info *op = &vc__op[i];
-    uint32_t groups = !op->expand ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
+    uint32_t groups = !op->rule ? VC__KINDS_BIUF : op->flags & VC__FLAGS_INTEGERS ? VC__KINDS_F : VC__KINDS_0;
     uint32_t mask = 0;
     if (vc__is_c(s->target) || i == VC__OP_SELECT || i == VC__OP_EXTRACT) return 0;
     if (op->operands == 1 && (op->result == VC__RESULT_OWN || op->result == VC__RESULT_SCALAR)) return 0;
@@ -6563,7 +6587,7 @@ static uint32_t vc__plain_kinds(const vc__lower *s, uint32_t i) {
 
 /* Sets s->plain for each operation. vc__spirv_node needs a case for exactly those pure operations that lack
    VC__PLAIN_PRINTED; a test checks this. */
-static void vc__init_plain(vc__lower *s) {
+static void vc__init_plain(vc__lowering *s) {
     memset(s->plain, 0, sizeof s->plain);
     for (uint32_t i = 0; i < VC__OP_COUNT; i++) {
         const vc__op_info *op = &vc__op[i];
@@ -6582,13 +6606,13 @@ static void vc__init_plain(vc__lower *s) {
 VC__SMALL_END
 
 /* Entry of s->map for a number: with VC__MAP_CONST if it is a constant. */
-static inline uint32_t vc__with_const_flag(const vc__lower *s, uint32_t number) {
+static inline uint32_t vc__with_const_flag(const vc__lowering *s, uint32_t number) {
     return number != VC__NIL && vc__is_const(s, number) ? number | VC__MAP_CONST : number;
 }
 
 /* Simplifies a tape node whose second operand is constant and whose first, a, is not. Returns an entry for s->map, or
    VC__NIL if nothing can be simplified. Floats other than 0, -0 and 1 never can. */
-VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint32_t a, uint32_t constant) {
+VC__NOINLINE static uint32_t vc__lower_const(vc__lowering *s, const vc__node *t, uint32_t a, uint32_t constant) {
     const vc__node *n = &s->node[constant];
     uint64_t c;
     /* A float of any width with one of these fraction bits set is neither 0, -0 nor 1. */
@@ -6598,10 +6622,10 @@ VC__APART static uint32_t vc__lower_const(vc__lower *s, const vc__node *t, uint3
 
 /* Fast path for plain operations: vc__add_node and vc__merge in one. The operands and the result *to are entries of
    s->map. Returns false if the node needs the general path. */
-VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
+VC__INLINE bool vc__lower_plain(vc__lowering *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
     uint32_t i, number, op_and_type = vc__op_and_type(t), x = t->x;
     vc__node *n;
-    if (s->count >= s->room || a & VC__MAP_CONST || a == b) return false;
+    if (s->count >= s->node_limit || a & VC__MAP_CONST || a == b) return false;
     if (b == VC__NIL) {
         if (s->node[a].op == t->op) return false; /* the two may cancel, as in -(-x) */
     } else if (c != VC__NIL) {
@@ -6619,14 +6643,14 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
         number = vc__slot_number(s->slot[i]);
         n = &s->node[number];
         if (n->a[0] != a || n->a[1] != b || n->a[2] != c || vc__op_and_type(n) != op_and_type || n->x != x) continue;
-        if (vc__reuse_node(s, n, t->at)) { *to = number; return true; }
+        if (vc__reuse_node(s, n, t->region)) { *to = number; return true; }
         break;
     }
     number = *to = s->count++;
     s->slot[i] = vc__slot_pack(hash, number);
     n = &s->node[number];
     memcpy(n, &op_and_type, sizeof op_and_type);
-    n->at = t->at;
+    n->region = t->region;
     n->a[0] = a;
     n->a[1] = b;
     n->a[2] = c;
@@ -6634,13 +6658,14 @@ VC__INLINE bool vc__lower_plain(vc__lower *s, const vc__node *t, uint32_t a, uin
     return true;
 }
 
-VC__APART static bool vc__lower_binary(vc__lower *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t *to) {
+VC__NOINLINE static bool vc__lower_binary(vc__lowering *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t *to) {
     return vc__lower_plain(s, t, a, b, VC__NIL, to);
 }
 
 /* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
    the node needs the general path. */
-VC__APART static bool vc__lower_const_shift(vc__lower *s, const vc__node *t, uint32_t x, uint32_t count, uint32_t *to) {
+VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *t, uint32_t x, uint32_t count,
+                                               uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
     uint32_t width = vc__bits(vc__kind(t->type)), left, right;
     vc__node n = *t;
@@ -6649,7 +6674,7 @@ VC__APART static bool vc__lower_const_shift(vc__lower *s, const vc__node *t, uin
     if (t->op != VC__OP_ROTL || vc__is_opencl(s->target) || (vc__is_cuda(s->target) && width == 32))
         return vc__lower_binary(s, t, x, count, to);
     if (width < 32 || x & VC__MAP_CONST) return false;
-    s->region = t->at;
+    s->region = t->region;
     right = vc__make_const(s, t->type, width - c->a[0]);
     if (right == VC__NIL) return false;
     n.op = VC__OP_SHL;
@@ -6661,36 +6686,38 @@ VC__APART static bool vc__lower_const_shift(vc__lower *s, const vc__node *t, uin
 }
 
 /* Lowers tape node i, whose operands are lowered, on the general path. Returns its number; VC__NIL after an error. */
-VC__APART static uint32_t vc__lower_node(vc__lower *s, uint32_t i) {
+VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
     uint32_t operands = op->operands, j, parts[4];
     vc__node n;
-    s->region = t->at;
+    s->region = t->region;
     if (operands == VC__MANY) {
         for (j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
-    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->at - 1; /* the lowering rule's code precedes the effect */
+    /* the lowering rule's code precedes the effect */
+    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->region - 1;
     n.op = t->op;
     n.flags = 0;
     n.type = t->type;
     n.a[0] = vc__map_operand(s, t->a[0], operands > 0);
     n.a[1] = vc__map_operand(s, t->a[1], operands > 1);
     n.a[2] = vc__map_operand(s, t->a[2], operands > 2);
-    n.x = s->rounds && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
+    n.x = s->marks_rounding && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
     j = VC__NIL;
-    if (s->kernel->carries && vc__is_cuda(s->target)) j = vc__lower_wide(s, &n, (t->flags & VC__NODE_HALVED) != 0);
+    if (s->kernel->uses_carries && vc__is_cuda(s->target))
+        j = vc__lower_wide(s, &n, (t->flags & VC__NODE_BOTH_HALVES) != 0);
     if (j == VC__NIL && vc__is_c(s->target)) j = vc__lower_parts(s, &n);
     return j != VC__NIL ? j : vc__add_node(s, &n);
 }
 
-static inline bool vc__is_unlowered(const vc__lower *s, uint32_t operand) {
+static inline bool vc__is_unlowered(const vc__lowering *s, uint32_t operand) {
     return operand != VC__NIL && s->map[operand] == VC__NIL;
 }
 
 /* The first operand of a tape node that is not lowered yet; VC__NIL if there is none. */
-static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n) {
+static inline uint32_t vc__first_unlowered(const vc__lowering *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands;
     if (operands == VC__MANY) {
         const uint32_t *extra = s->kernel->extra + n->a[0];
@@ -6706,7 +6733,8 @@ static inline uint32_t vc__first_unlowered(const vc__lower *s, const vc__node *n
    lowered first; if the first two operands of a plain operation do, the second is returned in *second. Returns VC__STOP
    after an error. */
 #define VC__STOP (VC__NIL - 1)
-static inline uint32_t vc__lower_next(vc__lower *s, const vc__node *tape, uint32_t *map, uint32_t i, uint32_t *second) {
+static inline uint32_t vc__lower_next(vc__lowering *s, const vc__node *tape, uint32_t *map, uint32_t i,
+                                      uint32_t *second) {
     const vc__node *t = &tape[i];
     uint32_t plain = s->plain[t->op], a, b = VC__NIL, c = VC__NIL;
     if (plain >> vc__kind(t->type) & 1u) {
@@ -6737,7 +6765,7 @@ static inline uint32_t vc__lower_next(vc__lower *s, const vc__node *tape, uint32
 
 /* Lowers a tape node and everything it needs, operands first, left to right. The stack holds nodes that wait for an
    operand, and second operands, which may already be lowered when they are popped. Its lowest entry is VC__NIL. */
-VC__APART static void vc__lower_tree(vc__lower *s, uint32_t root) {
+VC__NOINLINE static void vc__lower_tree(vc__lowering *s, uint32_t root) {
     const vc__node *tape = s->kernel->node; /* lowering records nothing, so tape and map do not move */
     uint32_t *map = s->map, *top = s->stack, i = root;
     *top = VC__NIL;
@@ -6759,7 +6787,7 @@ VC__SMALL
 
 /* Hash slot for operation `op`, a carry, borrow or upper half, on the operands of n. The slot contains 1 + the node's
    index on the tape, or 0 if the tape has no such node. */
-static uint32_t *vc__upper_half_slot(const vc__lower *s, uint32_t mask, uint32_t op, const vc__node *n) {
+static uint32_t *vc__upper_half_slot(const vc__lowering *s, uint32_t mask, uint32_t op, const vc__node *n) {
     const vc__node *tape = s->kernel->node;
     bool ordered = op == VC__OP_SUB_BORROW || n->a[0] < n->a[1];
     uint32_t a = n->a[ordered ? 0 : 1], b = n->a[ordered ? 1 : 0], i = vc__hash_end(vc__hash_parts(op, a, b, 0)) & mask;
@@ -6771,9 +6799,9 @@ static uint32_t *vc__upper_half_slot(const vc__lower *s, uint32_t mask, uint32_t
     return &s->stack[i];
 }
 
-/* Sets VC__NODE_HALVED on each u32 product, sum or difference whose upper half, carry or borrow is also on the tape,
-   and on those. The stack, of 2 * count + 1 words, is not in use yet and serves as the hash table. */
-static void vc__mark_halves(vc__lower *s) {
+/* Sets VC__NODE_BOTH_HALVES on each u32 product, sum or difference whose upper half, carry or borrow is also on the
+   tape, and on those. The stack, of 2 * count + 1 words, is not in use yet and serves as the hash table. */
+static void vc__mark_halves(vc__lowering *s) {
     vc_kernel *k = s->kernel;
     uint32_t size = 1;
     while (size <= k->count) size *= 2;
@@ -6788,20 +6816,20 @@ static void vc__mark_halves(vc__lower *s) {
         uint32_t op = n->op == VC__OP_MUL ? VC__OP_MUL_HI : n->op == VC__OP_ADD ? VC__OP_ADD_CARRY :
                       n->op == VC__OP_SUB ? VC__OP_SUB_BORROW : VC__OP_NONE;
         if (op == VC__OP_NONE || n->type != VC_U32 || !*vc__upper_half_slot(s, size - 1, op, n)) continue;
-        k->node[*vc__upper_half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_HALVED;
-        n->flags |= VC__NODE_HALVED;
+        k->node[*vc__upper_half_slot(s, size - 1, op, n) - 1].flags |= VC__NODE_BOTH_HALVES;
+        n->flags |= VC__NODE_BOTH_HALVES;
     }
     for (uint32_t i = 0; i < k->count; i++) {
         vc__node *n = &k->node[i];
         if (!vc__is_upper_half(n->op)) continue;
         const vc__node *first = &k->node[*vc__upper_half_slot(s, size - 1, n->op, n) - 1];
-        if (first->flags & VC__NODE_HALVED) n->flags |= VC__NODE_HALVED;
+        if (first->flags & VC__NODE_BOTH_HALVES) n->flags |= VC__NODE_BOTH_HALVES;
     }
 }
 
 VC__SMALL_END
 
-static bool vc__lower_all(vc__lower *s) {
+static bool vc__lower_all(vc__lowering *s) {
     vc_kernel *k = s->kernel;
     s->count = 0;
     s->extra_count = 0;
@@ -6815,33 +6843,33 @@ static bool vc__lower_all(vc__lower *s) {
     vc__update_node_limit(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__init_plain(s);
-    if (k->carries && vc__is_cuda(s->target)) vc__mark_halves(s);
-    s->rounds = k->narrows && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
-    if (s->rounds) vc__find_widened(k);
-    for (uint32_t i = 1; i < k->pin_count && !k->failed; i++) {
-        s->pin = i;
-        vc__lower_tree(s, k->pin[i].node);
+    if (k->uses_carries && vc__is_cuda(s->target)) vc__mark_halves(s);
+    s->marks_rounding = k->casts_to_narrower && (s->target == VC_TARGET_SPIRV || s->target == VC_TARGET_GLSL);
+    if (s->marks_rounding) vc__find_widened(k);
+    for (uint32_t i = 1; i < k->anchor_count && !k->failed; i++) {
+        s->anchor = i;
+        vc__lower_tree(s, k->anchor[i].node);
     }
     return !k->failed;
 }
 
-static inline void vc__mark_operand(vc__lower *s, uint32_t operand) {
+static inline void vc__mark_operand(vc__lowering *s, uint32_t operand) {
     if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
 }
 
 /* Dead-code elimination: marks the nodes that effects and blocks need. Returns how many constants are live, and counts
    the other live nodes that are not leaves by region in region_start. The walk is backward, so that users, which have
    higher numbers, come before their operands. */
-VC__APART static uint32_t vc__mark_live(vc__lower *s) {
+VC__NOINLINE static uint32_t vc__mark_live(vc__lowering *s) {
     uint32_t i = s->count, consts = 0;
-    memset(s->region_start, 0, s->kernel->pin_count * sizeof(uint32_t));
+    memset(s->region_start, 0, s->kernel->anchor_count * sizeof(uint32_t));
     while (i-- > 0) {
         vc__node *n = &s->node[i], *node = s->node;
         const vc__op_info *op = &vc__op[n->op];
         if (!(n->flags & VC__NODE_LIVE) && op->class_ < VC__EFFECT) continue;
         uint32_t plain = s->plain[n->op];
         if (plain) {
-            s->region_start[n->at]++;
+            s->region_start[n->region]++;
             node[n->a[0]].flags |= VC__NODE_LIVE;
             if (plain & VC__PLAIN_ONE) continue;
             node[n->a[1]].flags |= VC__NODE_LIVE;
@@ -6849,7 +6877,7 @@ VC__APART static uint32_t vc__mark_live(vc__lower *s) {
             continue;
         }
         n->flags |= VC__NODE_LIVE;
-        if (op->class_ != VC__LEAF) s->region_start[n->at]++;
+        if (op->class_ != VC__LEAF) s->region_start[n->region]++;
         else consts += vc__is_const_op(n->op);
         if (op->operands == VC__MANY) {
             for (uint32_t j = 0; j < n->a[1]; j++) vc__mark_operand(s, s->extra[n->a[0] + j]);
@@ -6876,7 +6904,7 @@ static void vc__sort_leaves(vc__leaf *leaf, uint32_t count) {
 }
 
 /* Assigns indices in the listing, from `first` on, to the live leaves. Returns the index after the last one. */
-static uint32_t vc__assign_leaves(vc__lower *s, uint32_t first) {
+static uint32_t vc__assign_leaves(vc__lowering *s, uint32_t first) {
     vc__sort_leaves(s->leaf, s->leaf_count);
     for (uint32_t i = 0; i < s->leaf_count; i++)
         if (s->node[s->leaf[i].number].flags & VC__NODE_LIVE) s->slot[s->leaf[i].number] = first++;
@@ -6884,11 +6912,11 @@ static uint32_t vc__assign_leaves(vc__lower *s, uint32_t first) {
 }
 
 /* Computes where constants, leaves and regions start in the listing, from the counts of vc__mark_live. */
-static void vc__layout_listing(vc__lower *s, uint32_t consts, vc__listing *l) {
+static void vc__layout_listing(vc__lowering *s, uint32_t consts, vc__listing *l) {
     uint32_t start;
     l->leaves = consts;
     l->body = start = vc__assign_leaves(s, consts);
-    for (uint32_t i = 0; i < s->kernel->pin_count; i++) {
+    for (uint32_t i = 0; i < s->kernel->anchor_count; i++) {
         uint32_t size = s->region_start[i];
         s->region_start[i] = start;
         start += size;
@@ -6899,7 +6927,7 @@ static void vc__layout_listing(vc__lower *s, uint32_t consts, vc__listing *l) {
 VC__SMALL_END
 
 /* Copies a node that is not plain, with its operands as indices into the listing. */
-static inline void vc__write_operands(vc__lower *s, const vc__node *n, vc__node *to) {
+static inline void vc__write_operands(vc__lowering *s, const vc__node *n, vc__node *to) {
     uint32_t *index = s->slot, *extra = s->extra, operands = vc__op[n->op].operands;
     *to = *n;
     to->flags = 0;
@@ -6912,7 +6940,7 @@ static inline void vc__write_operands(vc__lower *s, const vc__node *n, vc__node 
 
 /* Copies the live nodes in order into the listing. Struct members are copied to locals, because the compiler cannot
    know that the stores leave them unchanged. */
-VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
+VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
     uint32_t i, position, kinds = 0, consts = 0, precise = 0, count = s->count;
     uint32_t *index = s->slot, *start = s->region_start;
@@ -6926,12 +6954,14 @@ VC__APART static void vc__write_sorted(vc__lower *s, vc__listing *l) {
         kinds |= bit;
         uint32_t plain = s->plain[n->op];
         if (!plain) {
-            position = vc__op[n->op].class_ != VC__LEAF ? start[n->at]++ : vc__is_const_op(n->op) ? consts++ : index[i];
+            position = vc__op[n->op].class_ != VC__LEAF ? start[n->region]++
+                       : vc__is_const_op(n->op)         ? consts++
+                                                        : index[i];
             index[i] = position;
             vc__write_operands(s, n, &sorted[position]);
             continue;
         }
-        index[i] = position = start[n->at]++;
+        index[i] = position = start[n->region]++;
         to = &sorted[position];
         *to = *n;
         to->flags = 0;
@@ -6951,14 +6981,14 @@ VC__SMALL
 
 /* Makes the listing of one target and buffer form, except its info. Returns false after an error. */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
-    vc__lower *s = &k->lower;
+    vc__lowering *s = &k->lower;
     memset(l, 0, sizeof *l);
     s->kernel = k;
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
     if (!VC__RESERVE(s, u32, slot, slot_capacity, s->count)) return false;
-    if (!VC__RESERVE(s, u32, region_start, region_capacity, k->pin_count)) return false;
+    if (!VC__RESERVE(s, u32, region_start, region_capacity, k->anchor_count)) return false;
     vc__layout_listing(s, vc__mark_live(s), l);
     if (!VC__RESERVE(s, node, sorted, sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s, l);
@@ -6981,16 +7011,16 @@ VC__SMALL_END
 static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
     bool fits = more <= VC__NIL - w->count;
-    void *at = fits ? vc__grown(&k->allocator, w->at, &w->capacity, w->count + more, sizeof(uint32_t)) : NULL;
+    void *at = fits ? vc__array_grow(&k->allocator, w->data, &w->capacity, w->count + more, sizeof(uint32_t)) : NULL;
     if (!at) vc__no_memory(k);
-    else w->at = (uint32_t *)at;
+    else w->data = (uint32_t *)at;
     return at != NULL;
 }
 
 /* Swaps the memory of w with that of a list whose elements have `each` words. The contents of the list are lost. */
 static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32_t each) {
-    uint32_t *memory = w->at, capacity_words = w->capacity;
-    w->at = (uint32_t *)*list;
+    uint32_t *memory = w->data, capacity_words = w->capacity;
+    w->data = (uint32_t *)*list;
     w->capacity = *capacity * each;
     *list = memory;
     *capacity = capacity_words / each;
@@ -7003,24 +7033,26 @@ static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
     if (need <= t->capacity) return true;
     if (capacity < need) capacity = need;
     const vc_allocator *a = &k->allocator;
-    void *at = need <= more ? NULL : t->at ? a->reallocate(a->user, t->at, capacity) : a->allocate(a->user, capacity);
+    void *at = need <= more ? NULL
+               : t->data    ? a->reallocate(a->user, t->data, capacity)
+                            : a->allocate(a->user, capacity);
     if (!at) {
         vc__no_memory(k);
         return false;
     }
-    t->at = (char *)at;
+    t->data = (char *)at;
     t->capacity = capacity;
     return true;
 }
 
 static void vc__text_append(vc_kernel *k, vc__text *t, const char *s, size_t length) {
     if (!vc__text_reserve(k, t, length)) return;
-    memcpy(t->at + t->length, s, length);
+    memcpy(t->data + t->length, s, length);
     t->length += length;
-    t->at[t->length] = 0;
+    t->data[t->length] = 0;
 }
 
-static void vc__text_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_append(k, t, s, strlen(s)); }
+static void vc__text_append_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_append(k, t, s, strlen(s)); }
 
 // >>spirv
 /* The SPIR-V printer: SSA values, structured control flow, and exactly the capabilities that are used.
@@ -7138,28 +7170,28 @@ typedef struct vc__spirv {
 static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
     if (w->capacity - w->count < words && !vc__words_reserve(s->k, w, words)) return s->discarded;
-    uint32_t *o = w->at + w->count;
+    uint32_t *o = w->data + w->count;
     w->count += words;
     o[0] = words << 16 | op;
     return o;
 }
-VC__APART static void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
+VC__NOINLINE static void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
     vc__op_begin(s, section, op, 2)[1] = a;
 }
-VC__APART static void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
     uint32_t *o = vc__op_begin(s, section, op, 3);
     o[1] = a; o[2] = b;
 }
-VC__APART static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
+VC__NOINLINE static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
     uint32_t *o = vc__op_begin(s, section, op, 4);
     o[1] = a; o[2] = b; o[3] = c;
 }
-VC__APART static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
+VC__NOINLINE static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
                                uint32_t d) {
     uint32_t *o = vc__op_begin(s, section, op, 5);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d;
 }
-VC__APART static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
+VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
                                uint32_t d, uint32_t e) {
     uint32_t *o = vc__op_begin(s, section, op, 6);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
@@ -7216,7 +7248,7 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
         return s->type[type] = id;
     }
     id = vc__new_id(s);
-    if (vc__bits(kind) == 64) s->caps |= vc__needs(kind);
+    if (vc__bits(kind) == 64) s->caps |= vc__kind_features(kind);
     if (kind == VC_BOOL) vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeBool, id);
     else if (vc__is_float(kind)) vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFloat, id, vc__bits(kind));
     else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
@@ -7293,7 +7325,7 @@ VC__SMALL
 
 /* Declares the argument block as a struct of u32 words, and its push-constant variable. */
 static void vc__spirv_argument_block(vc__spirv *s) {
-    uint32_t words = s->l->info.value_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
+    uint32_t words = s->l->info.argument_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->arg_block = vc__new_id(s);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
@@ -7357,10 +7389,10 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
 }
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].place + s->l->object[n->x].place;
+    uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].location + s->l->object[n->x].offset;
     uint32_t rows = vc__rows(n->type), kind = vc__kind(n->type);
     uint32_t part[4];
-    s->caps |= vc__needs(kind);
+    s->caps |= vc__kind_features(kind);
     vc__spirv_put_name(s, id, s->l->object[n->x].name);
     if (rows == 1) {
         vc__spirv_scalar(s, kind, offset, id);
@@ -7373,8 +7405,8 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_implicit(vc__spirv *s, const vc__node *n, uint32_t id) {
-    const vc_hidden_info *h = vc__hidden_of(s->l, n);
-    if (h) vc__spirv_scalar(s, VC_U32, h->place, id);
+    const vc_implicit_info *h = vc__implicit_of(s->l, n);
+    if (h) vc__spirv_scalar(s, VC_U32, h->offset, id);
 }
 
 /* ---- other leaves ---- */
@@ -7424,7 +7456,8 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
     if (vc__scalar_bytes(memory_type) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(memory_type) == 2) s->caps |= VC__CAP_STORAGE_16;
-    if (vc__rows(n->type) == 3) s->caps |= vc__needs(memory_type); /* loads and stores compose and decompose it */
+    /* loads and stores compose and decompose it */
+    if (vc__rows(n->type) == 3) s->caps |= vc__kind_features(memory_type);
     if (!*array) {
         uint32_t element = vc__spirv_type(s, memory_type);
         *array = vc__new_id(s);
@@ -7450,12 +7483,12 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (address) {
         s->caps |= VC__CAP_ADDRESS;
         s->pointee[n->x] = pointer;
-        vc__spirv_word_pair(s, VC_U64, arg->place / 4, id);
+        vc__spirv_word_pair(s, VC_U64, arg->location / 4, id);
         return;
     }
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
     vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, arg->place);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, arg->location);
     if (s->l->object[n->x].aliased) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationAliased);
     else if (!arg->may_alias) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
@@ -7496,12 +7529,12 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t decoration = storage ? by_access[o->used & VC_READ_WRITE] : 0;
     if (is_1d) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
     if (is_buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
-    if (vc__is_rare_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
+    if (vc__is_optional_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
     vc__spirv_image_type(s, n->x);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->variable_type[n->x]);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
     vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].place);
+    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].location);
     if (decoration) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, decoration);
     else if (storage && o->used & VC_WRITE && s->k->coherent)
         vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationCoherent);
@@ -7514,7 +7547,7 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* Declares the array type of an object. Returns the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
-    s->caps |= vc__needs(object->type);
+    s->caps |= vc__kind_features(object->type);
     *array = vc__new_id(s);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeArray, *array, element, count);
     return vc__spirv_pointer_to(s, storage, *array);
@@ -7556,12 +7589,12 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (!vc__words_reserve(s->k, &list, object->count)) return;
     s->section[VC__SECTION_FRAMES] = list;
     for (uint32_t i = 0; i < object->count; i++)
-        list.at[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
+        list.data[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
     o[1] = array; o[2] = initial;
-    memcpy(o + 3, list.at + list.count, object->count * sizeof(uint32_t));
+    memcpy(o + 3, list.data + list.count, object->count * sizeof(uint32_t));
     vc__put4(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
     vc__put1(s, VC__SECTION_INTERFACE, 0, id);
     vc__spirv_put_name(s, id, object->name);
@@ -7569,7 +7602,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type);
-    s->caps |= vc__needs(n->type);
+    s->caps |= vc__kind_features(n->type);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
@@ -7578,7 +7611,7 @@ static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
-        s->caps |= vc__needs(n->type);
+        s->caps |= vc__kind_features(n->type);
         vc__spirv_constant(s, vc__kind(n->type), vc__bits_of(n), id);
         break;
     case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
@@ -7587,7 +7620,7 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     case VC__OP_PARAM: vc__spirv_param(s, n, id); break;
     case VC__OP_SHARED: vc__spirv_shared(s, n, id); break;
     case VC__OP_TABLE: vc__spirv_table(s, n, id); break;
-    case VC__OP_HIDDEN: vc__spirv_implicit(s, n, id); break;
+    case VC__OP_IMPLICIT: vc__spirv_implicit(s, n, id); break;
     default: vc__spirv_builtin(s, n, id); break;
     }
 }
@@ -7608,7 +7641,7 @@ static uint32_t vc__spirv_plain_room(vc__spirv *s) {
 /* Prints node i, a plain operation, and the plain operations that follow it. Returns the first node that is not plain
    or does not fit. Neighbours usually have the same type, so the properties of a type are looked up only when it
    changes. */
-VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
+VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
     const uint32_t *plain = s->k->lower.plain;
     const vc__node *node = s->l->node, *n = node + i;
@@ -7616,20 +7649,20 @@ VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     uint32_t id = vc__result(i), type = VC_NONE, type_id = 0, own_column = 0;
     if (!room) return count;
     const vc__node *end = count - i < room ? node + count : n + room;
-    uint32_t *o = body->at + body->count;
-    uint32_t *decoration = decorations->at + decorations->count;
+    uint32_t *o = body->data + body->count;
+    uint32_t *decoration = decorations->data + decorations->count;
     do {
         const vc__op_info *op = &vc__op[n->op];
         if (n->type != type) {
             type = n->type;
             type_id = vc__spirv_type(s, type);
             own_column = vc__kinds[type & 15u].column;
-            s->caps |= vc__needs(type);
+            s->caps |= vc__kind_features(type);
         }
         uint32_t column = own_column;
         if (op->result != VC__RESULT_SAME) {
             column = vc__kinds[node[n->a[0]].type & 15u].column;
-            s->caps |= vc__needs(node[n->a[0]].type);
+            s->caps |= vc__kind_features(node[n->a[0]].type);
         }
         uint32_t opcode = op->spirv[column];
         uint32_t words = 3u + op->operands;
@@ -7655,8 +7688,8 @@ VC__APART static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
         }
         id++;
     } while (++n < end && plain[n->op] & VC__PLAIN_PRINTED);
-    body->count = (uint32_t)(o - body->at);
-    decorations->count = (uint32_t)(decoration - decorations->at);
+    body->count = (uint32_t)(o - body->data);
+    decorations->count = (uint32_t)(decoration - decorations->data);
     return id - 1;
 }
 
@@ -7676,7 +7709,7 @@ static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t part[4], i;
-    s->caps |= vc__needs(n->type);
+    s->caps |= vc__kind_features(n->type);
     for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
@@ -7684,7 +7717,7 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* Before SPIR-V 1.4 the condition must have as many components as the values: a scalar one is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], type = vc__spirv_type(s, n->type);
-    s->caps |= vc__needs(n->type);
+    s->caps |= vc__kind_features(n->type);
     if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
         uint32_t bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
         for (uint32_t i = 0; i < rows; i++) part[i] = condition;
@@ -7701,11 +7734,11 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t from_bits = vc__bits(vc__kind(from)), to_bits = vc__bits(vc__kind(to));
     bool from_float = vc__is_float(from), to_float = vc__is_float(to);
     if (from_float != to_float) {
-        s->caps |= vc__needs(from) | vc__needs(to);
+        s->caps |= vc__kind_features(from) | vc__kind_features(to);
         if (from_float) vc__unary(s, vc__is_signed(to) ? VC__OpConvertFToS : VC__OpConvertFToU, type, id, a);
         else vc__unary(s, vc__is_signed(from) ? VC__OpConvertSToF : VC__OpConvertUToF, type, id, a);
     } else if (from_bits == to_bits) {
-        s->caps |= vc__needs(to);
+        s->caps |= vc__kind_features(to);
         vc__unary(s, from == to ? VC__OpCopyObject : VC__OpBitcast, type, id, a);
     } else if (from_float) {
         vc__unary(s, VC__OpFConvert, type, id, a);
@@ -7716,7 +7749,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     } else { /* the result of UConvert must be unsigned */
         uint32_t unsigned_type = vc__spirv_type(s, vc__to_unsigned(to));
         a = vc__unary(s, VC__OpUConvert, unsigned_type, vc__new_id(s), a);
-        s->caps |= vc__needs(to);
+        s->caps |= vc__kind_features(to);
         vc__unary(s, VC__OpBitcast, type, id, a);
     }
 }
@@ -7724,7 +7757,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type;
     uint32_t type = vc__spirv_type(s, n->type);
-    s->caps |= vc__needs(n->type) | vc__needs(from);
+    s->caps |= vc__kind_features(n->type) | vc__kind_features(from);
     vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
 }
 
@@ -7899,7 +7932,7 @@ static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
 static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image,
                                          uint32_t operands[5]) {
     uint32_t count = 0;
-    const vc__node *lod_or_gradient = n->a[2] == VC__NIL ? &vc__nothing : &s->l->node[n->a[2]];
+    const vc__node *lod_or_gradient = n->a[2] == VC__NIL ? &vc__null_node : &s->l->node[n->a[2]];
     if (n->a[2] == VC__NIL) return 0;
     operands[count++] = lod_or_gradient->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
     if (lod_or_gradient->op != VC__OP_GRADIENT) {
@@ -7958,7 +7991,7 @@ static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array;
-    s->caps |= vc__needs(n->type);
+    s->caps |= vc__kind_features(n->type);
     uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) :
                        vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
     vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
@@ -7971,7 +8004,7 @@ static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* ---- control flow ---- */
 
 static vc__frame *vc__spirv_frame(vc__spirv *s, uint32_t i) {
-    return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].at + (size_t)i * VC__FRAME_WORDS);
+    return (vc__frame *)(void *)(s->section[VC__SECTION_FRAMES].data + (size_t)i * VC__FRAME_WORDS);
 }
 static vc__frame *vc__spirv_top_frame(vc__spirv *s) {
     return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1);
@@ -8012,7 +8045,7 @@ static void vc__spirv_else(vc__spirv *s) {
     if (s->k->failed) return;
     f->op = VC__OP_ELSE;
     f->merge = vc__new_id(s);
-    s->section[VC__SECTION_BODY].at[f->header] = f->merge;
+    s->section[VC__SECTION_BODY].data[f->header] = f->merge;
     vc__spirv_branch(s, f->merge);
     vc__spirv_label(s, f->other);
 }
@@ -8040,7 +8073,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, f->header);
     test = below_limit = vc__new_id(s);
     if (n->op == VC__OP_FOR) {
-        s->caps |= vc__needs(n->type);
+        s->caps |= vc__kind_features(n->type);
         uint32_t type = vc__spirv_type(s, n->type);
         uint32_t bools = vc__spirv_type(s, VC_BOOL);
         vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
@@ -8081,16 +8114,16 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
     const vc__listing *l = s->l;
     vc__words *w = &s->section[VC__SECTION_FRAMES];
     uint32_t base = w->count;
-    s->next_case = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
+    s->next_case = (uint32_t *)vc__arena_allocate(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
     if (!s->next_case) vc__no_memory(s->k);
     for (uint32_t i = l->body; i < l->count && !s->k->failed; i++) {
         uint32_t op = l->node[i].op;
         if (op == VC__OP_END) w->count--;
-        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->at[w->count - 1]] = i;
-        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) w->at[w->count - 1] = i;
+        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[w->data[w->count - 1]] = i;
+        if (op == VC__OP_CASE || op == VC__OP_DEFAULT) w->data[w->count - 1] = i;
         if (op == VC__OP_SWITCH || op == VC__OP_CASE || op == VC__OP_DEFAULT) s->next_case[i] = VC__NIL;
         bool opens = op >= VC__OP_IF && op < VC__OP_END && op != VC__OP_ELSE;
-        if (opens && vc__words_reserve(s->k, w, 1)) w->at[w->count++] = i;
+        if (opens && vc__words_reserve(s->k, w, 1)) w->data[w->count++] = i;
     }
     w->count = base;
     return !s->k->failed;
@@ -8117,7 +8150,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
-            if (!s->k->failed) s->section[VC__SECTION_BODY].at[start + 2] = vc__result(i);
+            if (!s->k->failed) s->section[VC__SECTION_BODY].data[start + 2] = vc__result(i);
             continue;
         }
         uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal_words + 1);
@@ -8130,7 +8163,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     if (i > 16383)
         vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k),
                  (unsigned)i);
-    else if (!s->k->failed) s->section[VC__SECTION_BODY].at[start] = words << 16 | VC__OpSwitch;
+    else if (!s->k->failed) s->section[VC__SECTION_BODY].data[start] = words << 16 | VC__OpSwitch;
 }
 
 static void vc__spirv_case(vc__spirv *s, uint32_t node) {
@@ -8166,7 +8199,7 @@ static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
 
 /* Constant of a SPIR-V scope. Without subgroup support, the workgroup scope replaces the subgroup scope. */
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
-    bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.lacks & VC_FEATURE_SUBGROUP);
+    bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.missing_features & VC_FEATURE_SUBGROUP);
     if (subgroup) s->caps |= VC__CAP_SUBGROUP;
     return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
@@ -8246,7 +8279,7 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
     uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
     uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
-    s->caps |= vc__needs(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
+    s->caps |= vc__kind_features(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, pointer, scope);
         return;
@@ -8295,7 +8328,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
-    s->caps |= vc__needs(n->type) | vc__needs(operand_type) | vc__spirv_subgroup_cap(n);
+    s->caps |= vc__kind_features(n->type) | vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
                                4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
@@ -8318,7 +8351,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
     case VC__OP_COMPONENT:
-        s->caps |= vc__needs(n->type);
+        s->caps |= vc__kind_features(n->type);
         vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
         break;
     case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
@@ -8350,7 +8383,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     }
 }
 
-VC__APART static void vc__spirv_main(vc__spirv *s) {
+VC__NOINLINE static void vc__spirv_main(vc__spirv *s) {
     const vc__listing *l = s->l;
     uint32_t void_type = vc__new_id(s), type = vc__new_id(s), i;
     vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, void_type);
@@ -8372,7 +8405,7 @@ static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const 
     vc__words *w = &k->section[VC__SECTION_HEAD];
     uint32_t extra = first ? 1 : 0, words = 1 + extra + vc__string_words(text);
     if (!vc__words_reserve(k, w, words)) return;
-    uint32_t *o = w->at + w->count;
+    uint32_t *o = w->data + w->count;
     o[0] = words << 16 | op;
     if (first) o[1] = first;
     vc__put_string(o + 1 + extra, text);
@@ -8382,8 +8415,8 @@ static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const 
 static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, const uint32_t *operands) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
     if (!vc__words_reserve(k, w, count + 1)) return;
-    w->at[w->count++] = (count + 1) << 16 | op;
-    if (count) memcpy(w->at + w->count, operands, count * sizeof(uint32_t));
+    w->data[w->count++] = (count + 1) << 16 | op;
+    if (count) memcpy(w->data + w->count, operands, count * sizeof(uint32_t));
     w->count += count;
 }
 
@@ -8398,11 +8431,11 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     entry[1] = s->main;
     vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
     if (!vc__words_reserve(k, w, 2 + list->count)) return;
-    vc__put_string(w->at + w->count, "main");
+    vc__put_string(w->data + w->count, "main");
     w->count += vc__string_words("main");
     for (uint32_t i = 0; i < list->count; i += 2)
-        if ((list->at[i] & 0xffffu) || version >= 0x10400u) w->at[w->count++] = list->at[i + 1];
-    w->at[start] = (w->count - start) << 16 | VC__OpEntryPoint;
+        if ((list->data[i] & 0xffffu) || version >= 0x10400u) w->data[w->count++] = list->data[i + 1];
+    w->data[start] = (w->count - start) << 16 | VC__OpEntryPoint;
     mode[0] = s->main;
     mode[1] = 17; /* LocalSize */
     for (uint32_t i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
@@ -8418,11 +8451,11 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     static const uint32_t shader = 1;
     uint32_t model[2];
     if (!vc__words_reserve(k, w, 5)) return;
-    w->at[0] = 0x07230203u;
-    w->at[1] = version;
-    w->at[2] = 0;
-    w->at[3] = s->bound;
-    w->at[4] = 0;
+    w->data[0] = 0x07230203u;
+    w->data[1] = version;
+    w->data[2] = 0;
+    w->data[3] = s->bound;
+    w->data[4] = 0;
     w->count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
     for (uint32_t i = 0; i < VC__CAPS; i++)
@@ -8444,8 +8477,8 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
 
 /* Allocates the tables indexed by object and by word of the argument block. */
 static bool vc__spirv_allocate_tables(vc__spirv *s) {
-    size_t objects = s->l->object_count, count = 3 * objects + s->l->info.value_bytes / 4;
-    s->pointee = (uint32_t *)vc__arena_take(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
+    size_t objects = s->l->object_count, count = 3 * objects + s->l->info.argument_bytes / 4;
+    s->pointee = (uint32_t *)vc__arena_allocate(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
     if (!s->pointee) {
         vc__no_memory(s->k);
         return false;
@@ -8490,20 +8523,20 @@ static bool vc__spirv_assemble(vc_kernel *k, uint32_t *skip) {
     for (uint32_t i = 0; i < sizeof order; i++) total += k->section[order[i]].count;
     uint32_t more = total > *skip ? total - *skip : 0;
     if (k->failed || !vc__words_reserve(k, body, more)) return false;
-    if (more) memmove(body->at + total, body->at + *skip, (body->count - *skip) * sizeof(uint32_t));
+    if (more) memmove(body->data + total, body->data + *skip, (body->count - *skip) * sizeof(uint32_t));
     body->count += more;
     total = *skip + more;
     for (uint32_t i = sizeof order; i-- > 0;) {
         vc__words *part = &k->section[order[i]];
         total -= part->count;
-        if (part->count) memcpy(body->at + total, part->at, part->count * sizeof(uint32_t));
+        if (part->count) memcpy(body->data + total, part->data, part->count * sizeof(uint32_t));
     }
     *skip = total;
     return true;
 }
 
 /* Swaps the memory of `words` with that of the lowered nodes, which are no longer needed. */
-static void vc__lend_nodes(vc_kernel *k, vc__words *words) {
+static void vc__swap_nodes(vc_kernel *k, vc__words *words) {
     void *node = k->lower.node;
     vc__words_swap(words, &node, &k->lower.capacity, sizeof(vc__node) / sizeof(uint32_t));
     k->lower.node = (vc__node *)node;
@@ -8513,7 +8546,7 @@ static void vc__lend_nodes(vc_kernel *k, vc__words *words) {
    slots. Called before and after printing. */
 static void vc__spirv_swap_buffers(vc_kernel *k) {
     void *slot = k->lower.slot;
-    vc__lend_nodes(k, &k->section[VC__SECTION_BODY]);
+    vc__swap_nodes(k, &k->section[VC__SECTION_BODY]);
     vc__words_swap(&k->section[VC__SECTION_DECORATIONS], &slot, &k->lower.slot_capacity, 1);
     k->lower.slot = (uint32_t *)slot;
 }
@@ -8546,7 +8579,7 @@ enum {
     VC__P_COLUMN = 100, /* column after which the rows of tables break */
     VC__P_INDENT = 24,  /* maximum indentation in levels: bounds the size of deeply nested text */
     /* precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … */
-    VC__P_TIGHT = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_LOOSE = 16,
+    VC__P_PRIMARY = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_ANY = 16,
     VC__P_EXCEPTION = 32 /* in a limit of precedence, limit + VC__P_EXCEPTION * p: p is allowed as well */
 };
 
@@ -8565,7 +8598,7 @@ typedef struct vc__print_info { /* the printer's data about a node */
     bool masked;           /* CUDA C: a block that contains subgroup operations; `number` is that of its mask */
 } vc__print_info;
 
-typedef struct vc__identifier { char text[VC__NAME]; } vc__identifier;
+typedef struct vc__identifier { char text[VC__NAME_BYTES]; } vc__identifier;
 
 typedef struct vc__printer vc__printer;
 
@@ -8574,12 +8607,12 @@ typedef struct vc__dialect {
     const char *name;          /* in messages */
     const char *suffix[VC_F64 + 1]; /* of literals by kind; NULL: the language has no literals of this kind */
     bool wide_switch;          /* switch accepts integers of any width */
-    bool whole_arguments;      /* unused arguments are declared as well */
+    bool declares_unused;      /* unused arguments are declared as well */
     bool (*is_reserved)(const char *name); /* words that are reserved in this language only; NULL: none */
     const char *(*type)(vc_type type, char out[32]);
     /* form in the table of operations; NULL: one of the functions below prints the node */
     const char *(*form)(const vc__printer *g, const vc__node *n);
-    void (*special)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bit pattern */
+    void (*float_bits)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bit pattern */
     /* fold: print an expression; otherwise part of a table's initializer */
     void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
     void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
@@ -8588,7 +8621,7 @@ typedef struct vc__dialect {
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
     void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
-    void (*hidden)(vc__printer *g, int hidden);           /* an implicit argument in an expression */
+    void (*implicit)(vc__printer *g, int hidden);         /* an implicit argument in an expression */
     void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
     void (*convert)(vc__printer *g, uint32_t object);     /* a statement that unpacks a parameter, if it needs one */
     void (*barrier)(vc__printer *g, uint32_t i);
@@ -8596,20 +8629,20 @@ typedef struct vc__dialect {
     void (*fence)(vc__printer *g, uint32_t i);            /* NULL: not supported */
     void (*declare)(vc__printer *g, uint32_t i);          /* the type before the name of a node's value */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
-    void (*texel)(vc__printer *g, const vc__node *n);     /* an image operation */
+    void (*image_op)(vc__printer *g, const vc__node *n);  /* an image operation */
 } vc__dialect;
 
 struct vc__printer {
     vc_kernel *k;
     const vc__listing *l;
     const vc__dialect *d;
-    vc__print_info *note;      /* by node */
+    vc__print_info *info;      /* by node */
     vc__identifier *object;    /* by object */
     /* by object: name of its block or reference type; of a parameter that is unpacked, the struct member */
     vc__identifier *reference;
     vc__identifier *leaf;      /* by node, from l->leaves to l->body */
-    vc__identifier *hidden;    /* by implicit argument */
-    vc__identifier args;       /* C: the argument block */
+    vc__identifier *implicit;  /* by implicit argument */
+    vc__identifier args_name;  /* C: the argument block */
     bool *live;                /* by object: a live node refers to it */
     const char **name_set;     /* hash set of the names in use */
     uint32_t name_mask;
@@ -8706,16 +8739,16 @@ static const char vc__p_reserved[] =
     " vload2 void volatile vstore2 warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
 
 static bool vc__p_is_reserved(const char *name) {
-    char word[VC__NAME + 4];
+    char word[VC__NAME_BYTES + 4];
     snprintf(word, sizeof word, " %s ", name);
     return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_generated(name);
 }
 
 /* Copies the letters, digits and single underscores of a name; other characters become underscores. The result leaves
    room for a prefix and a number. */
-static void vc__p_clean(const char *name, char out[VC__NAME]) {
+static void vc__p_sanitize(const char *name, char out[VC__NAME_BYTES]) {
     size_t n = 0;
-    for (; name && *name && n < VC__NAME - 20; name++) {
+    for (; name && *name && n < VC__NAME_BYTES - 20; name++) {
         if (vc__p_is_letter(*name) || vc__p_is_digit(*name)) out[n++] = *name;
         else if (n && out[n - 1] != '_') out[n++] = '_';
     }
@@ -8730,10 +8763,10 @@ static bool vc__p_is_safe(bool (*extra_reserved)(const char *name), const char *
 
 /* Makes a unique, valid name similar to `wanted`, or to `fallback` if `wanted` has no valid character. */
 static void vc__p_assign_name(vc__printer *g, vc__identifier *out, const char *wanted, const char *fallback) {
-    char base[VC__NAME];
+    char base[VC__NAME_BYTES];
     uint32_t slot, number = 1;
-    vc__p_clean(wanted, base);
-    if (!base[0]) vc__p_clean(fallback, base);
+    vc__p_sanitize(wanted, base);
+    if (!base[0]) vc__p_sanitize(fallback, base);
     snprintf(out->text, sizeof out->text, "%s%.40s", vc__p_is_safe(g->d->is_reserved, base) ? "" : "my_", base);
     snprintf(base, sizeof base, "%s", out->text);
     while (g->name_set[slot = vc__p_name_slot(g, out->text)])
@@ -8749,7 +8782,7 @@ static void vc__p_name_objects(vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         const char *fallback = "object";
-        if (g->d->whole_arguments && o->arg != VC__NIL) g->live[i] = true;
+        if (g->d->declares_unused && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
         for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++)
             if (defaults[j].op == o->op) fallback = defaults[j].name;
@@ -8760,8 +8793,8 @@ static void vc__p_name_objects(vc__printer *g) {
 /* Blocks and implicit arguments are named after everything that the user has named, so that they do not change the
    user's names. */
 static void vc__p_name_blocks(vc__printer *g) {
-    char wanted[VC__NAME];
-    if (g->d->whole_arguments) vc__p_assign_name(g, &g->args, "args", "args");
+    char wanted[VC__NAME_BYTES];
+    if (g->d->declares_unused) vc__p_assign_name(g, &g->args_name, "args", "args");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
@@ -8774,16 +8807,17 @@ static void vc__p_name_blocks(vc__printer *g) {
 
 static void vc__p_name_implicit(vc__printer *g) {
     static const char *const names[] = { "hidden", "threads", "groups", "group_base" };
-    char wanted[2 * VC__NAME], arg[VC__NAME];
-    for (int i = 0; i < g->l->info.hidden_count; i++) {
-        const vc_hidden_info *h = &g->l->info.hidden[i];
-        bool of_arg = h->kind >= VC_HIDDEN_LENGTH;
-        vc__p_clean(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
-        if (h->kind == VC_HIDDEN_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
-        else if (h->kind == VC_HIDDEN_SHAPE) snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
-        else if (h->kind == VC_HIDDEN_OUTPUT) snprintf(wanted, sizeof wanted, "first_format");
+    char wanted[2 * VC__NAME_BYTES], arg[VC__NAME_BYTES];
+    for (int i = 0; i < g->l->info.implicit_count; i++) {
+        const vc_implicit_info *h = &g->l->info.implicit[i];
+        bool of_arg = h->kind >= VC_IMPLICIT_LENGTH;
+        vc__p_sanitize(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
+        if (h->kind == VC_IMPLICIT_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
+        else if (h->kind == VC_IMPLICIT_SHAPE)
+            snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
+        else if (h->kind == VC_IMPLICIT_OUTPUT) snprintf(wanted, sizeof wanted, "first_format");
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
-        vc__p_assign_name(g, &g->hidden[i], wanted, "hidden");
+        vc__p_assign_name(g, &g->implicit[i], wanted, "hidden");
     }
 }
 
@@ -8829,7 +8863,7 @@ static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool in_exp
     bool finite = exponent != vc__ones(exponent_bits), negative = bits >> (vc__bits(type) - 1) != 0;
     const char *suffix = g->d->suffix[type];
     char text[40];
-    if (!suffix || (in_expression && (!finite || (!exponent && fraction)))) g->d->special(g, type, bits);
+    if (!suffix || (in_expression && (!finite || (!exponent && fraction)))) g->d->float_bits(g, type, bits);
     else if (!finite) {
         vc__p_put(g, "%s%s%s / 0.0%s", negative && !fraction ? "-" : "", fraction ? "0.0" : "1.0", suffix, suffix);
     } else {
@@ -8883,20 +8917,20 @@ static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) {
 }
 
 /* Byte offset of a value in the argument block. */
-static uint32_t vc__p_byte(const vc__printer *g, uint32_t object) {
-    return vc__p_arg(g, object)->place + g->l->object[object].place;
+static uint32_t vc__p_value_offset(const vc__printer *g, uint32_t object) {
+    return vc__p_arg(g, object)->location + g->l->object[object].offset;
 }
 
 /* The first live view of the buffer that `object` is a view of; VC__NIL if `object` itself is the first or no view. */
 static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
-    uint32_t buffer = g->l->object[object].root;
+    uint32_t buffer = g->l->object[object].composite;
     if (buffer == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
-    for (uint32_t i = buffer + 1; i < object; i++) if (g->live[i] && g->l->object[i].root == buffer) return i;
+    for (uint32_t i = buffer + 1; i < object; i++) if (g->live[i] && g->l->object[i].composite == buffer) return i;
     return VC__NIL;
 }
 
 /* Whether no other pointer refers to the memory of a buffer. */
-static bool vc__p_is_alone(const vc__printer *g, uint32_t object) {
+static bool vc__p_is_unaliased(const vc__printer *g, uint32_t object) {
     return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
 }
 
@@ -8913,15 +8947,15 @@ static void vc__p_count_uses(vc__printer *g) {
         const uint32_t *operand = vc__p_operands(l, n, &count);
         for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
-            g->note[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* its form in CUDA C repeats the first operand */
-            g->note[operand[j]].user = i;
+            g->info[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* its form in CUDA C repeats the first operand */
+            g->info[operand[j]].user = i;
         }
-        if (n->op == VC__OP_END) g->note[i].opener = block;
-        if (n->op == VC__OP_END || n->op == VC__OP_ELSE) block = block ? g->note[block - 1].block : 0;
-        g->note[i].block = block;
-        g->note[i].effects = effects;
-        g->note[i].exits = exits;
-        g->note[i].statement = i;
+        if (n->op == VC__OP_END) g->info[i].opener = block;
+        if (n->op == VC__OP_END || n->op == VC__OP_ELSE) block = block ? g->info[block - 1].block : 0;
+        g->info[i].block = block;
+        g->info[i].effects = effects;
+        g->info[i].exits = exits;
+        g->info[i].statement = i;
         if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) block = i + 1;
         effects += vc__p_is_anchored(n);
         exits += n->op == VC__OP_BREAK_IF || n->op == VC__OP_CONTINUE_IF || n->op == VC__OP_RETURN_IF;
@@ -8936,11 +8970,11 @@ static void vc__p_find_chains(vc__printer *g) {
     for (uint32_t i = l->body; i < l->count; i++) {
         const vc__node *n = &l->node[i];
         if (n->op == VC__OP_SWITCH && !g->d->wide_switch && l->node[n->a[0]].type != VC_I32 &&
-            l->node[n->a[0]].type != VC_U32) g->note[i].chained = true;
+            l->node[n->a[0]].type != VC_U32) g->info[i].chained = true;
         if (n->op != VC__OP_BREAK_IF) continue;
-        for (uint32_t b = g->note[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP;
-             b = g->note[b - 1].block)
-            if (l->node[b - 1].op == VC__OP_SWITCH) g->note[b - 1].chained = true;
+        for (uint32_t b = g->info[i].block; b && l->node[b - 1].op != VC__OP_FOR && l->node[b - 1].op != VC__OP_LOOP;
+             b = g->info[b - 1].block)
+            if (l->node[b - 1].op == VC__OP_SWITCH) g->info[b - 1].chained = true;
     }
 }
 
@@ -8955,7 +8989,7 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
 
 /* Whether a float atomic is printed as a compare-exchange loop: in GLSL if memory holds the floats as integers, in
    CUDA C all but f32 addition, in OpenCL C all. */
-static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
+static bool vc__p_needs_cas_loop(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
     if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
     return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
@@ -8964,17 +8998,17 @@ static bool vc__p_is_looped(const vc__printer *g, const vc__node *n) {
 /* Whether node i may be printed inside the expression of its user: the user is its only one, is in the same block, and
    evaluates it once; a load must not move across an effect that may change what it reads. */
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->note[i].user];
-    const vc__print_info *info = &g->note[i], *user_info = &g->note[info->user];
+    const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->info[i].user];
+    const vc__print_info *info = &g->info[i], *user_info = &g->info[info->user];
     if (vc__p_is_bare(n) || n->op == VC__OP_GRADIENT) return true;
     if (info->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user_info->block != info->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(user_node->flags & VC__NODE_PRECISE)) return false;
     if (user_node->op == VC__OP_SWITCH || (user_node->op == VC__OP_FOR && user_node->a[0] != i)) return false;
-    if (vc__is_atomic(user_node->op) && vc__p_is_looped(g, user_node)) return false;
-    if (n->op != VC__OP_LOAD || g->note[user_info->statement].effects == info->effects) return true;
+    if (vc__is_atomic(user_node->op) && vc__p_needs_cas_loop(g, user_node)) return false;
+    if (n->op != VC__OP_LOAD || g->info[user_info->statement].effects == info->effects) return true;
     /* an exit must not skip the load */
-    return vc__p_reads_constant(g, n) && g->note[user_info->statement].exits == info->exits;
+    return vc__p_reads_constant(g, n) && g->info[user_info->statement].exits == info->exits;
 }
 
 /* Whether the languages may skip the evaluation of operands after the first, as for &&, || and ?:. */
@@ -8993,25 +9027,25 @@ static void vc__p_choose_nested(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t count;
     for (uint32_t i = l->count; i-- > l->body;) {
-        g->note[i].nested = vc__p_may_nest(g, i);
-        if (g->note[i].nested) g->note[i].statement = g->note[g->note[i].user].statement;
+        g->info[i].nested = vc__p_may_nest(g, i);
+        if (g->info[i].nested) g->info[i].statement = g->info[g->info[i].user].statement;
     }
     for (uint32_t i = l->body; i < l->count; i++) {
         const uint32_t *operand = vc__p_operands(l, &l->node[i], &count);
         uint32_t depth = 1, weight = 1;
-        g->note[i].reads = vc__p_reads_memory(g, &l->node[i]);
+        g->info[i].reads = vc__p_reads_memory(g, &l->node[i]);
         for (uint32_t j = 0; j < count; j++) {
-            vc__print_info *info = operand[j] == VC__NIL ? NULL : &g->note[operand[j]];
+            vc__print_info *info = operand[j] == VC__NIL ? NULL : &g->info[operand[j]];
             if (info && j && info->reads && vc__p_short_circuits(&l->node[i])) info->nested = false;
             if (!info || !info->nested) continue;
             if (info->depth >= depth) depth = info->depth + 1u;
             weight += info->weight;
-            g->note[i].reads |= info->reads;
+            g->info[i].reads |= info->reads;
         }
         bool too_long = depth > VC__P_NESTING || weight > VC__P_WEIGHT;
-        if (too_long && l->node[i].op != VC__OP_GRADIENT) g->note[i].nested = false;
-        g->note[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
-        g->note[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
+        if (too_long && l->node[i].op != VC__OP_GRADIENT) g->info[i].nested = false;
+        g->info[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
+        g->info[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
     }
 }
 
@@ -9031,12 +9065,12 @@ static const struct { char text[3]; uint8_t precedence, limit; } vc__p_operators
 /* The precedence of a form of the table of operations, and in *limit the largest one of its operands. */
 static int vc__p_precedence(const char *form, int *limit) {
     bool call = vc__p_is_letter(form[0]) || form[0] == '_';
-    *limit = VC__P_LOOSE;
+    *limit = VC__P_ANY;
     if (form[0] != '$' || form[1] == 'T') {
-        if (!call) *limit = VC__P_TIGHT;
-        return call ? VC__P_TIGHT : VC__P_PREFIX;
+        if (!call) *limit = VC__P_PRIMARY;
+        return call ? VC__P_PRIMARY : VC__P_PREFIX;
     }
-    if (form[2] != ' ') return VC__P_TIGHT;
+    if (form[2] != ' ') return VC__P_PRIMARY;
     *limit = VC__P_TERNARY - 1;
     if (form[3] == '?') return VC__P_TERNARY;
     size_t n = strcspn(form + 3, " ");
@@ -9065,7 +9099,7 @@ static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *
 
 /* Prints a node by its form. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
    computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
-static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
+static void vc__p_print_form(vc__printer *g, const vc__node *n, const char *form) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
     int limit, precedence = vc__p_precedence(form, &limit);
     char type[32];
@@ -9076,9 +9110,9 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
         else if (*c == '$') {
             bool left = c == form;
             bool enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
-            int allowed = enclosed ? VC__P_LOOSE : left && precedence > limit && precedence < VC__P_TERNARY ?
+            int allowed = enclosed ? VC__P_ANY : left && precedence > limit && precedence < VC__P_TERNARY ?
                           limit + VC__P_EXCEPTION * precedence : limit;
-            if (left && form[2] == '[') allowed = VC__P_TIGHT;
+            if (left && form[2] == '[') allowed = VC__P_PRIMARY;
             if (!left && !enclosed && limit == precedence) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
@@ -9089,39 +9123,39 @@ static void vc__p_fill(vc__printer *g, const vc__node *n, const char *form) {
 }
 
 /* Prints operands separated by commas; a single one if all are equal. */
-static void vc__p_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
+static void vc__p_operand_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
     uint32_t same = 1;
     while (same < count && operand[same] == operand[0]) same++;
     for (uint32_t i = 0; i < (same == count ? 1 : count); i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_expression(g, operand[i], VC__P_LOOSE);
+        vc__p_expression(g, operand[i], VC__P_ANY);
     }
 }
 
 static void vc__p_component(vc__printer *g, const vc__node *n) {
-    vc__p_expression(g, n->a[0], VC__P_TIGHT);
+    vc__p_expression(g, n->a[0], VC__P_PRIMARY);
     vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
 }
 
 /* Prints component i of a vector, directly from its parts if the vector has no name. A scalar is printed itself. */
-static void vc__p_part(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
+static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
     const vc__node *n = &g->l->node[vector];
-    bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->note[vector].number;
+    bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->info[vector].number;
     if (vc__rows(n->type) == 1) vc__p_expression(g, vector, allowed);
     else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], allowed);
     else {
-        vc__p_expression(g, vector, VC__P_TIGHT);
+        vc__p_expression(g, vector, VC__P_PRIMARY);
         vc__p_put(g, ".%c", "xyzw"[i & 3u]);
     }
 }
 
 /* Prints both components of a vector of two, separated by a comma. */
-static void vc__p_pair(vc__printer *g, uint32_t pair) {
+static void vc__p_two_components(vc__printer *g, uint32_t pair) {
     const vc__node *n = &g->l->node[pair];
     bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
     for (uint32_t i = 0; i < 2; i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_expression(g, parts ? g->l->extra[n->a[0] + i] : pair, parts ? VC__P_LOOSE : VC__P_TIGHT);
+        vc__p_expression(g, parts ? g->l->extra[n->a[0] + i] : pair, parts ? VC__P_ANY : VC__P_PRIMARY);
         if (!parts) vc__p_put(g, ".%c", "xy"[i]);
     }
 }
@@ -9139,7 +9173,7 @@ static void vc__p_pointer(vc__printer *g, const vc__node *n) {
     vc__p_expression(g, n->a[0], VC__P_SUM);
     if (n->a[1] != VC__NIL) {
         vc__p_put(g, cast ? " + uint64_t(" : " + ");
-        vc__p_expression(g, n->a[1], cast ? VC__P_LOOSE : VC__P_SUM - 1);
+        vc__p_expression(g, n->a[1], cast ? VC__P_ANY : VC__P_SUM - 1);
         vc__p_put(g, cast ? ")" : "");
     }
     vc__p_offset(g, (int32_t)n->x, "");
@@ -9176,9 +9210,9 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
-    else if (n->op == VC__OP_HIDDEN) {
-        const vc_hidden_info *hidden = vc__hidden_of(g->l, n);
-        if (hidden) g->d->hidden(g, (int)(hidden - g->l->info.hidden));
+    else if (n->op == VC__OP_IMPLICIT) {
+        const vc_implicit_info *hidden = vc__implicit_of(g->l, n);
+        if (hidden) g->d->implicit(g, (int)(hidden - g->l->info.implicit));
     } else if (named) vc__p_put(g, "%s", g->leaf[i - g->l->leaves].text);
     else {
         g->d->id(g, n, id);
@@ -9195,7 +9229,7 @@ static void vc__p_without_form(vc__printer *g, const vc__node *n) {
     case VC__OP_LOAD: g->d->load(g, n); break;
     case VC__OP_SAMPLE: case VC__OP_GATHER: case VC__OP_FETCH:
     case VC__OP_IMAGE_LOAD: case VC__OP_IMAGE_SIZE: case VC__OP_IMAGE_LEVELS:
-        g->d->texel(g, n);
+        g->d->image_op(g, n);
         break;
     default:
         vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op],
@@ -9210,8 +9244,8 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
     int limit;
     bool parenthesize;
     if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
-    if (g->note[i].number) {
-        vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->note[i].number);
+    if (g->info[i].number) {
+        vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->info[i].number);
         return;
     }
     if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
@@ -9223,10 +9257,10 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
     }
     const char *form = g->d->form(g, n);
     int precedence = form ? vc__p_precedence(form, &limit) :
-                     n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_TIGHT;
+                     n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_PRIMARY;
     parenthesize = precedence > allowed % VC__P_EXCEPTION && precedence != allowed / VC__P_EXCEPTION;
     if (parenthesize) vc__p_put(g, "(");
-    if (form) vc__p_fill(g, n, form); else vc__p_without_form(g, n);
+    if (form) vc__p_print_form(g, n, form); else vc__p_without_form(g, n);
     if (parenthesize) vc__p_put(g, ")");
 }
 
@@ -9255,31 +9289,31 @@ static void vc__p_exit(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
     bool always = condition->op == VC__OP_CONST && condition->a[0] &&
                   (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
-    if (!always) vc__p_fill(g, n, "if ($0) ");
+    if (!always) vc__p_print_form(g, n, "if ($0) ");
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
 /* CUDA C: the number of the mask of the invocations that execute a node; 0: the whole warp. */
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
-    uint32_t b = g->note[i].block;
-    while (b && !(g->note[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE)))
-        b = g->note[b - 1].block;
-    return b ? g->note[b - 1].number : 0;
+    uint32_t b = g->info[i].block;
+    while (b && !(g->info[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE)))
+        b = g->info[b - 1].block;
+    return b ? g->info[b - 1].number : 0;
 }
 
 /* The IF of an ELSE. */
-static uint32_t vc__p_if_of(const vc__printer *g, uint32_t i) {
+static uint32_t vc__p_matching_if(const vc__printer *g, uint32_t i) {
     uint32_t j = i - 1;
-    while (g->l->node[j].op != VC__OP_IF || g->note[j].block != g->note[i].block) j--;
+    while (g->l->node[j].op != VC__OP_IF || g->info[j].block != g->info[i].block) j--;
     return j;
 }
 
 /* CUDA C: an IF whose mask is computed by a ballot before it, which all invocations of the enclosing mask execute. */
 static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     unsigned number = ++g->masks;
-    g->note[i].number = number;
+    g->info[i].number = number;
     vc__p_put(g, "const bool vc_if%u = ", number);
-    vc__p_fill(g, &g->l->node[i], "$0;\n");
+    vc__p_print_form(g, &g->l->node[i], "$0;\n");
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", number, vc__p_mask(g, i),
               number);
@@ -9289,26 +9323,26 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
-    if (g->note[i].masked) { vc__p_masked_if(g, i); return; }
-    vc__p_fill(g, &g->l->node[i], "if ($0)");
+    if (g->info[i].masked) { vc__p_masked_if(g, i); return; }
+    vc__p_print_form(g, &g->l->node[i], "if ($0)");
     vc__p_open_block(g);
 }
 
 static void vc__p_else(vc__printer *g, uint32_t i) {
     vc__p_put(g, "} else");
     vc__p_open_block(g);
-    if (!g->note[i].masked) return;
-    g->note[i].number = ++g->masks;
+    if (!g->info[i].masked) return;
+    g->info[i].number = ++g->masks;
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = vc_mask%u & ~vc_mask%u;\n", (unsigned)g->masks, vc__p_mask(g, i),
-              (unsigned)g->note[vc__p_if_of(g, i)].number);
+              (unsigned)g->info[vc__p_matching_if(g, i)].number);
 }
 
 /* A counter whose step may wrap is compared with its previous value; a decrease ends the loop. Such a counter is
    advanced by the form of ADD, because signed overflow is undefined in C. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    vc__node next = vc__nothing;
+    vc__node next = vc__null_node;
     unsigned number = ++g->counters;
     char type[32];
     next.op = VC__OP_ADD;
@@ -9316,17 +9350,17 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     next.a[0] = i;
     next.a[1] = n->a[2];
     vc__p_put(g, "for (%s i%u = ", g->d->type(n->type, type), number);
-    vc__p_expression(g, n->a[0], VC__P_LOOSE);
+    vc__p_expression(g, n->a[0], VC__P_ANY);
     if (n->x) vc__p_put(g, ", before%u = i%u", number, number);
     vc__p_put(g, "; i%u < ", number);
     vc__p_expression(g, n->a[1], 5);
     if (n->x) vc__p_put(g, " && before%u <= i%u", number, number);
     vc__p_put(g, "; ");
     if (n->x) vc__p_put(g, "before%u = i%u, ", number, number);
-    g->note[i].number = number;
+    g->info[i].number = number;
     if (n->a[2] == VC__NIL) vc__p_put(g, "i%u++", number);
-    else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_fill(g, &next, g->d->form(g, &next)); }
-    else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_LOOSE); }
+    else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_print_form(g, &next, g->d->form(g, &next)); }
+    else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_ANY); }
     vc__p_put(g, ")");
     vc__p_open_block(g);
 }
@@ -9337,14 +9371,14 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
     vc__p_open_block(g);
 }
 
-static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_fill(g, &g->l->node[i], "switch ($0) {\n"); }
+static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_print_form(g, &g->l->node[i], "switch ($0) {\n"); }
 
 /* Prints the condition of a default that other cases follow in a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const vc__listing *l = g->l;
     const char *separator = "if (";
-    for (uint32_t j = switch_node + 1; j < l->count && g->note[j].opener != switch_node + 1; j++) {
-        if (l->node[j].op != VC__OP_CASE || g->note[j].block != switch_node + 1) continue;
+    for (uint32_t j = switch_node + 1; j < l->count && g->info[j].opener != switch_node + 1; j++) {
+        if (l->node[j].op != VC__OP_CASE || g->info[j].block != switch_node + 1) continue;
         vc__p_put(g, "%s", separator);
         vc__p_expression(g, l->node[switch_node].a[0], 5);
         vc__p_put(g, " != ");
@@ -9357,14 +9391,14 @@ static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
 /* Whether the case or default that node i opens is the last one of its switch. */
 static bool vc__p_is_last_case(const vc__printer *g, uint32_t i) {
     uint32_t j = i + 1;
-    while (g->note[j].opener != i + 1) j++;
+    while (g->info[j].opener != i + 1) j++;
     return g->l->node[j + 1].op == VC__OP_END;
 }
 
 static void vc__p_case(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    uint32_t switch_node = g->note[i].block - 1;
-    bool chained = g->note[switch_node].chained, first = i == switch_node + 1;
+    uint32_t switch_node = g->info[i].block - 1;
+    bool chained = g->info[switch_node].chained, first = i == switch_node + 1;
     if (chained && !first) vc__p_put(g, n->op == VC__OP_DEFAULT && vc__p_is_last_case(g, i) ? "else" : "else ");
     if (n->op == VC__OP_DEFAULT) {
         if (!chained) vc__p_put(g, "default:");
@@ -9384,8 +9418,8 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_end(vc__printer *g, uint32_t i) {
-    uint32_t op = g->l->node[i].x, parent = g->note[i].block; /* 1 + node; of a case: the switch */
-    bool is_case = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = is_case && g->note[parent - 1].chained;
+    uint32_t op = g->l->node[i].x, parent = g->info[i].block; /* 1 + node; of a case: the switch */
+    bool is_case = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = is_case && g->info[parent - 1].chained;
     g->continues_line = chained && g->l->node[i + 1].op != VC__OP_END;
     vc__p_put(g, g->continues_line ? "} " : is_case && !chained ? "} break;\n" : "}\n");
 }
@@ -9393,17 +9427,17 @@ static void vc__p_end(vc__printer *g, uint32_t i) {
 /* Whether a node prints nothing: the start and the end of a switch that is printed as a chain. */
 static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    if (n->op == VC__OP_SWITCH) return g->note[i].chained;
-    return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->note[i].opener && g->note[g->note[i].opener - 1].chained;
+    if (n->op == VC__OP_SWITCH) return g->info[i].chained;
+    return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->info[i].opener && g->info[g->info[i].opener - 1].chained;
 }
 
 /* Prints the declaration of a value that gets a name. */
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
     vc__p_put(g, "v%u = ", (unsigned)++g->temporaries);
-    vc__p_expression(g, i, VC__P_LOOSE);
+    vc__p_expression(g, i, VC__P_ANY);
     vc__p_put(g, ";\n");
-    g->note[i].number = g->temporaries;
+    g->info[i].number = g->temporaries;
 }
 
 static void vc__p_store(vc__printer *g, uint32_t i) {
@@ -9412,19 +9446,19 @@ static void vc__p_store(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_image_store(vc__printer *g, uint32_t i) {
-    g->d->texel(g, &g->l->node[i]);
+    g->d->image_op(g, &g->l->node[i]);
     vc__p_put(g, ";\n");
 }
 
 static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
 
 /* The parts of a compare-exchange loop that depend on the language. */
-typedef struct vc__loop {
+typedef struct vc__cas_loop {
     const char *from, *to;    /* functions that convert bits to a float, and a float to bits */
     const char *exchange;     /* name of the compare-exchange function */
     /* prints the element of memory: its value if `read`, else the function's argument for it */
     void (*element)(vc__printer *g, const vc__node *n, bool read);
-} vc__loop;
+} vc__cas_loop;
 
 /* Prints the new value of a float atomic. `old_bits` is the number of the variable with the old value's bits. */
 static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *from, unsigned old_bits) {
@@ -9442,7 +9476,7 @@ static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *fr
     vc__p_put(g, " : %s(v%u)", from, old_bits);
 }
 
-static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) {
+static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop) {
     const vc__node *n = &g->l->node[i];
     unsigned expected = ++g->temporaries, found = ++g->temporaries;
     char type[32];
@@ -9455,19 +9489,19 @@ static void vc__p_atomic_loop(vc__printer *g, uint32_t i, const vc__loop *loop) 
     vc__p_put(g, ", v%u, %s(", expected, loop->to);
     vc__p_float_atomic(g, n, loop->from, expected);
     vc__p_put(g, "))) != v%u; v%u = v%u) { }\n", expected, expected, found);
-    if (!g->note[i].uses) return;
+    if (!g->info[i].uses) return;
     vc__p_line(g);
-    g->note[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->note[i].number, loop->from, expected);
+    g->info[i].number = ++g->temporaries;
+    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->info[i].number, loop->from, expected);
 }
 
 /* Prints the declaration of an atomic's result, if the result is used. */
-static void vc__p_atomic_begin(vc__printer *g, uint32_t i) {
+static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char type[32];
-    if (!g->note[i].uses || !vc__gives(n->op)) return;
-    g->note[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = ", g->d->type(n->type, type), (unsigned)g->note[i].number);
+    if (!g->info[i].uses || !vc__has_result(n->op)) return;
+    g->info[i].number = ++g->temporaries;
+    vc__p_put(g, "%s v%u = ", g->d->type(n->type, type), (unsigned)g->info[i].number);
 }
 
 static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
@@ -9483,7 +9517,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
     };
     const vc__node *n = &g->l->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
-    if (g->note[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
+    if (g->info[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
     for (size_t j = 0; j < sizeof printers / sizeof *printers; j++)
@@ -9503,12 +9537,12 @@ static void vc__p_prologue(vc__printer *g) {
         { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
         { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
     };
-    char wanted[VC__NAME], id[96], type[32];
+    char wanted[VC__NAME_BYTES], id[96], type[32];
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__node *n = &g->l->node[i];
         if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
         for (size_t j = 0; j < sizeof ids / sizeof *ids; j++) {
-            if (ids[j].op != n->op || g->note[i].uses < 2) continue;
+            if (ids[j].op != n->op || g->info[i].uses < 2) continue;
             g->d->id(g, n, id);
             if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
             else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
@@ -9529,11 +9563,11 @@ static void *vc__p_carve(char *at, size_t *used, size_t count, size_t size) {
 static size_t vc__p_carve_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
     size_t used = 0, object_count = l->object_count;
-    g->note = (vc__print_info *)vc__p_carve(at, &used, l->count, sizeof *g->note);
+    g->info = (vc__print_info *)vc__p_carve(at, &used, l->count, sizeof *g->info);
     g->object = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->object);
     g->reference = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->reference);
     g->leaf = (vc__identifier *)vc__p_carve(at, &used, l->body - l->leaves, sizeof *g->leaf);
-    g->hidden = (vc__identifier *)vc__p_carve(at, &used, (size_t)l->info.hidden_count, sizeof *g->hidden);
+    g->implicit = (vc__identifier *)vc__p_carve(at, &used, (size_t)l->info.implicit_count, sizeof *g->implicit);
     g->live = (bool *)vc__p_carve(at, &used, object_count, sizeof *g->live);
     g->name_set = (const char **)vc__p_carve(at, &used, (size_t)g->name_mask + 1, sizeof *g->name_set);
     return used;
@@ -9551,7 +9585,7 @@ static void vc__p_kernel(vc__printer *g) {
 /* Prints the listing into k->text; false after a failure. */
 static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
     vc__printer g;
-    size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.hidden_count + 1;
+    size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.implicit_count + 1;
     memset(&g, 0, sizeof g);
     g.k = k;
     g.l = l;
@@ -9626,7 +9660,7 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
 static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
     const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
     return arg && vc__glsl_is_struct(g->l->object[object].type,
-                                     arg->kind == VC_ARG_VALUE ? vc__p_byte(g, object) : arg->align);
+                                     arg->kind == VC_ARG_VALUE ? vc__p_value_offset(g, object) : arg->align);
 }
 
 /* Whether an object is a parameter of 8 or 16 bits per component. */
@@ -9678,7 +9712,7 @@ static void vc__glsl_construct(vc__printer *g, const vc__node *n) {
     uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
     vc__p_put(g, "%s(", vc__glsl_type(n->type, name));
-    vc__p_list(g, operand, count);
+    vc__p_operand_list(g, operand, count);
     vc__p_put(g, ")");
 }
 
@@ -9695,7 +9729,7 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
     else if (vc__is_float(from)) vc__p_put(g, "%s", names[width][vc__is_unsigned(n->type)]);
     else vc__p_put(g, "%s", names[width][2 + vc__is_unsigned(from)]);
-    vc__p_fill(g, n, "($0)");
+    vc__p_print_form(g, n, "($0)");
 }
 
 /* Prints "[i + 3]". A 64-bit index is cut to 32 bits, in which the sum wraps. glslang rejects a constant index of
@@ -9708,7 +9742,7 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     bool looks_negative = n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31;
     vc__p_put(g, looks_negative ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
     if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
-    vc__p_expression(g, index, wide || !offset ? VC__P_LOOSE : VC__P_SUM);
+    vc__p_expression(g, index, wide || !offset ? VC__P_ANY : VC__P_SUM);
     vc__p_put(g, wide ? ")" : "");
     vc__p_offset(g, offset, is_unsigned ? "u" : "");
     vc__p_put(g, "]");
@@ -9718,12 +9752,12 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
    becomes "(x + i).at". */
 static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
-    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
+    bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
                  && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* printed as x[i].at */
-    vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_TIGHT);
+    vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
     if (plain) {
         vc__p_put(g, "[");
-        vc__p_expression(g, m->a[1], VC__P_LOOSE);
+        vc__p_expression(g, m->a[1], VC__P_ANY);
         vc__p_put(g, "]");
     } else if (n->x) vc__p_put(g, "[%ld]", (long)(int32_t)n->x);
     vc__p_put(g, ".at");
@@ -9804,7 +9838,7 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
         const vc__node *n = &g->l->node[i];
         if (vc__is_atomic(n->op)) {
             wide = wide || vc__scalar_bytes(n->type) == 8;
-            floats = floats || (vc__is_float(n->type) && !vc__p_is_looped(g, n));
+            floats = floats || (vc__is_float(n->type) && !vc__p_needs_cas_loop(g, n));
         }
         scopes = scopes || n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x) || n->op == VC__OP_ATOMIC_LOAD
                  || n->op == VC__OP_ATOMIC_STORE;
@@ -9876,8 +9910,8 @@ static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n",
-              (unsigned)vc__p_arg(g, object)->place, vc__glsl_qualifier(g, o),
-              vc__p_is_alone(g, object) ? "restrict " : "", g->reference[object].text,
+              (unsigned)vc__p_arg(g, object)->location, vc__glsl_qualifier(g, o),
+              vc__p_is_unaliased(g, object) ? "restrict " : "", g->reference[object].text,
               vc__glsl_memory_type(g, object, type), g->object[object].text);
 }
 
@@ -9886,7 +9920,7 @@ static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
     vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n",
-              (unsigned)align, vc__glsl_qualifier(g, o), vc__p_is_alone(g, object) ? "restrict " : "",
+              (unsigned)align, vc__glsl_qualifier(g, o), vc__p_is_unaliased(g, object) ? "restrict " : "",
               g->reference[object].text, vc__glsl_memory_type(g, object, type));
 }
 
@@ -9898,19 +9932,19 @@ static const char *vc__glsl_image_prefix(const vc__object *o) {
 static void vc__glsl_image(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     uint32_t format = o->image.format, used = o->used & VC_READ_WRITE;
-    vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->place,
+    vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->location,
               format ? ", " : "", format ? vc__formats[format].glsl : "");
     if (o->image.storage)
         vc__p_put(g, "%s%s", format || used ? vc__glsl_qualifier(g, o) : "writeonly ",
-                  vc__p_is_alone(g, object) ? "restrict " : "");
+                  vc__p_is_unaliased(g, object) ? "restrict " : "");
     vc__p_put(g, "%s%s%s %s;\n", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
               vc__dims[o->image.dim].glsl, g->object[object].text);
 }
 
 /* Declares the 32-bit words that hold an 8-bit or 16-bit value; next: first byte that has no word yet. */
 static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *next) {
-    uint32_t end = vc__p_byte(g, object) + vc_type_size(g->l->object[object].type);
-    for (uint32_t offset = vc__p_byte(g, object) & ~3u; offset < end; offset += 4) {
+    uint32_t end = vc__p_value_offset(g, object) + vc_type_size(g->l->object[object].type);
+    for (uint32_t offset = vc__p_value_offset(g, object) & ~3u; offset < end; offset += 4) {
         if (offset < *next) continue;
         vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)offset, (unsigned)offset);
         *next = offset + 4;
@@ -9926,27 +9960,27 @@ static bool vc__glsl_is_converted(const vc__printer *g, uint32_t object) {
 static void vc__glsl_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t next = 0;
-    bool any = info->hidden_count > 0;
+    bool any = info->implicit_count > 0;
     char type[32];
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_block(vc__p_arg(g, i)));
+        any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_argument_block(vc__p_arg(g, i)));
     if (!any) return;
     vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
-        if (!arg || !vc__in_block(arg)) continue;
+        if (!arg || !vc__in_argument_block(arg)) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_narrow_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
         if (arg->kind == VC_ARG_ADDRESS)
-            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->place, g->reference[i].text,
+            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->location, g->reference[i].text,
                       g->object[i].text);
         else
-            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_byte(g, i),
+            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_value_offset(g, i),
                       vc__glsl_memory_type(g, i, type),
                       vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
-    for (int h = 0; h < info->hidden_count; h++)
-        vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->hidden[h].place, g->hidden[h].text);
+    for (int h = 0; h < info->implicit_count; h++)
+        vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->implicit[h].offset, g->implicit[h].text);
     vc__p_put(g, "};\n");
 }
 
@@ -10007,7 +10041,7 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
         if (rows > 1) vc__p_put(g, "%s(", name);
         for (uint32_t i = 0; i < rows; i++) {
             if (i) vc__p_put(g, ", ");
-            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_byte(g, object) + i * vc__scalar_bytes(type));
+            vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_value_offset(g, object) + i * vc__scalar_bytes(type));
         }
         if (rows > 1) vc__p_put(g, ")");
     }
@@ -10022,7 +10056,7 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
          word = vc__glsl_is_bool_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_lvalue(g, n);
     vc__p_put(g, " = ");
-    vc__p_fill(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
+    vc__p_print_form(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
 }
 
 /* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
@@ -10031,7 +10065,7 @@ static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
     bool convert = vc__is_unsigned(type);
     char name[32];
     vc__p_put(g, convert ? ", %s(" : ", ", vc__glsl_type(vc__to_signed(type), name));
-    vc__p_expression(g, operand, VC__P_LOOSE);
+    vc__p_expression(g, operand, VC__P_ANY);
     vc__p_put(g, convert ? ")" : "");
 }
 
@@ -10040,8 +10074,8 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t axes = vc__dims[o->image.dim].axes;
     vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
-    vc__p_fill(g, n, grad ? "$1, " : "$1, $2");
-    if (grad) vc__p_fill(g, last, "$0, $1");
+    vc__p_print_form(g, n, grad ? "$1, " : "$1, $2");
+    if (grad) vc__p_print_form(g, last, "$0, $1");
     for (uint32_t i = 0; n->x && i < axes; i++)
         vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d",
                   (int)(int8_t)(n->x >> 8 * i & 255u));
@@ -10057,7 +10091,7 @@ static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
     case VC__OP_SAMPLE: vc__glsl_sample(g, n, o); return;
     case VC__OP_GATHER:
         vc__p_put(g, "textureGather(%s, ", name);
-        vc__p_expression(g, n->a[1], VC__P_LOOSE);
+        vc__p_expression(g, n->a[1], VC__P_ANY);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
     case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%s))", name); return;
@@ -10072,12 +10106,12 @@ static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
               n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
     vc__glsl_texel_operand(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_operand(g, n->a[2]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_form(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
 static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%s", g->object[object].text); }
-static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->hidden[index].text); }
+static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->implicit[index].text); }
 
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
@@ -10092,18 +10126,18 @@ static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
 }
 
 static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
-    static const vc__loop loops[2] = {
+    static const vc__cas_loop loops[2] = {
         { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
         { "uint64BitsToDouble", "doubleBitsToUint64", "atomicCompSwap", vc__glsl_element }
     };
     const vc__node *n = &g->l->node[i];
-    if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[n->type == VC_F64]); return; }
-    vc__p_atomic_begin(g, i);
+    if (vc__p_needs_cas_loop(g, n)) { vc__p_cas_loop(g, i, &loops[n->type == VC_F64]); return; }
+    vc__p_atomic_result(g, i);
     vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
     vc__glsl_lvalue(g, n);
     if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", ");
-    if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]);
-    else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]);
+    else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_expression(g, n->a[2], VC__P_ANY);
     if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, ", gl_ScopeDevice, 0, 0");
     vc__p_put(g, ");\n");
 }
@@ -10142,9 +10176,9 @@ static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
 
 static void vc__glsl_head(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
-    char name[VC__NAME];
+    char name[VC__NAME_BYTES];
     vc__glsl_find_structs(g);
-    vc__p_clean(g->l->info.name, name);
+    vc__p_sanitize(g->l->info.name, name);
     vc__p_put(g, "#version 450\n");
     vc__glsl_extensions(g);
     vc__p_put(g, "\n// %s\n", name);
@@ -10197,7 +10231,7 @@ static bool vc__c_is_reserved(const char *name) {
         "cuda", "atom", "vc_", "tex", "surf", "read_image", "write_image", "get_image"
     };
     const size_t first_prefix = 21; /* "cuda": from here on, whatever follows the stem */
-    char word[VC__NAME + 4];
+    char word[VC__NAME_BYTES + 4];
     size_t n;
     snprintf(word, sizeof word, " %s ", name);
     if (strstr(vc__c_reserved_words, word)) return true;
@@ -10342,7 +10376,7 @@ static void vc__c_component(vc__printer *g, const vc__node *n) {
 /* Prints the subscript "i + 3". With `wide` (buffers) the sum has 64 bits, otherwise the index's own type. */
 static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
     if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
-    vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_LOOSE);
+    vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_ANY);
     vc__p_offset(g, offset, !wide ? "" : vc__c_language(g) == VC__C_CUDA ? "ll" : "l");
 }
 
@@ -10358,12 +10392,12 @@ static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
 static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
-    bool plain = m->op == VC__OP_POINTER && g->note[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
-    if (m->op == VC__OP_POINTER) vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_TIGHT);
+    bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
+    if (m->op == VC__OP_POINTER) vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
     else vc__p_put(g, "%s", g->object[m->x].text);
     if (o->op == VC__OP_VAR) return;
     vc__p_put(g, "[");
-    if (plain) vc__p_expression(g, m->a[1], VC__P_LOOSE);
+    if (plain) vc__p_expression(g, m->a[1], VC__P_ANY);
     else vc__c_subscript(g, n->a[1], (int32_t)n->x, o->op == VC__OP_BUFFER);
     vc__p_put(g, "]");
 }
@@ -10394,14 +10428,14 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
-        vc__p_fill(g, n, "vstore3($2, ");
+        vc__p_print_form(g, n, "vstore3($2, ");
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
         vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
         return;
     }
     vc__c_lvalue(g, n);
     vc__p_put(g, " = ");
-    vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    vc__p_expression(g, n->a[2], VC__P_ANY);
 }
 
 /* The pointer argument of an atomic function or, with `read`, the element it points to. CUDA has 64-bit atomics only
@@ -10423,7 +10457,7 @@ static void vc__c_element(vc__printer *g, const vc__node *n, bool read) {
 }
 
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
-    static const vc__loop loops[2][2] = {
+    static const vc__cas_loop loops[2][2] = {
         { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element },
           { "__longlong_as_double", "__double_as_longlong", "atomicCAS", vc__c_element } },
         { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element },
@@ -10431,12 +10465,12 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
     };
     const vc__node *n = &g->l->node[i];
     bool cuda = vc__c_language(g) == VC__C_CUDA, wide = vc__scalar_bytes(n->type) == 8;
-    if (vc__p_is_looped(g, n)) { vc__p_atomic_loop(g, i, &loops[!cuda][n->type == VC_F64]); return; }
-    vc__p_atomic_begin(g, i);
+    if (vc__p_needs_cas_loop(g, n)) { vc__p_cas_loop(g, i, &loops[!cuda][n->type == VC_F64]); return; }
+    vc__p_atomic_result(g, i);
     if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) {
         vc__c_atomic_pointer(g, n, n->type, true);
         if (n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, " = ");
-        if (n->op == VC__OP_ATOMIC_STORE) vc__p_expression(g, n->a[2], VC__P_LOOSE);
+        if (n->op == VC__OP_ATOMIC_STORE) vc__p_expression(g, n->a[2], VC__P_ANY);
         vc__p_put(g, ";\n");
         return;
     }
@@ -10444,7 +10478,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
               cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
     vc__c_atomic_pointer(g, n, n->type, false);
     vc__p_put(g, ", ");
-    if (n->op == VC__OP_ATOMIC_CAS) vc__p_pair(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_LOOSE);
+    if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_ANY);
     vc__p_put(g, ");\n");
 }
 
@@ -10453,9 +10487,11 @@ static bool vc__c_is_converted(vc_type type) { return vc__rows(type) > 1 || type
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
     bool converted = vc__c_is_converted(g->l->object[object].type);
-    vc__p_put(g, "%s%s%s", converted ? "" : g->args.text, converted ? "" : ".", g->object[object].text);
+    vc__p_put(g, "%s%s%s", converted ? "" : g->args_name.text, converted ? "" : ".", g->object[object].text);
 }
-static void vc__c_implicit(vc__printer *g, int index) { vc__p_put(g, "%s.%s", g->args.text, g->hidden[index].text); }
+static void vc__c_implicit(vc__printer *g, int index) {
+    vc__p_put(g, "%s.%s", g->args_name.text, g->implicit[index].text);
+}
 
 static void vc__c_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
@@ -10494,7 +10530,7 @@ static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suf
     const vc__object *o = &g->l->object[m->x];
     char call[48];
     snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], suffix);
-    vc__refuse(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "",
+    vc__fail_call(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "",
                vc__dims[o->image.dim].name, what, g->d->name);
 }
 
@@ -10535,29 +10571,30 @@ static bool vc__c_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t end = 0;
     char type[32], member[48];
-    if (!info->value_bytes) return false;
+    if (!info->argument_bytes) return false;
     vc__p_put(g, "struct %s_args {\n", info->entry);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         bool simple = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
-        if (o->arg == VC__NIL || !vc__in_block(&info->args[o->arg]) || (buffer ? o->root != VC__NIL : !simple))
+        if (o->arg == VC__NIL || !vc__in_argument_block(&info->args[o->arg])
+            || (buffer ? o->composite != VC__NIL : !simple))
             continue;
         if (o->op == VC__OP_IMAGE) {
             snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U64]);
-            vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].place, &end);
+            vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].location, &end);
             continue;
         }
         vc__c_memory_type(g, !simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
         snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
         vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type),
-                     buffer ? 8 : vc__scalar_bytes(o->type), vc__p_byte(g, i), &end);
+                     buffer ? 8 : vc__scalar_bytes(o->type), vc__p_value_offset(g, i), &end);
     }
     snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U32]);
-    for (int h = 0; h < info->hidden_count; h++)
-        vc__c_member(g, member, g->hidden[h].text, 1, 4, info->hidden[h].place, &end);
-    if (end < info->value_bytes && info->value_bytes - end >= vc__block_align(info))
+    for (int h = 0; h < info->implicit_count; h++)
+        vc__c_member(g, member, g->implicit[h].text, 1, 4, info->implicit[h].offset, &end);
+    if (end < info->argument_bytes && info->argument_bytes - end >= vc__block_align(info))
         vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalar_names[vc__c_language(g)][VC_U8], (unsigned)end,
-                  (unsigned)(info->value_bytes - end));
+                  (unsigned)(info->argument_bytes - end));
     vc__p_put(g, "};\n");
     return true;
 }
@@ -10580,13 +10617,13 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *access = o->used & VC_WRITE ? "" : "const ";
     const char *space = vc__c_language(g) == VC__C_OPENCL ? "__global " : "";
-    const char *root = g->object[o->root].text;
-    bool unaliased = vc__p_is_alone(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
+    const char *root = g->object[o->composite].text;
+    bool unaliased = vc__p_is_unaliased(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
     char type[32];
     vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
     vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type,
               !unaliased ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space, access, type,
-              block ? g->args.text : "", block ? "." : "", root);
+              block ? g->args_name.text : "", block ? "." : "", root);
 }
 
 /* Declares a local pointer for a buffer, or a local variable for a parameter that vc__c_is_converted. */
@@ -10594,19 +10631,19 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
     char type[40];
-    if (o->op == VC__OP_BUFFER && o->root != VC__NIL) { vc__c_view(g, object); return; }
+    if (o->op == VC__OP_BUFFER && o->composite != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
         vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ",
                   vc__c_memory_type(g, o->type, type), o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name,
-                  g->args.text, name);
+                  g->args_name.text, name);
         return;
     }
     if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
     vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_language(g), o->type, type), name);
-    if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args.text, name); return; }
+    if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args_name.text, name); return; }
     vc__p_put(g, "%s", vc__c_vector_open(g, o->type, true, type));
     for (uint32_t i = 0; i < vc__rows(o->type); i++)
-        vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args.text, name, (unsigned)i);
+        vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args_name.text, name, (unsigned)i);
     vc__p_put(g, "%s;\n", vc__c_vector_close(g, o->type, true));
 }
 
@@ -10662,7 +10699,7 @@ static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", 
 static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
         vc__p_put(g, vc__is_float(g->l->node[value].type) ? ", " : ", (int)");
-        vc__p_part(g, value, i, vc__is_float(g->l->node[value].type) ? VC__P_TERNARY : VC__P_PREFIX);
+        vc__p_vector_component(g, value, i, vc__is_float(g->l->node[value].type) ? VC__P_TERNARY : VC__P_PREFIX);
     }
 }
 
@@ -10671,7 +10708,7 @@ static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim
     vc__cuda_components(g, n->a[1], 0, vc__dims[dim].axes);
     if (!vc__dims[dim].layers) return;
     vc__p_put(g, ", (int)rintf(");
-    vc__p_part(g, n->a[1], vc__dims[dim].axes, VC__P_TERNARY);
+    vc__p_vector_component(g, n->a[1], vc__dims[dim].axes, VC__P_TERNARY);
     vc__p_put(g, ")");
 }
 
@@ -10679,7 +10716,7 @@ static void vc__cuda_derivative(vc__printer *g, uint32_t value, uint32_t axes) {
     vc__p_put(g, axes == 1 ? ", " : axes == 2 ? ", make_float2(" : ", make_float4(");
     for (uint32_t i = 0; i < axes; i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_part(g, value, i, VC__P_TERNARY);
+        vc__p_vector_component(g, value, i, VC__P_TERNARY);
     }
     vc__p_put(g, axes == 1 ? "" : axes == 2 ? ")" : ", 0.0f)");
 }
@@ -10731,7 +10768,7 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
         vc__p_put(g, "%s%s%ssurf%sread<%s>(%s", convert ? "vc_of_" : "", convert ? f->glsl : "", convert ? "(" : "",
                   vc__cuda_shapes[dim], type, handle);
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
-    vc__p_part(g, n->a[1], 0, VC__P_PREFIX);
+    vc__p_vector_component(g, n->a[1], 0, VC__P_PREFIX);
     vc__cuda_components(g, n->a[1], 1, vc__dims[dim].rows);
     vc__p_put(g, ", cudaBoundaryModeZero)%s", !store && convert ? ")" : "");
 }
@@ -10752,8 +10789,8 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
     uint32_t dim = o->image.dim;
-    char handle[2 * VC__NAME + 2], type[32];
-    snprintf(handle, sizeof handle, "%s.%s", g->args.text, g->object[object].text);
+    char handle[2 * VC__NAME_BYTES + 2], type[32];
+    snprintf(handle, sizeof handle, "%s.%s", g->args_name.text, g->object[object].text);
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
@@ -10845,7 +10882,7 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
     uint32_t bit = n->op == VC__OP_FETCH ? dim * 3 + kind : n->op == VC__OP_IMAGE_LEVELS ? 31
                    : 32 + dim * 2 + o->image.storage;
-    char name[VC__NAME];
+    char name[VC__NAME_BYTES];
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER
         || (texel && (!vc__cuda_texel_is_converted(f) || !f->bits)))
         return;
@@ -10942,9 +10979,9 @@ static void vc__cuda_masks(vc__printer *g) {
     uint32_t count = size[0] * size[1] * size[2];
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
         if (vc__op[g->l->node[i].op].class_ != VC__CONV && g->l->node[i].op != VC__OP_BARRIER) continue;
-        for (uint32_t b = g->note[i].block; b && !g->note[b - 1].masked; b = g->note[b - 1].block) {
-            g->note[b - 1].masked = true;
-            if (g->l->node[b - 1].op == VC__OP_ELSE) g->note[vc__p_if_of(g, b - 1)].masked = true;
+        for (uint32_t b = g->info[i].block; b && !g->info[b - 1].masked; b = g->info[b - 1].block) {
+            g->info[b - 1].masked = true;
+            if (g->l->node[b - 1].op == VC__OP_ELSE) g->info[vc__p_matching_if(g, b - 1)].masked = true;
         }
     }
     vc__p_put(g, "    const unsigned int vc_mask0 = ");
@@ -10978,8 +11015,8 @@ static void vc__cuda_head(vc__printer *g) {
     };
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
-    char name[VC__NAME];
-    vc__p_clean(info->name, name);
+    char name[VC__NAME_BYTES];
+    vc__p_sanitize(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     if (g->k->unmasked)
@@ -10995,7 +11032,7 @@ static void vc__cuda_head(vc__printer *g) {
     bool values = vc__c_argument_block(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]),
               info->entry);
-    if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args.text);
+    if (values) vc__p_put(g, "const struct %s_args %s", info->entry, g->args_name.text);
     vc__p_put(g, ") {\n");
     vc__cuda_shared(g);
     if (g->k->reconverges) vc__cuda_masks(g);
@@ -11062,7 +11099,7 @@ static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
     vc__p_put(g, "(%s%u)(", stem, rows == 3 ? 4u : (unsigned)rows);
     for (uint32_t i = 0; i < rows; i++) {
         if (i) vc__p_put(g, ", ");
-        vc__p_part(g, value, i, VC__P_TERNARY);
+        vc__p_vector_component(g, value, i, VC__P_TERNARY);
     }
     vc__p_put(g, rows == 3 ? ", 0)" : ")");
 }
@@ -11104,7 +11141,7 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
     if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
     vc__opencl_coordinates(g, n->a[1]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_fill(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_form(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
@@ -11151,14 +11188,14 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
             vc__opencl_image(g, i, separator);
             separator = ", ";
         }
-        if (o->op != VC__OP_BUFFER || o->root != VC__NIL) continue;
+        if (o->op != VC__OP_BUFFER || o->composite != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", separator, o->used & VC_WRITE ? "" : "const ",
                   vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8
                                     : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
                   o->access & VC_MAY_ALIAS ? "" : "restrict ", g->object[i].text);
         separator = ", ";
     }
-    if (values) vc__p_put(g, "%sconst struct %s_args %s", separator, g->l->info.entry, g->args.text);
+    if (values) vc__p_put(g, "%sconst struct %s_args %s", separator, g->l->info.entry, g->args_name.text);
     else if (!separator[0]) vc__p_put(g, "void");
 }
 
@@ -11171,8 +11208,8 @@ static void vc__opencl_head(vc__printer *g) {
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
     uint32_t kinds = g->k->lower.kinds;
-    char name[VC__NAME], type[32];
-    vc__p_clean(info->name, name);
+    char name[VC__NAME_BYTES], type[32];
+    vc__p_sanitize(info->name, name);
     vc__p_put(g, "// %s\n", name);
     for (uint32_t i = 0; i < g->l->object_count; i++)
         if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type))
@@ -11213,11 +11250,11 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
     ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
      + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE \
      + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF)
-#define VC__ADDRESS_NEEDS ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
+#define VC__ADDRESS_FEATURES ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* Features that CUDA C and OpenCL C do not require: every device has them, or the generated source avoids them. */
 #define VC__C_FEATURES \
     ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 \
-     | VC__ADDRESS_NEEDS | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
+     | VC__ADDRESS_FEATURES | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
      | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 \
      | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
 /* Those of them that stand for types: vd_context_desc.disable can remove them, and using one is then an error there
@@ -11250,7 +11287,7 @@ static const vc__feature vc__features[] = {
 };
 
 /* Features that arithmetic in a type requires. */
-static uint64_t vc__type_features(vc_type type) { return vc__needs(type); }
+static uint64_t vc__type_features(vc_type type) { return vc__kind_features(type); }
 
 /* Features that elements of a buffer require. A 64-bit scalar or a vector is loaded as a value of its type. */
 static uint64_t vc__storage_features(vc_type type) {
@@ -11286,7 +11323,7 @@ static uint64_t vc__access_features(vc_kernel *k, const vc__listing *l, const vc
     o->used = (uint16_t)(o->used | (loads ? VC_READ : stores ? VC_WRITE : VC_READ_WRITE));
     if (m->op != VC__OP_BUFFER) return vc__type_features(type) | atomic;
     return vc__storage_features(type) | atomic
-           | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0);
+           | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_FEATURES : 0);
 }
 
 /* Features of an image or of an operation on it. Also records in the object how the image is used: 4 for a size
@@ -11298,7 +11335,7 @@ static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc_
          asks = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
     if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : asks ? 4 : VC_READ));
     if (!o->image.storage) return VC_FEATURE_IMAGE;
-    if (vc__is_rare_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
+    if (vc__is_optional_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
     if (o->image.format) return VC_FEATURE_IMAGE;
     return VC_FEATURE_IMAGE | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u)
            | (writes ? (uint64_t)VC_FEATURE_IMAGE_WRITE : 0u);
@@ -11351,7 +11388,7 @@ static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__
 /* Adds features to those the listing requires; fails, and returns false, if the device lacks one of them. */
 static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required, const vc__node *n) {
     uint32_t i;
-    uint64_t missing = required & ~l->info.features & k->desc.machine.lacks;
+    uint64_t missing = required & ~l->info.features & k->desc.machine.missing_features;
     if (vc__is_c(l->target)) {
         missing &= ~(VC__C_FEATURES & ~VC__C_TYPE_FEATURES);
         required &= ~VC__C_FEATURES;
@@ -11370,7 +11407,7 @@ static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, v
     uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_features(type) : 0;
     uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
     if (!arithmetic || l->info.features & (arithmetic | storage)) return 0;
-    return k->desc.machine.lacks & arithmetic ? storage : arithmetic;
+    return k->desc.machine.missing_features & arithmetic ? storage : arithmetic;
 }
 
 /* Features of a node other than a load, a store or simple arithmetic, in a kernel whose types all have 32 bits. */
@@ -11389,7 +11426,7 @@ VC__SMALL_END
 static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
     const uint32_t *plain = k->lower.plain;
     const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
-    uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_NEEDS : 0, required;
+    uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_FEATURES : 0, required;
     for (; n < end; n++) {
         if (plain[n->op] & VC__PLAIN_PRINTED) continue;
         if (n->op == VC__OP_LOAD || n->op == VC__OP_STORE) {
@@ -11452,14 +11489,14 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
     a->sampled = !o->image.storage;
     a->dim = (vc_dim)o->image.dim;
     a->format = (vc_format)o->image.format;
-    a->place = handle ? vc__argument_block_reserve(end, 8, 8) : (*bindings)++;
+    a->location = handle ? vc__argument_block_reserve(end, 8, 8) : (*bindings)++;
 }
 
 /* Fills in one argument. end: size of the argument block so far; bindings: number of bindings so far. */
 static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__object *o, vc_arg_info *a,
                             uint32_t *end, uint32_t *bindings) {
     bool buffer = o->op == VC__OP_BUFFER, by_address = buffer && l->buffers == VC_BUFFERS_ADDRESS;
-    vc__shape s = vc__shape_of(k, o->type);
+    vc__layout s = vc__layout_of(k, o->type);
     memset(a, 0, sizeof *a);
     a->name = o->name;
     a->may_alias = (o->access & VC_MAY_ALIAS) != 0;
@@ -11476,15 +11513,15 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
         uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
         if (view->used && a->align < align) a->align = align;
     }
-    a->place =
+    a->location =
         buffer && !by_address ? (*bindings)++ : vc__argument_block_reserve(end, a->size, by_address ? 8 : a->align);
 }
 
-static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_hidden_info *h, uint32_t *end) {
-    h->kind = (vc_hidden)n->a[0];
-    h->arg = h->kind >= VC_HIDDEN_LENGTH ? l->object[n->a[1]].arg : 0;
+static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_implicit_info *h, uint32_t *end) {
+    h->kind = (vc_implicit)n->a[0];
+    h->arg = h->kind >= VC_IMPLICIT_LENGTH ? l->object[n->a[1]].arg : 0;
     h->axis = n->a[2];
-    h->place = vc__argument_block_reserve(end, 4, 4);
+    h->offset = vc__argument_block_reserve(end, 4, 4);
 }
 
 /* Adds up the shared memory; false if the device has less. */
@@ -11522,7 +11559,8 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
     for (int i = 0; i < info->arg_count; i++)
-        if (vc__in_block(&info->args[i]) && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align))
+        if (vc__in_argument_block(&info->args[i])
+            && (info->args[i].kind != VC_ARG_VALUE || info->args[i].align > align))
             align = 8;
     return align;
 }
@@ -11531,10 +11569,10 @@ static uint32_t vc__block_align(const vc_info *info) {
 static bool vc__reflect_allocate(vc_kernel *k, vc__form *f, const vc__listing *l) {
     uint32_t implicit = l->body - l->leaves; /* an upper bound */
     vc_arg_info *arg =
-        (vc_arg_info *)vc__grown(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
+        (vc_arg_info *)vc__array_grow(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     if (arg) f->arg = arg;
-    vc_hidden_info *h =
-        (vc_hidden_info *)vc__grown(&k->allocator, f->hidden, &f->hidden_capacity, implicit, sizeof(vc_hidden_info));
+    vc_implicit_info *h = (vc_implicit_info *)vc__array_grow(&k->allocator, f->hidden, &f->hidden_capacity, implicit,
+                                                             sizeof(vc_implicit_info));
     if (h) f->hidden = h;
     if (!arg || !h) vc__no_memory(k);
     return arg && h;
@@ -11542,11 +11580,11 @@ static bool vc__reflect_allocate(vc_kernel *k, vc__form *f, const vc__listing *l
 
 /* The entry point's name: "main" or, in CUDA C and OpenCL C, an identifier made of the kernel's name, with the prefix
    "kernel_" if that is a reserved word. */
-static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME]) {
-    char clean[VC__NAME];
+static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME_BYTES]) {
+    char clean[VC__NAME_BYTES];
     if (!vc__is_c(target)) return "main";
-    vc__p_clean(vc__name(k), clean);
-    snprintf(out, VC__NAME, "%s%.40s", vc__p_is_safe(vc__c_is_reserved, clean) ? "" : "kernel_", clean);
+    vc__p_sanitize(vc__name(k), clean);
+    snprintf(out, VC__NAME_BYTES, "%s%.40s", vc__p_is_safe(vc__c_is_reserved, clean) ? "" : "kernel_", clean);
     return out;
 }
 
@@ -11564,20 +11602,20 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     for (uint32_t i = 0; i < k->object_count; i++)
         if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
     for (uint32_t i = 0; i < k->object_count; i++)
-        if (k->object[i].arg != VC__NIL && k->object[i].root == VC__NIL)
+        if (k->object[i].arg != VC__NIL && k->object[i].composite == VC__NIL)
             vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (uint32_t i = l->leaves; i < l->body; i++)
-        if (l->node[i].op == VC__OP_HIDDEN)
-            vc__reflect_implicit(l, &l->node[i], &f->hidden[info->hidden_count++], &end);
+        if (l->node[i].op == VC__OP_IMPLICIT)
+            vc__reflect_implicit(l, &l->node[i], &f->hidden[info->implicit_count++], &end);
     info->args = f->arg;
     info->arg_count = (int)vc__arg_count(k);
     info->formats = k->format;
     info->format_count = (int)k->format_count;
-    info->hidden = f->hidden;
-    info->value_bytes = vc__argument_block_reserve(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
+    info->implicit = f->hidden;
+    info->argument_bytes = vc__argument_block_reserve(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
     memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
-    info->nodes = k->count;
-    info->live_nodes = l->count;
+    info->operations = k->count;
+    info->live_operations = l->count;
     f->info = *info;
     return true;
 }
@@ -11593,7 +11631,7 @@ VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...)
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    vc__text_string(k, &k->dump, line);
+    vc__text_append_string(k, &k->dump, line);
 }
 
 /* A number: 5 is an i32, 5u a u32, 0.5 an f32; numbers of other types have the type as a suffix: 5u8, 0.5f64. */
@@ -11636,23 +11674,24 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
     bool unique = named && k->object_count <= 64; /* with more objects the number is printed without a search */
     for (uint32_t i = 0; unique && i < k->object_count; i++) {
         const vc__object *other = &k->object[i];
-        if (i != object && other->name && other->root != object && o->root != i
-            && (o->root == VC__NIL || other->root != o->root) && strcmp(other->name, o->name) == 0)
+        if (i != object && other->name && other->composite != object && o->composite != i
+            && (o->composite == VC__NIL || other->composite != o->composite) && strcmp(other->name, o->name) == 0)
             unique = false;
     }
     if (named) vc__dump_name(k, o->name);
     else vc__dump_put(k, "%s", vc__op_name[o->op]);
-    if (!unique) vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->root != VC__NIL ? o->root : object));
-    if (o->op == VC__OP_BUFFER && o->root != VC__NIL)
+    if (!unique)
+        vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->composite != VC__NIL ? o->composite : object));
+    if (o->op == VC__OP_BUFFER && o->composite != VC__NIL)
         vc__dump_put(k, ":%s", vc_type_name(o->declared));
 }
 
 static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape", "first_format" };
-    vc__dump_put(k, n->a[0] < VC_HIDDEN_LENGTH ? "%s." : "%s(", name[n->a[0]]);
-    if (n->a[0] < VC_HIDDEN_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
+    vc__dump_put(k, n->a[0] < VC_IMPLICIT_LENGTH ? "%s." : "%s(", name[n->a[0]]);
+    if (n->a[0] < VC_IMPLICIT_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
     vc__dump_object(k, n->a[1]);
-    if (n->a[0] == VC_HIDDEN_SHAPE) vc__dump_put(k, ", %u", (unsigned)n->a[2]);
+    if (n->a[0] == VC_IMPLICIT_SHAPE) vc__dump_put(k, ", %u", (unsigned)n->a[2]);
     vc__dump_put(k, ")");
 }
 
@@ -11674,7 +11713,7 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
     case VC__OP_LOCAL_ID: case VC__OP_GROUP_ID: case VC__OP_GLOBAL_ID:
         vc__dump_put(k, "%s.%c", vc__op_name[n->op], "xyzw"[n->x & 3u]);
         return true;
-    case VC__OP_HIDDEN: vc__dump_implicit(k, n); return true;
+    case VC__OP_IMPLICIT: vc__dump_implicit(k, n); return true;
     default:
         if (vc__op[n->op].class_ == VC__LEAF) vc__dump_put(k, "%s", vc__op_name[n->op]);
         return vc__op[n->op].class_ == VC__LEAF;
@@ -11767,7 +11806,7 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
     for (uint32_t j = 0; j <= *depth && j < VC__P_INDENT; j++) vc__dump_put(k, "  ");
     if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
     if (n->op == VC__OP_VAR || n->op == VC__OP_ARRAY) { vc__dump_declaration(k, n->x); return; }
-    if (vc__gives(n->op)) vc__dump_put(k, "%%%u %s = ", (unsigned)i, vc_type_name(n->type));
+    if (vc__has_result(n->op)) vc__dump_put(k, "%%%u %s = ", (unsigned)i, vc_type_name(n->type));
     vc__dump_put(k, "%s", vc__op_name[n->op]);
     vc__dump_operands(k, l, n);
     vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
@@ -11780,10 +11819,10 @@ static void vc__dump_head(vc_kernel *k) {
     vc__dump_name(k, vc__name(k));
     vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2],
                  k->desc.fast ? ", fast" : "");
-    for (uint32_t i = 0; i < k->own_count; i++) {
-        const vc__own *user_type = &k->own[i];
+    for (uint32_t i = 0; i < k->user_type_count; i++) {
+        const vc__user_type *user_type = &k->user_type[i];
         if (user_type->element != VC_NONE) continue;
-        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, user_type->type).text, (unsigned)user_type->shape.size);
+        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, user_type->type).text, (unsigned)user_type->layout.size);
         for (uint32_t j = 0; j < user_type->count; j++) {
             vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, user_type->field[j].type).text);
             vc__dump_name(k, user_type->field[j].name ? user_type->field[j].name : "");
@@ -11791,7 +11830,7 @@ static void vc__dump_head(vc_kernel *k) {
         vc__dump_put(k, "\n");
     }
     for (uint32_t i = 0; i < k->object_count; i++) {
-        if (k->object[i].arg == VC__NIL || k->object[i].root != VC__NIL) continue;
+        if (k->object[i].arg == VC__NIL || k->object[i].composite != VC__NIL) continue;
         vc__dump_put(k, "  ");
         vc__dump_declaration(k, i);
     }
@@ -11829,16 +11868,16 @@ VC__SMALL_END
 
 /* Functions of the room public that are not compiled for size. They are declared outside VC__SMALL because gcc
    compiles a function with the options of its first declaration. */
-static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
+static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
-static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
+static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r);
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
-static bool vc__in_switch(vc_kernel *k, const char *call);
+static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 
 VC__SMALL
 
-static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count);
+static vc_val vc__no_immediate_form(const char *call, const vc_val *v, uint32_t count);
 static const char *vc__object_kind(uint32_t op);
 static const char *vc__object_name(const vc__object *o);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
@@ -11863,29 +11902,31 @@ static bool vc__is_matrix(vc_type type) {
 static uint32_t vc__columns(vc_type type) { return ((type >> 6) & 3u) + 1u; }
 
 /* The struct or array type with this number; NULL if the kernel has no such type. */
-static const vc__own *vc__own_of(const vc_kernel *k, vc_type type) {
-    uint32_t i = (type & 0xffffu) - VC__OWN;
-    return k && (type & 0xffffu) >= VC__OWN && i < k->own_count && k->own[i].type == type ? &k->own[i] : NULL;
+static const vc__user_type *vc__user_type_of(const vc_kernel *k, vc_type type) {
+    uint32_t i = (type & 0xffffu) - VC__USER_TYPE;
+    return k && (type & 0xffffu) >= VC__USER_TYPE && i < k->user_type_count && k->user_type[i].type == type
+               ? &k->user_type[i]
+               : NULL;
 }
 
 /* The type of a node, which itself holds only the low 16 bits. */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     uint32_t type = k->node[node].type;
-    return type < VC__OWN ? type : k->own[type - VC__OWN].type;
+    return type < VC__USER_TYPE ? type : k->user_type[type - VC__USER_TYPE].type;
 }
 
 /* The layout of a type, which is C's. A scalar is aligned to its size. Vectors, complex numbers and matrices have the
    alignment of their scalars and no padding. A struct has the alignment of its strictest member, and its size is a
    multiple of that. Size 0: no such type. */
-static vc__shape vc__shape_of(const vc_kernel *k, vc_type type) {
-    const vc__own *user_type = vc__own_of(k, type);
-    vc__shape s = { 0, 0, 0, 0, 0 };
-    if (user_type) return user_type->shape;
+static vc__layout vc__layout_of(const vc_kernel *k, vc_type type) {
+    const vc__user_type *user_type = vc__user_type_of(k, type);
+    vc__layout s = { 0, 0, 0, 0, 0 };
+    if (user_type) return user_type->layout;
     if (!vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type)) return s;
     s.align = vc__scalar_bytes(type);
-    s.parts = vc__is_complex(type) ? 2 : vc__columns(type);
-    s.leaves = s.parts;
-    s.size = s.align * vc__rows(type) * s.parts;
+    s.flat_parts = vc__is_complex(type) ? 2 : vc__columns(type);
+    s.leaves = s.flat_parts;
+    s.size = s.align * vc__rows(type) * s.flat_parts;
     return s;
 }
 
@@ -11901,7 +11942,7 @@ static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32
 
 /* The name of any type, for messages. */
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
-    const vc__own *user_type = vc__own_of(k, type);
+    const vc__user_type *user_type = vc__user_type_of(k, type);
     vc__label_text l;
     bool unknown = !user_type && type && !(type >> 31) && !vc__is_type(type) && !vc__is_complex(type)
                    && !vc__is_matrix(type);
@@ -11914,23 +11955,23 @@ static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
 }
 
 /* The number of direct parts; for vectors, of components. */
-static uint32_t vc__direct_count(const vc_kernel *k, vc_type type) {
-    const vc__own *user_type = vc__own_of(k, type);
+static uint32_t vc__direct_part_count(const vc_kernel *k, vc_type type) {
+    const vc__user_type *user_type = vc__user_type_of(k, type);
     return user_type ? user_type->count : vc__is_complex(type) ? 2
            : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
 }
 
-/* Direct part i of a composite type; i must be below vc__direct_count. */
-static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
-    const vc__own *user_type = vc__own_of(k, type);
+/* Direct part i of a composite type; i must be below vc__direct_part_count. */
+static vc__field vc__direct_part(const vc_kernel *k, vc_type type, uint32_t i) {
+    const vc__user_type *user_type = vc__user_type_of(k, type);
     vc__field f = { NULL, VC_NONE, 0, i, i };
     if (user_type && user_type->element == VC_NONE) return user_type->field[i];
     if (user_type) {
-        vc__shape s = vc__shape_of(k, user_type->element);
+        vc__layout s = vc__layout_of(k, user_type->element);
         f.type = user_type->element;
         f.offset = i * s.size;
-        f.leaf = 0;
-        f.part = i * s.parts;
+        f.first_leaf = 0;
+        f.first_flat_part = i * s.flat_parts;
         return f;
     }
     f.type = vc__is_complex(type) ? vc__scalar(type) : type & 63u;
@@ -11938,73 +11979,75 @@ static vc__field vc__direct(const vc_kernel *k, vc_type type, uint32_t i) {
     return f;
 }
 
-/* The number of the next struct or array type: VC__OWN plus its index in the kernel's table. The 15 bits above are a
-   hash of the type, so that the number is unlikely to mean another type in another kernel. */
-static vc_type vc__user_type_number(const vc_kernel *k, const vc__own *user_type) {
+/* The number of the next struct or array type: VC__USER_TYPE plus its index in the kernel's table. The 15 bits above
+   are a hash of the type, so that the number is unlikely to mean another type in another kernel. */
+static vc_type vc__user_type_number(const vc_kernel *k, const vc__user_type *user_type) {
     uint32_t h = 2166136261u;
     for (const char *c = user_type->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
     h = (h ^ user_type->count) * 16777619u;
     h = (h ^ user_type->element) * 16777619u;
     for (uint32_t i = 0; user_type->field && i < user_type->count; i++) h = (h ^ user_type->field[i].type) * 16777619u;
-    return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__OWN + k->own_count);
+    return ((h ^ h >> 15) & 0x7fffu) << 16 | (VC__USER_TYPE + k->user_type_count);
 }
 
 /* Adds a struct or array type of `size` bytes to the kernel; VC_NONE after an error. */
-static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__own *user_type, uint64_t size) {
-    vc__own *table = k->own;
+static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *user_type, uint64_t size) {
+    vc__user_type *table = k->user_type;
     vc__label_text l;
     if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
     else snprintf(l.text, sizeof l.text, "%.40s", user_type->name ? user_type->name : "");
     if (size >= 0x7fffffffu)
-        vc__refuse(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
+        vc__fail_call(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
                    user_type->element ? "" : " or more");
-    else if (user_type->shape.depth > VC__MAX_TYPE_DEPTH)
-        vc__refuse(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, user_type->shape.depth,
+    else if (user_type->layout.depth > VC__MAX_TYPE_DEPTH)
+        vc__fail_call(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, user_type->layout.depth,
                    (unsigned)VC__MAX_TYPE_DEPTH);
-    else if (k->own_count >= VC__MAX_USER_TYPES)
-        vc__refuse(k, call, "'%s' is one type more than the %u a kernel may have", l.text,
+    else if (k->user_type_count >= VC__MAX_USER_TYPES)
+        vc__fail_call(k, call, "'%s' is one type more than the %u a kernel may have", l.text,
                    (unsigned)VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
-    if (k->own_count == k->own_capacity) {
-        table = (vc__own *)vc__grown(&k->allocator, table, &k->own_capacity, k->own_count + 1, sizeof(vc__own));
+    if (k->user_type_count == k->user_type_capacity) {
+        table = (vc__user_type *)vc__array_grow(&k->allocator, table, &k->user_type_capacity, k->user_type_count + 1,
+                                                sizeof(vc__user_type));
         if (!table) { vc__no_memory(k); return VC_NONE; }
-        k->own = table;
+        k->user_type = table;
     }
-    user_type->shape.size = (uint32_t)size;
+    user_type->layout.size = (uint32_t)size;
     user_type->type = vc__user_type_number(k, user_type);
-    table[k->own_count++] = *user_type;
+    table[k->user_type_count++] = *user_type;
     return user_type->type;
 }
 
 /* Appends a member to a struct that has *size bytes so far; false after an error. */
-static bool vc__add_member(vc_kernel *k, vc__own *user_type, vc__field *f, const vc_member *m, uint32_t i,
+static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f, const vc_member *m, uint32_t i,
                            uint64_t *size) {
-    vc__shape s = vc__shape_of(k, m->type);
+    vc__layout s = vc__layout_of(k, m->type);
     if (!s.size)
-        return VC__REFUSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i,
+        return VC__FAIL_FALSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i,
                           m->name ? m->name : "", user_type->name ? user_type->name : "", m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
-    f->name = m->name ? vc__arena_text(k, m->name) : NULL;
+    f->name = m->name ? vc__arena_copy(k, m->name) : NULL;
     f->type = m->type;
     f->offset = (uint32_t)*size;
-    f->leaf = user_type->shape.leaves;
-    f->part = user_type->shape.parts;
+    f->first_leaf = user_type->layout.leaves;
+    f->first_flat_part = user_type->layout.flat_parts;
     *size += s.size;
     if (*size > 0x7fffffffu) *size = 0x80000000u; /* too large; vc__add_user_type reports it */
-    if (user_type->shape.align < s.align) user_type->shape.align = s.align;
-    if (user_type->shape.depth <= s.depth) user_type->shape.depth = s.depth + 1;
-    user_type->shape.leaves += s.leaves;
-    user_type->shape.parts =
-        user_type->shape.parts + s.parts < user_type->shape.parts ? VC__NIL : user_type->shape.parts + s.parts;
+    if (user_type->layout.align < s.align) user_type->layout.align = s.align;
+    if (user_type->layout.depth <= s.depth) user_type->layout.depth = s.depth + 1;
+    user_type->layout.leaves += s.leaves;
+    user_type->layout.flat_parts = user_type->layout.flat_parts + s.flat_parts < user_type->layout.flat_parts
+                                       ? VC__NIL
+                                       : user_type->layout.flat_parts + s.flat_parts;
     return !k->failed;
 }
 
 static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
 
 /* The struct type that already has these members; NULL if there is none. */
-static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
-    for (uint32_t i = 0; i < k->own_count; i++) {
-        const vc__own *user_type = &k->own[i];
+static const vc__user_type *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
+    for (uint32_t i = 0; i < k->user_type_count; i++) {
+        const vc__user_type *user_type = &k->user_type[i];
         if (user_type->element || user_type->count != count) continue;
         uint32_t j = 0;
         while (j < count && user_type->field[j].type == members[j].type
@@ -12016,67 +12059,67 @@ static const vc__own *vc__find_struct(const vc_kernel *k, const vc_member *membe
 }
 
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count) {
-    vc__own user_type;
+    vc__user_type user_type;
     vc__field *field;
     uint64_t size = 0;
     if (!vc__ready(k)) return VC_NONE;
     memset(&user_type, 0, sizeof user_type);
     if (!count || !members || count > 4096)
-        return VC__REFUSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count,
+        return VC__FAIL_FALSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count,
                           members ? "" : " at NULL");
-    const vc__own *same = vc__find_struct(k, members, count);
+    const vc__user_type *same = vc__find_struct(k, members, count);
     if (same) return same->type;
-    user_type.name = name ? vc__arena_text(k, name) : NULL;
-    user_type.field = field = (vc__field *)vc__arena_take(&k->allocator, &k->arena, count * sizeof *field);
+    user_type.name = name ? vc__arena_copy(k, name) : NULL;
+    user_type.field = field = (vc__field *)vc__arena_allocate(&k->allocator, &k->arena, count * sizeof *field);
     if (!field) vc__no_memory(k);
     if (k->failed) return VC_NONE;
     user_type.count = count;
     for (uint32_t i = 0; i < count; i++)
         if (!vc__add_member(k, &user_type, &field[i], &members[i], i, &size)) return VC_NONE;
     return vc__add_user_type(k, "vc_struct", &user_type,
-                             (size + user_type.shape.align - 1) & ~((uint64_t)user_type.shape.align - 1));
+                             (size + user_type.layout.align - 1) & ~((uint64_t)user_type.layout.align - 1));
 }
 
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
-    vc__own user_type;
+    vc__user_type user_type;
     if (!vc__ready(k)) return VC_NONE;
-    vc__shape s = vc__shape_of(k, element);
+    vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
-        return VC__REFUSE(k, "vc_array_type",
+        return VC__FAIL_FALSE(k, "vc_array_type",
                           s.size ? "%u elements of type %u; it takes one or more"
                                  : "%u elements of type %u, which this kernel does not have",
                           count, element);
-    for (uint32_t i = 0; i < k->own_count; i++)
-        if (k->own[i].element == element && k->own[i].count == count) return k->own[i].type;
+    for (uint32_t i = 0; i < k->user_type_count; i++)
+        if (k->user_type[i].element == element && k->user_type[i].count == count) return k->user_type[i].type;
     memset(&user_type, 0, sizeof user_type);
     user_type.element = element;
     user_type.count = count;
-    user_type.shape = s;
-    user_type.shape.depth++;
-    user_type.shape.parts = (uint64_t)s.parts * count > VC__NIL ? VC__NIL : s.parts * count;
+    user_type.layout = s;
+    user_type.layout.depth++;
+    user_type.layout.flat_parts = (uint64_t)s.flat_parts * count > VC__NIL ? VC__NIL : s.flat_parts * count;
     return vc__add_user_type(k, "vc_array_type", &user_type, (uint64_t)s.size * count);
 }
 
-VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__shape_of(k, type).size; }
+VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k, type).size; }
 
 /* Fails: the type has no part i. */
 static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__refuse(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
-               vc__direct_count(k, type));
+    vc__fail_call(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
+               vc__direct_part_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
-    if (!vc__shape_of(k, type).size)
-        return VC__REFUSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
-    if (member >= vc__direct_count(k, type)) { vc__fail_part(k, "vc_offset_of", type, member); return 0; }
-    return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct(k, type, member).offset;
+    if (!vc__layout_of(k, type).size)
+        return VC__FAIL_FALSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
+    if (member >= vc__direct_part_count(k, type)) { vc__fail_part(k, "vc_offset_of", type, member); return 0; }
+    return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct_part(k, type, member).offset;
 }
 
 /* ---- values ---- */
 
 /* The flat parts of a value, by node. */
-typedef struct vc__parts_list { vc_type type; uint32_t count; uint32_t node[VC__MAX_PARTS]; } vc__parts_list;
+typedef struct vc__flat_parts { vc_type type; uint32_t count; uint32_t node[VC__MAX_PARTS]; } vc__flat_parts;
 
 /* Records a value of a composite type from its flat parts. */
 static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
@@ -12088,7 +12131,7 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
         return vc__no_value();
     }
     vc_val v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
-    if (v.of) v.bits |= VC__COMPOSITE;
+    if (v.owner) v.bits |= VC__COMPOSITE;
     return v;
 }
 
@@ -12096,18 +12139,18 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
    operand. */
 static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
-    if (v.of == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count
-        && vc__is_open(k, k->node[n].at))
+    if (v.owner == (uintptr_t)k && (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && n < k->count
+        && vc__is_open(k, k->node[n].region))
         return n;
-    vc__refuse_value(k, call, which, v);
+    vc__fail_value(k, call, which, v);
     return VC__NIL;
 }
 
 /* The flat parts of any value; false after an error. */
-static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__parts_list *out) {
+static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__flat_parts *out) {
     vc__operand o;
     if (!vc__is_composite(v)) {
-        if (!vc__take(k, call, which, v, &o)) return false;
+        if (!vc__operand_of(k, call, which, v, &o)) return false;
         out->type = o.type;
         out->count = 1;
         out->node[0] = vc__as_node(k, &o, vc__rows(o.type));
@@ -12123,54 +12166,57 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
 
 /* Writes the flat parts of v to `out` and returns their number; 0 after an error. v must have the type `type` or, if
    that is a scalar or vector, be convertible to it as any operand. */
-static uint32_t vc__fit_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type, uint32_t *out) {
+static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type,
+                                   uint32_t *out) {
     if (vc__is_type(type)) {
-        out[0] = vc__fit(k, call, which, v, type);
+        out[0] = vc__fit_node(k, call, which, v, type);
         return out[0] != VC__NIL;
     }
     if (!vc__is_composite(v)) {
         vc__operand o;
-        if (vc__take(k, call, which, v, &o)) vc__refuse_operand(k, call, which, &o, vc__type_text(k, type).text);
+        if (vc__operand_of(k, call, which, v, &o)) vc__fail_operand(k, call, which, &o, vc__type_text(k, type).text);
         return 0;
     }
     uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
     if (vc__node_type(k, n) != type)
-        return VC__REFUSE(k, call, "operand %u is %s; it takes %s", which, vc__type_text(k, vc__node_type(k, n)).text,
-                          vc__type_text(k, type).text);
+        return VC__FAIL_FALSE(k, call, "operand %u is %s; it takes %s", which,
+                              vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
     return k->node[n].a[1];
 }
 
 /* Whether a type can be a value: it exists and has at most VC__MAX_PARTS flat parts. Fails otherwise. */
 static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
-    uint32_t parts = vc__shape_of(k, type).parts;
-    if (!parts) vc__refuse(k, call, "type %u, which this kernel does not have", type);
+    uint32_t parts = vc__layout_of(k, type).flat_parts;
+    if (!parts) vc__fail_call(k, call, "type %u, which this kernel does not have", type);
     else if (parts > VC__MAX_PARTS)
-        vc__refuse(k, call, "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field",
-                   vc__type_text(k, type).text, parts, (unsigned)VC__MAX_PARTS);
+        vc__fail_call(k, call,
+                      "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field",
+                      vc__type_text(k, type).text, parts, (unsigned)VC__MAX_PARTS);
     return !k->failed;
 }
 
 static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
     uint32_t node[4];
     for (uint32_t i = 0; i < vc__rows(type); i++) {
-        node[i] = vc__fit(k, "vc_make", i + 1, parts[i], vc__scalar(type));
+        node[i] = vc__fit_node(k, "vc_make", i + 1, parts[i], vc__scalar(type));
         if (node[i] == VC__NIL) return vc__no_value();
     }
     return vc__value(k, vc__rows(type) == 1 ? node[0] : vc__record_vec(k, type, node, vc__rows(type)));
 }
 
 VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count) {
-    vc__parts_list all;
+    vc__flat_parts all;
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
-    if (count != vc__direct_count(k, type) || !parts)
-        return VC__DECLINE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL",
-                           vc__type_text(k, type).text, vc__direct_count(k, type));
+    if (count != vc__direct_part_count(k, type) || !parts)
+        return VC__FAIL_VALUE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL",
+                           vc__type_text(k, type).text, vc__direct_part_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t more = vc__fit_parts(k, "vc_make", i + 1, parts[i], vc__direct(k, type, i).type, all.node + all.count);
+        uint32_t more = vc__fit_flat_parts(k, "vc_make", i + 1, parts[i], vc__direct_part(k, type, i).type,
+                                           all.node + all.count);
         if (!more) return vc__no_value();
         all.count += more;
     }
@@ -12184,38 +12230,38 @@ static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *pa
 
 VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
-    vc__parts_list all;
+    vc__flat_parts all;
     if (!vc__is_composite(v)) return vc__component("vc_part", v, i);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_count(k, all.type)) { vc__fail_part(k, "vc_part", all.type, i); return vc__no_value(); }
-    vc__field f = vc__direct(k, all.type, i);
-    return vc__from_flat_parts(k, f.type, all.node + f.part, vc__shape_of(k, f.type).parts);
+    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "vc_part", all.type, i); return vc__no_value(); }
+    vc__field f = vc__direct_part(k, all.type, i);
+    return vc__from_flat_parts(k, f.type, all.node + f.first_flat_part, vc__layout_of(k, f.type).flat_parts);
 }
 
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc_kernel *k = vc__kernel_of(v);
-    vc__parts_list all;
+    vc__flat_parts all;
     if (!vc__is_composite(v)) return vc__insert("vc_with", v, i, part);
     if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_count(k, all.type)) { vc__fail_part(k, "vc_with", all.type, i); return vc__no_value(); }
-    vc__field f = vc__direct(k, all.type, i);
-    if (!vc__fit_parts(k, "vc_with", 3, part, f.type, all.node + f.part)) return vc__no_value();
+    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "vc_with", all.type, i); return vc__no_value(); }
+    vc__field f = vc__direct_part(k, all.type, i);
+    if (!vc__fit_flat_parts(k, "vc_with", 3, part, f.type, all.node + f.first_flat_part)) return vc__no_value();
     return vc__composite_value(k, all.type, all.node, all.count);
 }
 
 /* condition ? a : b for composite values. */
-static vc_val vc__select_parts(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
-    vc__parts_list x, y;
+static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
+    vc__flat_parts x, y;
     vc_val v;
     uint32_t c = vc__condition(k, "vc_select", 1, condition);
     if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
-        return VC__DECLINE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text,
+        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text,
                            vc__type_text(k, y.type).text);
     for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
-        if (!v.of) return vc__no_value();
+        if (!v.owner) return vc__no_value();
         x.node[i] = (uint32_t)v.bits;
     }
     return vc__composite_value(k, x.type, x.node, x.count);
@@ -12228,9 +12274,10 @@ typedef struct vc__math_operand { vc_type type; vc_val part[4]; } vc__math_opera
 
 /* A complex number or matrix from its direct parts. */
 static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *part) {
-    uint32_t node[4], count = vc__direct_count(k, type);
+    uint32_t node[4], count = vc__direct_part_count(k, type);
     for (uint32_t i = 0; i < count; i++) {
-        node[i] = part[i].of ? vc__fit(k, "vc_make", i + 1, part[i], vc__direct(k, type, i).type) : VC__NIL;
+        node[i] = part[i].owner ? vc__fit_node(k, "vc_make", i + 1, part[i], vc__direct_part(k, type, i).type)
+                                : VC__NIL;
         if (node[i] == VC__NIL) return vc__no_value();
     }
     return vc__composite_value(k, type, node, count);
@@ -12241,16 +12288,16 @@ static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, 
     vc__operand o;
     memset(out, 0, sizeof *out);
     if (!vc__is_composite(v)) {
-        if (!vc__take(k, call, which, v, &o)) return false;
+        if (!vc__operand_of(k, call, which, v, &o)) return false;
         out->type = o.type;
         out->part[0] = vc_const(k, v);
-        return out->part[0].of != 0;
+        return out->part[0].owner != 0;
     }
     uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
-        return VC__REFUSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which,
+        return VC__FAIL_FALSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which,
                           vc__type_text(k, out->type).text);
     for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
@@ -12388,7 +12435,7 @@ static void vc__complex_polar(vc_val radius, vc_val angle, vc_val *out) {
    positive. */
 static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
     vc_type bits = kind == VC_F64 ? (vc_type)VC_I64 : (vc_type)VC_I32;
-    if (kind == VC_F64 && k->desc.machine.lacks & VC_FEATURE_I64) return vc_lt(x, vc_imm(kind, 0));
+    if (kind == VC_F64 && k->desc.machine.missing_features & VC_FEATURE_I64) return vc_lt(x, vc_imm(kind, 0));
     return vc_lt(vc_bitcast(bits, x), vc_imm(bits, 0));
 }
 
@@ -12448,7 +12495,7 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
 
 static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
                           const char *why) {
-    return VC__REFUSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
+    return VC__FAIL_FALSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
                       vc__type_text(k, b->type).text, why);
 }
 
@@ -12544,7 +12591,7 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
 }
 
 /* An operation such as vc_add with at least one composite operand; form: its VC__OP_. */
-static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+static vc_val vc__composite_op(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
     static const uint8_t complex_only[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
     vc__call call = vc__call_of(form);
@@ -12560,8 +12607,8 @@ static vc_val vc__pure_composite(vc_kernel *k, uint32_t form, uint32_t count, vc
     if (known)
         return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y)
                : vc__complex_op(k, call.name, form, count, &x, &y);
-    if (vc__is_composite(a)) vc__refuse_value(k, call.name, 1, a);
-    else vc__refuse_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
+    if (vc__is_composite(a)) vc__fail_value(k, call.name, 1, a);
+    else vc__fail_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
     return vc__no_value();
 }
 
@@ -12571,7 +12618,7 @@ static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix,
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
-    vc__refuse(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text,
+    vc__fail_call(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text,
                matrix ? "matrix" : "complex number");
     return NULL;
 }
@@ -12580,10 +12627,10 @@ static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix,
 static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[2];
-    if (!vc__ready(k) || !vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, b, &o[1])) return NULL;
+    if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
     if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
-    vc__refuse_two(k, call, 1, &o[0], 2, &o[1], "it takes two scalars of f16, f32 or f64");
+    vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "it takes two scalars of f16, f32 or f64");
     return NULL;
 }
 
@@ -12591,7 +12638,7 @@ static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
     vc_val v[2];
     v[0] = a;
     v[1] = b;
-    return vc__without_kernel(call, v, 2);
+    return vc__no_immediate_form(call, v, 2);
 }
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
@@ -12692,7 +12739,7 @@ static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
-        return VC__REFUSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
+        return VC__FAIL_FALSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
     for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -12728,19 +12775,19 @@ VC_API vc_val vc_inverse(vc_val v) {
 
 /* vc_cast to a complex number or matrix: from one of another kind and the same shape, part by part. A real number
    becomes a complex one with the imaginary part 0. */
-static vc_val vc__cast_composite(vc_type type, vc_val v) {
+static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__without_kernel("vc_cast", &v, 1);
+    if (!k) return vc__no_immediate_form("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__DECLINE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text,
+        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text,
                            vc__type_text(k, type).text);
-    for (uint32_t i = 0; i < vc__direct_count(k, type); i++)
-        if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct(k, type, i).type, f.part[i]);
+    for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
+        if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
 }
 
@@ -12754,15 +12801,16 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__leaf_info info = { type, 1 };
     uint32_t i;
     while (!vc__is_type(info.type)) {
-        const vc__own *user_type = vc__own_of(k, info.type);
+        const vc__user_type *user_type = vc__user_type_of(k, info.type);
         if (user_type && user_type->element != VC_NONE) {
             info.count *= user_type->count;
             info.type = user_type->element;
             continue;
         }
-        for (i = vc__direct_count(k, info.type) - 1; i && vc__direct(k, info.type, i).leaf > l; i--) continue;
-        vc__field f = vc__direct(k, info.type, i);
-        l -= f.leaf;
+        for (i = vc__direct_part_count(k, info.type) - 1; i && vc__direct_part(k, info.type, i).first_leaf > l; i--)
+            continue;
+        vc__field f = vc__direct_part(k, info.type, i);
+        l -= f.first_leaf;
         info.type = f.type;
     }
     return info;
@@ -12775,18 +12823,18 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
     if (!name) return NULL;
     int used = snprintf(text, sizeof text, "%.24s", name);
     while (!vc__is_type(type)) {
-        const vc__own *user_type = vc__own_of(k, type);
+        const vc__user_type *user_type = vc__user_type_of(k, type);
         uint32_t i;
         if (user_type && user_type->element != VC_NONE) { type = user_type->element; continue; }
-        for (i = vc__direct_count(k, type) - 1; i && vc__direct(k, type, i).leaf > l; i--) continue;
-        l -= vc__direct(k, type, i).leaf;
+        for (i = vc__direct_part_count(k, type) - 1; i && vc__direct_part(k, type, i).first_leaf > l; i--) continue;
+        l -= vc__direct_part(k, type, i).first_leaf;
         snprintf(column, sizeof column, "%u", (unsigned)i);
         const char *part = user_type && user_type->field[i].name ? user_type->field[i].name
                            : vc__is_complex(type) ? pair[i & 1] : column;
         if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
-        type = vc__direct(k, type, i).type;
+        type = vc__direct_part(k, type, i).type;
     }
-    return vc__arena_text(k, text);
+    return vc__arena_copy(k, text);
 }
 
 /* Adds a piece of the object `root` and returns its index; VC__NIL after an error. */
@@ -12799,7 +12847,7 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     vc__object *o = &k->object[piece];
     o->name = name;
     o->arg = k->object[root].arg;
-    o->root = root;
+    o->composite = root;
     o->stored = k->object[root].stored;
     o->next = k->object[root].next;
     k->object[root].next = piece;
@@ -12816,8 +12864,8 @@ static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
 /* Adds all views that accesses to a buffer can use, so that their order does not depend on the accesses. A struct or
    array type needs the same views wherever it occurs and is visited once per buffer. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
-    bool user_type = vc__own_of(k, type) != NULL;
-    uint32_t *viewed = user_type ? &k->own[(type & 0xffffu) - VC__OWN].viewed : NULL;
+    bool user_type = vc__user_type_of(k, type) != NULL;
+    uint32_t *viewed = user_type ? &k->user_type[(type & 0xffffu) - VC__USER_TYPE].last_viewed_buffer : NULL;
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view_of(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
         vc__view_of(k, root, vc__scalar(type));
@@ -12825,8 +12873,8 @@ static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     }
     if (viewed && *viewed == root + 1) return;
     if (viewed) *viewed = root + 1;
-    uint32_t count = user_type && vc__own_of(k, type)->element == VC_NONE ? vc__direct_count(k, type) : 1;
-    for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct(k, type, i).type);
+    uint32_t count = user_type && vc__user_type_of(k, type)->element == VC_NONE ? vc__direct_part_count(k, type) : 1;
+    for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct_part(k, type, i).type);
 }
 
 /* Sets `count` elements of a private array to zero, in a loop if there are more than 8. */
@@ -12841,14 +12889,14 @@ static void vc__zero_array(vc_kernel *k, uint32_t object, uint32_t count) {
 /* Copies the data of a table from the host's layout to one array per leaf. index: of this instance of the type. */
 static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf,
                            uint32_t index) {
-    const vc__own *user_type = vc__own_of(k, type);
+    const vc__user_type *user_type = vc__user_type_of(k, type);
     if (vc__is_type(type)) {
         vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type));
         return;
     }
-    for (uint32_t i = 0; i < vc__direct_count(k, type); i++) {
-        vc__field f = vc__direct(k, type, i);
-        vc__split_data(k, f.type, data + f.offset, leaf + f.leaf,
+    for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++) {
+        vc__field f = vc__direct_part(k, type, i);
+        vc__split_data(k, f.type, data + f.offset, leaf + f.first_leaf,
                        user_type && user_type->element != VC_NONE ? index * user_type->count + i : index);
     }
 }
@@ -12858,22 +12906,22 @@ static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char
 static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     vc_type type = k->object[root].type;
     uint32_t op = k->object[root].op, count = k->object[root].count;
-    uint32_t leaves = vc__shape_of(k, type).leaves, first = k->object_count;
+    uint32_t leaves = vc__layout_of(k, type).leaves, first = k->object_count;
     uint64_t **values = NULL;
     if (leaves > VC__MAX_PARTS) {
-        vc__refuse(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
+        vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
                    : op == VC__OP_VAR ? "vc_var" : "vc_array",
                    "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
                    vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MAX_PARTS);
         return;
     }
-    if (data) values = (uint64_t **)vc__arena_take(&k->allocator, &k->arena, leaves * sizeof *values);
+    if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, leaves * sizeof *values);
     if (data && !values) vc__no_memory(k);
     for (uint32_t l = 0; l < leaves && !k->failed; l++) {
         vc__leaf_info info = vc__leaf_of(k, type, l);
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
-            values[l] = (uint64_t *)vc__arena_take(&k->allocator, &k->arena,
+            values[l] = (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena,
                                                    (size_t)all * vc__rows(info.type) * sizeof(uint64_t));
             if (!values[l]) { vc__no_memory(k); return; }
         }
@@ -12881,7 +12929,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
                       data ? values[l] : NULL);
     }
     for (uint32_t i = 0; data && i < count && !k->failed; i++)
-        vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__shape_of(k, type).size, values, i);
+        vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__layout_of(k, type).size, values, i);
     for (uint32_t l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
@@ -12899,24 +12947,24 @@ static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const vo
 
 /* Adds a piece for each flat part of a parameter, in order. offset: byte offset of `type` in the parameter. */
 static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf,
-                            vc__parts_list *out) {
+                            vc__flat_parts *out) {
     if (vc__is_type(type)) {
         uint32_t piece =
             vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf),
                           type, 1, NULL);
         if (piece == VC__NIL) return;
-        k->object[piece].place = offset;
+        k->object[piece].offset = offset;
         out->node[out->count++] = k->object[piece].node;
         return;
     }
-    for (uint32_t i = 0; i < vc__direct_count(k, type) && !k->failed; i++) {
-        vc__field f = vc__direct(k, type, i);
-        vc__split_param(k, root, f.type, offset + f.offset, leaf + f.leaf, out);
+    for (uint32_t i = 0; i < vc__direct_part_count(k, type) && !k->failed; i++) {
+        vc__field f = vc__direct_part(k, type, i);
+        vc__split_param(k, root, f.type, offset + f.offset, leaf + f.first_leaf, out);
     }
 }
 
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
-    vc__parts_list all;
+    vc__flat_parts all;
     uint32_t root = k->object_count;
     if (!vc__check_parts(k, "vc_param", type)
         || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL)
@@ -12924,13 +12972,13 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
     vc_val v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
-    if (v.of) k->node[(uint32_t)v.bits].at = 0; /* usable in every block, as its flat parts are */
+    if (v.owner) k->node[(uint32_t)v.bits].region = 0; /* usable in every block, as its flat parts are */
     return v;
 }
 
 /* Records that an object is stored to, and with it all views of its buffer. */
-static void vc__note_store(vc_kernel *k, vc__object *o) {
-    uint32_t root = o->root;
+static void vc__mark_stored(vc_kernel *k, vc__object *o) {
+    uint32_t root = o->composite;
     o->stored = true;
     if (root == VC__NIL) return;
     k->object[root].stored = true;
@@ -12942,7 +12990,7 @@ static void vc__note_store(vc_kernel *k, vc__object *o) {
 /* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node holds the type, the
    previous step, the index, the first leaf of the element, and the constant. A step of 0 is omitted. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
-    uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_DIVERGES;
+    uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_VARIES;
     if (index == VC__NIL && !constant) return;
     uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf,
                             (uint32_t)(int32_t)constant);
@@ -12952,11 +13000,11 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t ind
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE)
-        vc__refuse(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
+        vc__fail_call(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
     else if (o->count)
-        vc__refuse(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op),
+        vc__fail_call(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op),
                    vc__object_name(o), o->count);
-    else vc__refuse(k, call, "element %lld of %s '%s'", (long long)i, vc__object_kind(o->op), vc__object_name(o));
+    else vc__fail_call(k, call, "element %lld of %s '%s'", (long long)i, vc__object_kind(o->op), vc__object_name(o));
     return false;
 }
 
@@ -12966,8 +13014,10 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
         return vc__fail_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
-    return VC__REFUSE(k, call, "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that"
-                      " is no immediate", (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
+    return VC__FAIL_FALSE(k, call,
+                          "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that"
+                          " is no immediate",
+                          (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
 /* Turns a ref to a run of elements into a ref to its first element. */
@@ -12985,14 +13035,14 @@ static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
 
 /* Turns a ref to one array into a ref to its element i. */
 static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
-    const vc__own *user_type = vc__own_of(k, r->type);
+    const vc__user_type *user_type = vc__user_type_of(k, r->type);
     vc_ref step;
     memset(&step, 0, sizeof step);
-    if (!vc__step_ref(k, call, &step, i)) return false;
+    if (!vc__advance_ref(k, call, &step, i)) return false;
     if (!user_type || user_type->element == VC_NONE) {
         if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as in C */
-        return VC__REFUSE(k, call, "the ref leads to one %s, which has no elements%s", vc__type_text(k, r->type).text,
-                          user_type ? "; vc_field takes members" : "");
+        return VC__FAIL_FALSE(k, call, "the ref leads to one %s, which has no elements%s",
+                              vc__type_text(k, r->type).text, user_type ? "; vc_field takes members" : "");
     }
     if (!step.index && (step.offset < 0 || step.offset >= user_type->count))
         return vc__fail_element(k, call, r, step.offset);
@@ -13006,8 +13056,8 @@ static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
     if (o->op == VC__OP_VAR)
-        return VC__REFUSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
-    return vc__step_ref(k, call, r, i) && vc__enter_first(k, call, r);
+        return VC__FAIL_FALSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+    return vc__advance_ref(k, call, r, i) && vc__enter_first(k, call, r);
 }
 
 VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
@@ -13020,16 +13070,16 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_operand(), vc__no_operand());
     if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter_first(k, "vc_field", &ref))
         return vc__no_ref();
-    const vc__own *user_type = vc__own_of(k, ref.type);
+    const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
-        vc__refuse(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
+        vc__fail_call(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
                    user_type ? "; vc_at takes elements" : "");
-    else if (member >= vc__direct_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
+    else if (member >= vc__direct_part_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
-    vc__field f = vc__direct(k, ref.type, member);
+    vc__field f = vc__direct_part(k, ref.type, member);
     ref.type = f.type;
     ref.byte += f.offset;
-    ref.leaf += f.leaf;
+    ref.leaf += f.first_leaf;
     return ref;
 }
 
@@ -13037,14 +13087,14 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
 static bool vc__is_aligned_to(const vc_kernel *k, const vc_ref *r, uint32_t unit) {
     if (r->byte % unit) return false;
     for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0])
-        if (vc__shape_of(k, vc__node_type(k, p)).size % unit) return false;
+        if (vc__layout_of(k, vc__node_type(k, p)).size % unit) return false;
     return true;
 }
 
 /* Records index * factor + sum. buffer: an index into a buffer. */
 static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
     if (factor == 1 && sum == VC__NIL) return index;
-    uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_DIVERGES;
+    uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_VARIES;
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
@@ -13056,12 +13106,12 @@ static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
     uint32_t piece = buffer ? vc__view_of(k, root, type) : root + 1 + r->leaf;
     if (piece == VC__NIL) return vc__no_ref();
     vc_ref out = vc__make_ref(k, k->object[piece].node, type);
-    out.order = r->order;
+    out.memory_order = r->memory_order;
     out.offset = buffer ? r->byte / unit : 0;
     for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
         const vc__node *n = &k->node[p];
         type = vc__node_type(k, p);
-        uint32_t factor = buffer ? vc__shape_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
+        uint32_t factor = buffer ? vc__layout_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
         if (n->a[1] != VC__NIL) sum = vc__record_index(k, n->a[1], sum, factor, buffer);
     }
@@ -13082,7 +13132,7 @@ static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
 }
 
 /* Applies an index to a ref into memory of a composite type or to one element; false after an error. */
-static bool vc__move_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+static bool vc__index_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if (!vc__enter_at(k, call, r, elements)) return false;
     vc__flatten(k, call, r);
     return !k->failed;
@@ -13103,7 +13153,7 @@ static vc_ref vc__scalar_ref(vc_kernel *k, const vc_ref *r, uint32_t i) {
 }
 
 static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
-    return at.of ? vc__load(k, call, &at) : vc__no_value();
+    return at.kernel ? vc__load(k, call, &at) : vc__no_value();
 }
 
 /* Loads a scalar or vector of type `type`. A complex number in a buffer is loaded as a vector of two. */
@@ -13112,7 +13162,7 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
     if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, r, type));
     for (uint32_t i = 0; i < vc__rows(type); i++) {
         part[i] = vc__load_ref(k, call, vc__scalar_ref(k, r, i));
-        if (!part[i].of) return vc__no_value();
+        if (!part[i].owner) return vc__no_value();
     }
     return vc__vector_of(part, vc__rows(type));
 }
@@ -13120,21 +13170,21 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
 /* The store for vc__load_vector. */
 static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
     vc_ref at;
-    if (!value.of) return;
+    if (!value.owner) return;
     if (vc__access_type(k, r, type) == type) {
         at = vc__piece_ref(k, r, type);
-        if (at.of) vc__store(k, call, &at, 3, value);
+        if (at.kernel) vc__store(k, call, &at, 3, value);
         return;
     }
     for (uint32_t i = 0; i < vc__rows(type); i++) {
         at = vc__scalar_ref(k, r, i);
-        if (at.of) vc__store(k, call, &at, 3, vc_component(value, i));
+        if (at.kernel) vc__store(k, call, &at, 3, vc_component(value, i));
     }
 }
 
 /* A ref to direct part i of an element. */
 static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
-    const vc__own *user_type = vc__own_of(k, r->type);
+    const vc__user_type *user_type = vc__user_type_of(k, r->type);
     return user_type && user_type->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
 }
 
@@ -13144,22 +13194,22 @@ static bool vc__is_buffer_complex(const vc_kernel *k, const vc_ref *r) {
 }
 
 /* Loads all flat parts of an element and appends them to `out`. */
-static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__parts_list *out) {
+static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__flat_parts *out) {
     if (vc__is_type(r->type) || vc__is_buffer_complex(k, r)) {
         vc_val v = vc__load_vector(k, call, r, vc__is_type(r->type) ? r->type : VC_VEC(vc__scalar(r->type), 2u));
-        if (!v.of) return;
+        if (!v.owner) return;
         if (vc__is_type(r->type)) out->node[out->count++] = (uint32_t)v.bits;
         else for (uint32_t i = 0; i < 2; i++) out->node[out->count++] = vc__record_component(k, (uint32_t)v.bits, i);
         return;
     }
-    for (uint32_t i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+    for (uint32_t i = 0; i < vc__direct_part_count(k, r->type) && !k->failed; i++) {
         vc_ref part = vc__ref_part(k, r, i);
-        if (part.of) vc__load_parts(k, call, &part, out);
+        if (part.kernel) vc__load_parts(k, call, &part, out);
     }
 }
 
 /* Stores all flat parts of an element; next: index in `from` of the next part to store. */
-static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__parts_list *from,
+static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__flat_parts *from,
                             uint32_t *next) {
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
     if (vc__is_buffer_complex(k, r)) {
@@ -13169,15 +13219,15 @@ static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, con
         vc__store_vector(k, call, r, type, vc__value(k, node));
         return;
     }
-    for (uint32_t i = 0; i < vc__direct_count(k, r->type) && !k->failed; i++) {
+    for (uint32_t i = 0; i < vc__direct_part_count(k, r->type) && !k->failed; i++) {
         vc_ref part = vc__ref_part(k, r, i);
-        if (part.of) vc__store_parts(k, call, &part, from, next);
+        if (part.kernel) vc__store_parts(k, call, &part, from, next);
     }
 }
 
 /* vc_load and vc_store of an element inside memory of a composite type. */
 static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
-    vc__parts_list all;
+    vc__flat_parts all;
     vc_ref at = *r;
     if (!vc__object_of(k, call, &at)) return vc__no_value();
     if (vc__flatten(k, call, &at)) return vc__load_ref(k, call, at);
@@ -13189,16 +13239,16 @@ static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
 }
 
 static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
-    vc__parts_list all;
+    vc__flat_parts all;
     vc_ref at = *r;
     uint32_t next = 0;
     if (!vc__object_of(k, call, &at)) return;
     if (vc__flatten(k, call, &at)) {
-        if (at.of) vc__store(k, call, &at, which, value);
+        if (at.kernel) vc__store(k, call, &at, which, value);
         return;
     }
-    if (k->failed || vc__in_switch(k, call) || !vc__check_parts(k, call, at.type)) return;
-    all.count = vc__fit_parts(k, call, which, value, at.type, all.node);
+    if (k->failed || vc__fail_in_switch(k, call) || !vc__check_parts(k, call, at.type)) return;
+    all.count = vc__fit_flat_parts(k, call, which, value, at.type, all.node);
     if (all.count) vc__store_parts(k, call, &at, &all, &next);
 }
 
@@ -13265,7 +13315,7 @@ static void vc__check_desc(vc_kernel *k) {
                  vc__name(k), version);
         k->desc.machine.spirv_version = 0;
     }
-    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS)
+    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES)
         vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)",
                          vc__name(k));
 }
@@ -13273,23 +13323,25 @@ static void vc__check_desc(vc_kernel *k) {
 /* Starts a new kernel in an initialised or zeroed vc_kernel. Memory is kept. */
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__call_without_kernel = NULL;
-    k->lack = VC__LACK_NONE;
-    k->failed = k->misasked = k->returned = k->split = k->reconverges = k->unmasked = k->coherent = k->narrows =
-        k->carries = false;
+    k->missing = VC__MISSING_NONE;
+    k->failed = k->invalid_request = k->group_returned = k->subgroup_returned = k->reconverges = k->unmasked =
+        k->coherent = k->casts_to_narrower = k->uses_carries = false;
     k->generation = (k->generation + 1) & 0x7fffffffu;
-    k->count = k->pin_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->own_count = 0;
-    k->now = k->at = k->outer = k->replayed = k->shut_to = k->format_count = 0;
-    k->stale = false;
+    k->count = k->anchor_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->user_type_count =
+        0;
+    k->open_block = k->region = k->outer_loop = k->replayed_statement = k->closed_to = k->format_count = 0;
+    k->needs_replay = false;
     k->private_bytes = k->table_bytes = 0;
-    k->shut_from = VC__NIL;
-    k->room = k->capacity;
+    k->closed_from = VC__NIL;
+    k->node_limit = k->capacity;
     k->output = VC__NIL;
     memset(k->scratch, 0, sizeof k->scratch);
-    for (uint32_t i = 0; i < VC__FORMS; i++) k->form[i].words_of = k->form[i].text_of = k->form[i].info_of = 0;
+    for (uint32_t i = 0; i < VC__FORMS; i++)
+        k->form[i].words_version = k->form[i].text_version = k->form[i].info_version = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
-    if (desc && desc->name) k->desc.name = vc__arena_text(k, desc->name);
+    if (desc && desc->name) k->desc.name = vc__arena_copy(k, desc->name);
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
     vc__check_desc(k);
@@ -13318,7 +13370,7 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
     }
     vc_kernel *k = vc_begin(&full);
     if (k && body) body(k);
-    else if (k) vc__refuse(k, "vc_begin_with", "the body is NULL");
+    else if (k) vc__fail_call(k, "vc_begin_with", "the body is NULL");
     return k;
 }
 
@@ -13330,10 +13382,10 @@ VC_API void vc_free(vc_kernel *k) {
     if (!k) return;
     vc_allocator a = k->allocator;
     vc__release(&a, k->node);
-    vc__release(&a, k->pin);
+    vc__release(&a, k->anchor);
     vc__release(&a, k->block);
     vc__release(&a, k->object);
-    vc__release(&a, k->own);
+    vc__release(&a, k->user_type);
     vc__release(&a, (void *)k->format);
     vc__release(&a, k->extra);
     vc__release(&a, k->lower.node);
@@ -13345,13 +13397,13 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->lower.region_start);
     vc__release(&a, k->lower.leaf);
     for (uint32_t i = 0; i < VC__FORMS; i++) {
-        vc__release(&a, k->form[i].words.at);
-        vc__release(&a, k->form[i].text.at);
+        vc__release(&a, k->form[i].words.data);
+        vc__release(&a, k->form[i].text.data);
         vc__release(&a, k->form[i].arg);
         vc__release(&a, k->form[i].hidden);
     }
-    for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].at);
-    vc__release(&a, k->dump.at);
+    for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].data);
+    vc__release(&a, k->dump.data);
     vc__arena_free(&a, &k->arena);
     a.release(a.user, k);
 }
@@ -13376,14 +13428,14 @@ VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
     if (!k->failed && vc__call_without_kernel) {
-        vc__refuse(k, vc__call_without_kernel,
+        vc__fail_call(k, vc__call_without_kernel,
                    "the ref or image was never set; no operand tells which kernel the call is for, so the next one "
                    "that is asked reports it");
         vc__call_without_kernel = NULL;
     }
-    if (k->failed || k->misasked) return k->error;
-    if (!k->now) return NULL;
-    for (i = k->now; k->block[i].parent; i = k->block[i].parent) continue;
+    if (k->failed || k->invalid_request) return k->error;
+    if (!k->open_block) return NULL;
+    for (i = k->open_block; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
              "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own "
              "break, continue, goto or return",
@@ -13395,7 +13447,7 @@ VC_API const char *vc_error(vc_kernel *k) {
 /* How buffers are passed: as the desc requests, otherwise by address if the machine supports it. */
 static vc_buffers vc__default_form(const vc_kernel *k) {
     if (k->desc.buffers) return k->desc.buffers;
-    return k->desc.machine.lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    return k->desc.machine.missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
 
 /* Targets whose output is text, indexed by vc_target. dialect is NULL if `without` excludes the target. */
@@ -13416,19 +13468,22 @@ static bool vc__is_compiled_out(vc_target target) { return vc__is_text(target) &
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__listing l;
     bool ok;
-    if (k) k->misasked = false;
+    if (k) k->invalid_request = false;
     if (vc_error(k)) return false;
     if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
     vc__form *f = vc__form_of(k, target, buffers);
-    if ((target == VC_TARGET_SPIRV ? f->words_of : target == VC_TARGET_NONE ? f->info_of : f->text_of) == k->count + 1)
+    if ((target == VC_TARGET_SPIRV  ? f->words_version
+         : target == VC_TARGET_NONE ? f->info_version
+                                    : f->text_version)
+        == k->count + 1)
         return true;
     /* the old module is out of date; its memory is reused */
-    if (target == VC_TARGET_SPIRV) vc__lend_nodes(k, &f->words);
+    if (target == VC_TARGET_SPIRV) vc__swap_nodes(k, &f->words);
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l)
         || !vc__reflect_listing(k, &l))
         return false;
-    f->info_of = k->count + 1;
+    f->info_version = k->count + 1;
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
@@ -13439,7 +13494,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     f->words = k->words;
     f->text = k->text;
     if (!ok || k->failed) return false;
-    if (target == VC_TARGET_SPIRV) f->words_of = k->count + 1; else f->text_of = k->count + 1;
+    if (target == VC_TARGET_SPIRV) f->words_version = k->count + 1; else f->text_version = k->count + 1;
     return true;
 }
 
@@ -13447,19 +13502,19 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
    the error otherwise; the kernel stays usable. */
 static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, bool text) {
     if (!vc__ready(k)) return false;
-    uint32_t node_limit = k->room;
-    k->misasked = false;
+    uint32_t node_limit = k->node_limit;
+    k->invalid_request = false;
     if (text && !vc__is_text(target))
-        vc__refuse(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+        vc__fail_call(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
     else if (target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target))
-        vc__refuse(k, call, "there is no target %d", (int)target);
+        vc__fail_call(k, call, "there is no target %d", (int)target);
     else if (vc__is_compiled_out(target))
-        vc__refuse(k, call, "%s is left out of this program by %s", vc__text_targets[target].language,
+        vc__fail_call(k, call, "%s is left out of this program by %s", vc__text_targets[target].language,
                    vc__text_targets[target].without);
-    k->misasked = k->failed;
+    k->invalid_request = k->failed;
     k->failed = false;
-    k->room = node_limit;
-    return !k->misasked;
+    k->node_limit = node_limit;
+    return !k->invalid_request;
 }
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
@@ -13467,12 +13522,12 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
     if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_form(k))) return NULL;
     vc__form *f = &k->form[vc__default_form(k)];
     if (words) *words = f->words.count - f->skip;
-    return f->words.at + f->skip;
+    return f->words.data + f->skip;
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
     if (!vc__check_target(k, "vc_source", target, true)) return NULL;
-    return vc__build(k, target, vc__default_form(k)) ? vc__form_of(k, target, vc__default_form(k))->text.at : NULL;
+    return vc__build(k, target, vc__default_form(k)) ? vc__form_of(k, target, vc__default_form(k))->text.data : NULL;
 }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
@@ -13485,23 +13540,23 @@ VC_API const vc_info *vc_reflect(vc_kernel *k) { return vc_reflect_for(k, VC_TAR
 
 VC_API const char *vc_dump(vc_kernel *k) {
     vc__listing l;
-    if (k) k->misasked = false;
+    if (k) k->invalid_request = false;
     if (vc_error(k) || !vc__schedule(k, VC_TARGET_NONE, vc__default_form(k), &l)) return NULL;
     vc__dump_listing(k, &l);
-    return k->failed ? NULL : k->dump.at;
+    return k->failed ? NULL : k->dump.data;
 }
 
 VC_API uint64_t vc_hash(vc_kernel *k) {
     uint64_t h = 0xcbf29ce484222325u;
     for (uint32_t i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
         vc_buffers form = (vc_buffers)i;
-        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.lacks & VC__ADDRESS_NEEDS) continue;
+        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) continue;
         if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, form)))
             return 0;
         for (size_t j = k->form[form].skip; j < k->form[form].words.count; j++)
-            h = (h ^ k->form[form].words.at[j]) * 0x100000001b3u;
+            h = (h ^ k->form[form].words.data[j]) * 0x100000001b3u;
         for (size_t j = 0; j < k->form[form].text.length; j++)
-            h = (h ^ (unsigned char)k->form[form].text.at[j]) * 0x100000001b3u;
+            h = (h ^ (unsigned char)k->form[form].text.data[j]) * 0x100000001b3u;
     }
     return h;
 }
@@ -13514,9 +13569,9 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = V
 /* Fails and returns false if `type` is not a type of kernel k. */
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
-    if (vc__is_type(type) || vc__shape_of(k, type).size) return true;
-    return VC__REFUSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type,
-                      (type & 0xffffu) >= VC__OWN                       ? " of this kernel"
+    if (vc__is_type(type) || vc__layout_of(k, type).size) return true;
+    return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type,
+                      (type & 0xffffu) >= VC__USER_TYPE                       ? " of this kernel"
                       : type > 15 && type < 512 && vc__mask(type & 15u) ? ": that scalar has no such vector or matrix"
                                                                         : "");
 }
@@ -13525,9 +13580,9 @@ static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
     vc_ref r = vc__no_ref();
     if (node == VC__NIL) return r;
-    r.of = k;
+    r.kernel = k;
     r.memory = node;
-    r.born = k->generation;
+    r.generation = k->generation;
     r.type = type;
     return r;
 }
@@ -13535,7 +13590,7 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
     if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
-        vc__refuse(k, "vc_buffer",
+        vc__fail_call(k, "vc_buffer",
                    "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE "
                    "if need be",
                    name ? name : "", access);
@@ -13553,8 +13608,8 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
 /* Checks the type and number of elements of an array. */
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
-    if (count && (uint64_t)count * vc__shape_of(k, type).size <= 0x7fffffffu) return true;
-    return VC__REFUSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes",
+    if (count && (uint64_t)count * vc__layout_of(k, type).size <= 0x7fffffffu) return true;
+    return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes",
                       name ? name : "", count, vc__type_text(k, type).text);
 }
 
@@ -13562,7 +13617,7 @@ static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc
 static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what,
                           uint32_t limit, uint32_t *sum) {
     if (bytes + *sum > limit)
-        return VC__REFUSE(
+        return VC__FAIL_FALSE(
             k, call,
             "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer",
             name ? name : "", (unsigned long long)bytes, *sum, what, limit);
@@ -13573,7 +13628,7 @@ static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint
 /* Adds a private array to the total, which is limited per invocation and per work-group. */
 static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     uint32_t limit = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
-    return vc__add_bytes(k, call, name, (uint64_t)count * vc__shape_of(k, type).size,
+    return vc__add_bytes(k, call, name, (uint64_t)count * vc__layout_of(k, type).size,
                          "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
                          limit < VC__MAX_PRIVATE ? limit : VC__MAX_PRIVATE, &k->private_bytes);
 }
@@ -13614,15 +13669,15 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
-    if (!data) { vc__refuse(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
-    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__shape_of(k, type).size, "tables of a kernel",
+    if (!data) { vc__fail_call(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
+    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
                        VC__MAX_TABLES, &k->table_bytes))
         return vc__no_ref();
     if (!vc__is_type(type))
         return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
     uint64_t *copy = components > SIZE_MAX / sizeof(uint64_t)
                          ? NULL
-                         : (uint64_t *)vc__arena_take(&k->allocator, &k->arena, components * sizeof(uint64_t));
+                         : (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena, components * sizeof(uint64_t));
     if (!copy) { vc__no_memory(k); return vc__no_ref(); }
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
@@ -13638,16 +13693,16 @@ static const char *vc__object_kind(uint32_t op) {
 static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
 
 /* Fails with the reason why r is not a usable ref of k. Only called for unusable refs. */
-VC__APART static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
-    if (!r->of)
-        vc__refuse(k, call, r->memory ? "the ref is the result of a call that failed" : "the ref was never set");
-    else if (r->of != k) vc__refuse(k, call, "the ref belongs to another kernel");
-    else if (r->born != k->generation || r->memory >= k->count)
-        vc__refuse(k, call, "the ref is from before vc_restart");
+VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
+    if (!r->kernel)
+        vc__fail_call(k, call, r->memory ? "the ref is the result of a call that failed" : "the ref was never set");
+    else if (r->kernel != k) vc__fail_call(k, call, "the ref belongs to another kernel");
+    else if (r->generation != k->generation || r->memory >= k->count)
+        vc__fail_call(k, call, "the ref is from before vc_restart");
     if (k->failed) return;
     const vc__object *o = &k->object[k->node[r->memory].x];
-    vc__refuse(k, call,
-               vc__is_open(k, k->node[r->memory].at)
+    vc__fail_call(k, call,
+               vc__is_open(k, k->node[r->memory].region)
                    ? "the ref into %s '%s' has an offset that was made in a block that is closed"
                    : "%s '%s' was made in a block that is closed",
                vc__object_kind(o->op), vc__object_name(o));
@@ -13657,9 +13712,9 @@ VC__SMALL_END
 
 /* Returns the object of a ref; NULL after an error, if r is not a ref of k or comes from a closed block. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    if (r->of == k && r->born == k->generation && r->memory < k->count && vc__is_usable(k, &k->node[r->memory])
-        && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
-        && (!r->path || vc__is_open(k, k->node[r->path - 1].at)))
+    if (r->kernel == k && r->generation == k->generation && r->memory < k->count
+        && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
+        && (!r->path || vc__is_open(k, k->node[r->path - 1].region)))
         return &k->object[k->node[r->memory].x];
     vc__fail_ref(k, call, r);
     return NULL;
@@ -13668,7 +13723,7 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
 /* Adds a run-time index to a ref. Indices of the same type are added in that type, others as i64. Without i64 there
    are no addresses beyond 32 bits, so i32 suffices. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
-    vc_type sum_type = k->desc.machine.lacks & VC_FEATURE_I64 ? VC_I32 : VC_I64;
+    vc_type sum_type = k->desc.machine.missing_features & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     if (!r->index) { r->index = node + 1; return true; }
     vc_val a = vc__value(k, r->index - 1);
     vc_val b = vc__value(k, node);
@@ -13677,28 +13732,28 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
         b = vc_cast(sum_type, b);
     }
     a = vc_add(a, b);
-    if (!a.of) return false;
+    if (!a.owner) return false;
     r->index = (uint32_t)a.bits + 1;
     return true;
 }
 
 /* Moves a ref by a number of array elements. Returns false after an error. */
-static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     vc__operand o;
-    if (elements.of == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* nearly all immediates */
+    if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* nearly all immediates */
         r->offset += (uint32_t)elements.bits;
         return true;
     }
     const vc__node *node = vc__quick_node(k, elements);
     if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
-    if (!vc__take(k, call, 2, elements, &o)) return false;
+    if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
-        return VC__REFUSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits",
+        return VC__FAIL_FALSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits",
                           vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
     int64_t constant = (int64_t)vc__widen(o.type, o.bits);
     if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
-        return VC__REFUSE(k, call, "the constant index is beyond 64 bits");
+        return VC__FAIL_FALSE(k, call, "the constant index is beyond 64 bits");
     r->offset += constant;
     return true;
 }
@@ -13707,16 +13762,16 @@ static bool vc__step_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val eleme
    itself checks it. */
 static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if ((r->inside || r->index) && !vc__object_of(k, call, r)) return false;
-    return r->inside ? vc__move_inside(k, call, r, elements) : vc__step_ref(k, call, r, elements);
+    return r->inside ? vc__index_inside(k, call, r, elements) : vc__advance_ref(k, call, r, elements);
 }
 
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ONE)
-        vc__refuse(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at",
+        vc__fail_call(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at",
                    vc__type_text(k, ref.type).text);
-    return !k->failed && vc__step_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
+    return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
 
 /* Checks an access to the element r. Returns its object; NULL after an error. */
@@ -13726,12 +13781,12 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
     /* the most frequent case */
     if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
     if (!(o->access & access))
-        vc__refuse(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
+        vc__fail_call(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
                    o->op == VC__OP_TABLE ? "is constant"
                    : access == VC_READ   ? "was declared without VC_READ"
                                          : "was declared without VC_WRITE");
     else if (o->op == VC__OP_VAR && (r->index || r->offset))
-        vc__refuse(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+        vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     else vc__check_element(k, call, r);
     return k->failed ? NULL : o;
 }
@@ -13741,13 +13796,13 @@ static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || 
 /* Records a load of the element r. */
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
     uint32_t index = r->index ? r->index - 1 : VC__NIL;
-    uint32_t flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_DIVERGES;
+    uint32_t flags = index == VC__NIL ? 0u : k->node[index].flags & VC__NODE_VARIES;
     if (r->inside) return vc__load_inside(k, call, r);
     vc__object *o = vc__check_access(k, call, r, VC_READ);
     if (!o) return vc__no_value();
     if (vc__is_private(o)) {
-        o->seen = k->count + 1;
-        flags |= o->differs;
+        o->last_load = k->count + 1;
+        flags |= o->divergence;
     }
     return vc__value(
         k, vc__record(k, VC__OP_LOAD, flags, r->type, r->memory, index, VC__NIL, (uint32_t)(int32_t)r->offset));
@@ -13761,20 +13816,21 @@ VC_API vc_val vc_load(vc_ref ref, vc_val index) {
 
 VC_API vc_val vc_get(vc_ref ref) {
     if (!vc__ready(vc__kernel_of_ref("vc_get", &ref, vc__no_operand(), vc__no_operand()))) return vc__no_value();
-    return vc__load(ref.of, "vc_get", &ref);
+    return vc__load(ref.kernel, "vc_get", &ref);
 }
 
 /* Returns v as a node of `type`: converts integer immediates and repeats scalars. VC__NIL after an error. */
-static uint32_t vc__fit(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
+static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     const vc__node *quick = vc__quick_node(k, v);
     vc__operand o;
     if (quick && quick->type == type) return (uint32_t)v.bits;
-    if (!vc__take(k, call, which, v, &o)) return VC__NIL;
-    if (vc__adapts(&o) && vc__is_int(type) && !vc__adapt(k, call, which, &o, vc__scalar(type))) return VC__NIL;
+    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
+    if (vc__is_int_immediate(&o) && vc__is_int(type) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type)))
+        return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type))
         return vc__as_node(k, &o, vc__rows(type));
-    vc__refuse(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast", vc__label_of(k, &o).text,
-               vc_type_name(o.type), vc_type_name(type));
+    vc__fail_call(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast",
+                  vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type));
     return VC__NIL;
 }
 
@@ -13795,17 +13851,17 @@ static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref
     vc_ref element = *r;
     uint32_t condition_node = vc__condition(k, call, 3, condition);
     vc_val guard = vc__value(k, condition_node);
-    vc__parts_list parts;
+    vc__flat_parts parts;
     vc__operand o;
-    if (condition_node == VC__NIL || !vc__take(k, call, 2, index, &o)) return vc__no_value();
+    if (condition_node == VC__NIL || !vc__operand_of(k, call, 2, index, &o)) return vc__no_value();
     if (!(element.inside & VC__INSIDE_ONE)) {
-        if (!vc__step_ref(k, call, &element, index)) return vc__no_value();
+        if (!vc__advance_ref(k, call, &element, index)) return vc__no_value();
         index = vc__full_index(k, &element);
         element.index = 0;
         element.offset = 0;
     }
     index = vc_select(guard, index, vc_imm(vc_typeof(index), 0));
-    if (!vc__enter_at(k, call, &element, index) || !vc__fit_parts(k, call, 4, other, element.type, parts.node))
+    if (!vc__enter_at(k, call, &element, index) || !vc__fit_flat_parts(k, call, 4, other, element.type, parts.node))
         return vc__no_value();
     if (vc__is_type(element.type)) other = vc__value(k, parts.node[0]);
     return vc_select(guard, vc__load_inside(k, call, &element), other);
@@ -13813,30 +13869,30 @@ static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
     static const char call[] = "vc_load_or";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, condition, other);
+    vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, condition, other);
     vc_ref element = ref;
     vc_val guarded;
     if (!vc__ready(k) || !vc__object_of(k, call, &ref)) return vc__no_value();
     if (ref.inside) return vc__load_or_composite(k, call, &ref, index, condition, other);
-    if (!vc__step_ref(k, call, &element, index)) return vc__no_value();
+    if (!vc__advance_ref(k, call, &element, index)) return vc__no_value();
     uint32_t condition_node = vc__condition(k, call, 3, condition);
-    uint32_t other_node = condition_node == VC__NIL ? VC__NIL : vc__fit(k, call, 4, other, ref.type);
+    uint32_t other_node = condition_node == VC__NIL ? VC__NIL : vc__fit_node(k, call, 4, other, ref.type);
     if (other_node == VC__NIL) return vc__no_value();
     /* Add the constant offset before the guard, so that a failed condition reads element 0. */
     guarded = vc__full_index(k, &element);
     guarded = vc_select(vc__value(k, condition_node), guarded, vc_imm(vc_typeof(guarded), 0));
     element.offset = 0;
-    element.index = guarded.of ? (uint32_t)guarded.bits + 1 : 0;
-    if (!guarded.of) return vc__no_value();
+    element.index = guarded.owner ? (uint32_t)guarded.bits + 1 : 0;
+    if (!guarded.owner) return vc__no_value();
     return vc_select(vc__value(k, condition_node), vc__load(k, call, &element), vc__value(k, other_node));
 }
 
 VC__SMALL_END
 
 /* Fails and returns true if the innermost open block is a VC_SWITCH, which may only contain cases. */
-static bool vc__in_switch(vc_kernel *k, const char *call) {
-    if (k->block[k->now].op != VC__OP_SWITCH) return false;
-    vc__refuse(k, call, "a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
+    if (k->block[k->open_block].op != VC__OP_SWITCH) return false;
+    vc__fail_call(k, call, "a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
     return true;
 }
 
@@ -13844,8 +13900,8 @@ static bool vc__in_switch(vc_kernel *k, const char *call) {
    `block` inside of it. */
 static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint32_t outer) {
     uint32_t bits = 0;
-    if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS))) return 0;
-    for (; block != outer && block != VC__NIL; block = k->block[block].parent) bits |= k->block[block].own;
+    if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB))) return 0;
+    for (; block != outer && block != VC__NIL; block = k->block[block].parent) bits |= k->block[block].divergence;
     return bits;
 }
 
@@ -13861,30 +13917,31 @@ static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
 /* Adds divergence bits to the contents of a variable or private array. Marks the outermost loop for another analysis
    if a load in it has already used the old bits. */
 static void vc__add_divergence(vc_kernel *k, vc__object *o, uint32_t bits) {
-    if (!(bits & ~(uint32_t)o->differs)) return;
-    o->differs = (uint8_t)(o->differs | bits);
-    if (k->outer && o->seen > k->pin[k->block[k->outer].open].node) k->stale = true;
+    if (!(bits & ~(uint32_t)o->divergence)) return;
+    o->divergence = (uint8_t)(o->divergence | bits);
+    if (k->outer_loop && o->last_load > k->anchor[k->block[k->outer_loop].open].node) k->needs_replay = true;
 }
 
 /* Updates the divergence of a variable or private array for a store in the open block. A store to a variable in its
    own block, outside of loops, overwrites the old value for all invocations, and the old bits with it. */
 static void vc__note_private_store(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
     uint32_t bits = k->node[value].flags | (index == VC__NIL ? 0u : k->node[index].flags);
-    if (o->op == VC__OP_VAR && k->now == o->home && !k->outer) o->differs = (uint8_t)(bits & VC__NODE_DIVERGES);
-    else if (o->differs != VC__NODE_DIVERGES)
-        vc__add_divergence(k, o, (bits & VC__NODE_DIVERGES) | vc__control_divergence(k, k->now, o->home));
+    if (o->op == VC__OP_VAR && k->open_block == o->block && !k->outer_loop)
+        o->divergence = (uint8_t)(bits & VC__NODE_VARIES);
+    else if (o->divergence != VC__NODE_VARIES)
+        vc__add_divergence(k, o, (bits & VC__NODE_VARIES) | vc__control_divergence(k, k->open_block, o->block));
 }
 
 /* Records a store of `value`, which is operand number `which` of the call. */
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__object *o = r->inside ? NULL : vc__check_access(k, call, r, VC_WRITE);
-    uint32_t value_node = o && !vc__in_switch(k, call) ? vc__fit(k, call, which, value, r->type) : VC__NIL;
+    uint32_t value_node = o && !vc__fail_in_switch(k, call) ? vc__fit_node(k, call, which, value, r->type) : VC__NIL;
     if (r->inside) vc__store_inside(k, call, r, which, value);
     if (value_node == VC__NIL) return;
-    vc__note_store(k, o);
+    vc__mark_stored(k, o);
     if (vc__is_private(o)) vc__note_private_store(k, o, value_node, r->index ? r->index - 1 : VC__NIL);
-    vc__record_pinned(k, k->now, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL, value_node,
-                      (uint32_t)(int32_t)r->offset);
+    vc__record_anchored(k, k->open_block, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL,
+                        value_node, (uint32_t)(int32_t)r->offset);
 }
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
@@ -13905,25 +13962,26 @@ VC__SMALL
 static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t storage) {
     if (!order || k->failed) return;
     if (scope == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
-    vc__record_pinned(k, k->now, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
+    vc__record_anchored(k, k->open_block, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
                       order | scope << 4 | storage << 8);
 }
 
 static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
     if (scope <= VC_SCOPE_DEVICE) return true;
-    return VC__REFUSE(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE", scope);
+    return VC__FAIL_FALSE(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE",
+                          scope);
 }
 
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
-    return VC__REFUSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
+    return VC__FAIL_FALSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
                       storage);
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
     static const char call[] = "vc_fence";
-    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)scope, storage)) return;
+    if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)scope, storage)) return;
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
     if (!scope) scope = storage & VC_STORAGE_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
     vc__fence(k, VC_ACQ_REL, (uint32_t)scope, storage);
@@ -13932,14 +13990,14 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     static const char call[] = "vc_ordered";
     vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
-    if (!vc__ready(k) || !vc__object_of(ref.of, call, &ref)) return vc__no_ref();
-    if (!vc__check_scope(ref.of, call, (uint32_t)scope)) return vc__no_ref();
+    if (!vc__ready(k) || !vc__object_of(ref.kernel, call, &ref)) return vc__no_ref();
+    if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
-        vc__refuse(ref.of, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
+        vc__fail_call(ref.kernel, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
                    (uint32_t)order);
         return vc__no_ref();
     }
-    ref.order = (uint32_t)order | (uint32_t)scope << 4;
+    ref.memory_order = (uint32_t)order | (uint32_t)scope << 4;
     return ref;
 }
 
@@ -13947,17 +14005,18 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
     bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
-        vc__refuse(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays",
+        vc__fail_call(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays",
                    vc__object_kind(o->op), vc__object_name(o));
     else if (type == VC_F16)
-        vc__refuse(k, call, "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32",
-                   vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call,
+                      "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32",
+                      vc__object_kind(o->op), vc__object_name(o));
     else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
-        vc__refuse(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64",
+        vc__fail_call(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64",
                    vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     else if (!arithmetic && !vc__is_int(type))
-        vc__refuse(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op), vc__object_name(o),
-                   vc__type_text(k, type).text);
+        vc__fail_call(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op),
+                      vc__object_name(o), vc__type_text(k, type).text);
     return !k->failed;
 }
 
@@ -13965,7 +14024,8 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
    VC_FEATURE_ATOMIC_F32_ADD, the only atomic operation on floats that targets have. */
 static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
     if (!vc__is_float(o->type)) return;
-    if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.lacks & VC_FEATURE_ATOMIC_F32_ADD)) return;
+    if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.missing_features & VC_FEATURE_ATOMIC_F32_ADD))
+        return;
     o->type = vc__to_bits(o->type);
     k->node[o->node].type = (uint16_t)o->type;
 }
@@ -13973,16 +14033,17 @@ static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
 /* Records an atomic operation between the fences of its memory order. `value` is a node of the element's type; a
    vector of two for compare-exchange; VC__NIL for a load. */
 static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t value, vc_val *old) {
-    uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->order & 15u, scope = r->order >> 4;
+    uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->memory_order & 15u,
+             scope = r->memory_order >> 4;
     vc__object *o = &k->object[k->node[r->memory].x];
     if (!scope) scope = o->op == VC__OP_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
     vc__use_atomic_bits(k, o, op);
-    vc__note_store(k, o);
+    vc__mark_stored(k, o);
     vc__fence(k, order & VC_RELEASE, scope, storage);
-    uint32_t node = vc__record_pinned(k, k->now, op, VC__NODE_DIVERGES, r->type, r->memory,
+    uint32_t node = vc__record_anchored(k, k->open_block, op, VC__NODE_VARIES, r->type, r->memory,
                                       r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
     vc__fence(k, order & VC_ACQUIRE, scope, storage);
-    if (!k->failed) vc__settle_region(k);
+    if (!k->failed) vc__select_region(k);
     if (old) *old = vc__value(k, k->failed ? VC__NIL : node);
 }
 
@@ -13990,7 +14051,7 @@ static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t valu
 static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref *r, vc_val index, vc_val *old) {
     uint32_t access = op == VC__OP_ATOMIC_LOAD ? VC_READ : op == VC__OP_ATOMIC_STORE ? VC_WRITE : VC_READ_WRITE;
     if (old) *old = vc__no_value();
-    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__element_ref(k, call, r, index)) return false;
+    if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__element_ref(k, call, r, index)) return false;
     const vc__object *o = vc__object_of(k, call, r);
     if (!o || !vc__check_atomic(k, call, o, r->type, op)) return false;
     return (!(access & VC_READ) || vc__check_access(k, call, r, VC_READ))
@@ -14002,9 +14063,9 @@ static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref ref, vc_
                                   bool negate) {
     vc_kernel *k = vc__kernel_of_ref(call, &ref, index, value);
     if (!vc__atomic_begin(k, call, op, &ref, index, old)) return;
-    uint32_t node = vc__fit(k, call, 3, value, ref.type);
+    uint32_t node = vc__fit_node(k, call, 3, value, ref.type);
     if (negate && node != VC__NIL)
-        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_DIVERGES, ref.type, node, VC__NIL, VC__NIL, 0);
+        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, ref.type, node, VC__NIL, VC__NIL, 0);
     if (node != VC__NIL) vc__atomic(k, op, &ref, node, old);
 }
 
@@ -14028,11 +14089,11 @@ VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
     static const char call[] = "vc_atomic_compare_exchange";
-    vc_kernel *k = ref.of ? ref.of : vc__kernel_without(call, ref.memory != 0, index, expected, desired);
+    vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, expected, desired);
     uint32_t pair[2];
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
-    pair[0] = vc__fit(k, call, 3, expected, ref.type);
-    pair[1] = pair[0] == VC__NIL ? VC__NIL : vc__fit(k, call, 4, desired, ref.type);
+    pair[0] = vc__fit_node(k, call, 3, expected, ref.type);
+    pair[1] = pair[0] == VC__NIL ? VC__NIL : vc__fit_node(k, call, 4, desired, ref.type);
     if (pair[1] == VC__NIL) return;
     uint32_t both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
     if (both != VC__NIL) vc__atomic(k, VC__OP_ATOMIC_CAS, &ref, both, old);
@@ -14081,20 +14142,20 @@ VC_API vc_val vc_f64(double x) {
 }
 
 VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
-    if (scalar >= 16 || !vc__mask(scalar)) return vc__immediate(VC__UNTYPED, scalar);
+    if (scalar >= 16 || !vc__mask(scalar)) return vc__immediate(VC__IMM_BAD_TYPE, scalar);
     return vc__immediate(scalar, bits & vc__ones(vc__bits(scalar)));
 }
 
 VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
     vc__operand o;
     if (vc__is_composite(v)) return v;
-    if (!vc__ready(k) || !vc__take(k, "vc_const", 1, v, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__operand_of(k, "vc_const", 1, v, &o)) return vc__no_value();
     return vc__value(k, vc__as_node(k, &o, vc__rows(o.type)));
 }
 
 VC_API vc_type vc_typeof(vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
-    if (!k) return v.of < 16 && vc__mask((vc_type)v.of) ? (vc_type)v.of : (vc_type)VC_NONE;
+    if (!k) return v.owner < 16 && vc__mask((vc_type)v.owner) ? (vc_type)v.owner : (vc_type)VC_NONE;
     return (v.bits & ~VC__COMPOSITE) >> 32 == k->generation && (uint32_t)v.bits < k->count
                ? vc__node_type(k, (uint32_t)v.bits)
                : (vc_type)VC_NONE;
@@ -14104,9 +14165,9 @@ VC__SMALL
 
 /* The result of a call without a kernel that has no immediate form, because immediates are scalars. An operand that is
    not an immediate is returned: it was never set or is the result of a failed call. */
-static vc_val vc__without_kernel(const char *call, const vc_val *v, uint32_t count) {
+static vc_val vc__no_immediate_form(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
-    return vc__unfolded(call + 3);
+    return vc__unfoldable(call + 3);
 }
 
 /* Builds a vector of `count` scalars, which must have one type after immediates are converted. */
@@ -14115,12 +14176,12 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc__operand o[4];
     uint32_t parts[4];
     for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!k) return vc__without_kernel(call, v, count);
+    if (!k) return vc__no_immediate_form(call, v, count);
     if (k->failed) return vc__no_value();
-    for (uint32_t i = 0; i < count; i++) if (!vc__take(k, call, i + 1, v[i], &o[i])) return vc__no_value();
+    for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
-    if (vc__rows(type) != 1) return VC__DECLINE(k, call, "takes scalars, and was given %s", vc_type_name(type));
+    if (vc__rows(type) != 1) return VC__FAIL_VALUE(k, call, "takes scalars, and was given %s", vc_type_name(type));
     for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
@@ -14145,10 +14206,10 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return rows == 1 ? scalar : vc__without_kernel("vc_splat", &scalar, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
+    if (!k) return rows == 1 ? scalar : vc__no_immediate_form("vc_splat", &scalar, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1)
-        return VC__DECLINE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u",
+        return VC__FAIL_VALUE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u",
                            vc_type_name(o.type), rows);
     return vc__value(k, vc__record_splat(k, o.node, rows));
 }
@@ -14157,35 +14218,36 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
     const vc__node *n = &k->node[vector];
     if (vc__rows(n->type) == 1) return vector;
-    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_DIVERGES, vc__scalar(n->type), vector, VC__NIL, VC__NIL,
+    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_VARIES, vc__scalar(n->type), vector, VC__NIL, VC__NIL,
                       i);
 }
 
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__without_kernel(call, &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
+    if (!k) return i == 0 ? vector : vc__no_immediate_form(call, &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return VC__DECLINE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
+    return VC__FAIL_VALUE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
-    if (!k) return vc__without_kernel("vc_extract", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_extract", 1, vector, &o[0]) || !vc__take(k, "vc_extract", 2, i, &o[1]))
+    if (!k) return vc__no_immediate_form("vc_extract", &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "vc_extract", 1, vector, &o[0])
+        || !vc__operand_of(k, "vc_extract", 2, i, &o[1]))
         return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
-        vc__refuse_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
+        vc__fail_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
         return vc__no_value();
     }
     uint32_t a = vc__as_node(k, &o[0], vc__rows(o[0].type));
     if (a == VC__NIL || vc__rows(o[0].type) == 1) return vc__value(k, a);
     uint32_t b = vc__as_node(k, &o[1], 1);
     if (b == VC__NIL) return vc__no_value();
-    uint32_t flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_DIVERGES;
+    uint32_t flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_VARIES;
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
@@ -14193,11 +14255,11 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
     uint32_t parts[4];
-    if (!k) return vc__without_kernel(call, &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, call, 1, vector, &o)) return vc__no_value();
+    if (!k) return vc__no_immediate_form(call, &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t rows = vc__rows(o.type);
-    if (i >= rows) return VC__DECLINE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows);
-    uint32_t value = vc__fit(k, call, 3, scalar, vc__scalar(o.type));
+    if (i >= rows) return VC__FAIL_VALUE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows);
+    uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, rows));
@@ -14210,15 +14272,15 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return vc__without_kernel("vc_swizzle", &vector, 1);
-    if (!vc__ready(k) || !vc__take(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
+    if (!k) return vc__no_immediate_form("vc_swizzle", &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
         if (!at || (uint32_t)(at - letters) >= vc__rows(o.type)) break;
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__DECLINE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw",
+        return VC__FAIL_VALUE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw",
                            components ? components : "", vc_type_name(o.type));
     return vc__value(
         k, length == 1 ? parts[0]
@@ -14232,26 +14294,26 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     vc__operand o;
     uint64_t bits = 0;
     if (k ? k->failed : !vc__is_immediate(v)) return k ? vc__no_value() : v;
-    if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__cast_composite(type, v);
-    if (!vc__take(k, call, 1, v, &o)) return vc__refused(k, call);
+    if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__composite_cast(type, v);
+    if (!vc__operand_of(k, call, 1, v, &o)) return vc__failed_value(k, call);
     bool ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
     if (op == VC__OP_BITCAST
         && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type))))
         ok = false;
-    if (!k && !vc__is_type(type)) return vc__immediate(VC__MISCAST, type | (uint64_t)(op == VC__OP_BITCAST) << 32);
+    if (!k && !vc__is_type(type)) return vc__immediate(VC__IMM_BAD_CAST, type | (uint64_t)(op == VC__OP_BITCAST) << 32);
     if (!k)
         return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits)
-                                                                             : vc__refused(k, call);
+                                                                             : vc__failed_value(k, call);
     if (!ok)
-        return VC__DECLINE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text,
+        return VC__FAIL_VALUE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text,
                            vc_type_name(o.type), vc__type_text(k, type).text,
                            !vc__is_type(type)  ? "it takes the type of a scalar or vector"
                            : op == VC__OP_CAST ? "the number of components must agree"
                                                : "size and number of components must agree, and bool has no bits");
     uint32_t n = o.node;
-    k->narrows |= vc__is_narrowing(o.type, type);
+    k->casts_to_narrower |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
-        n = vc__record(k, op, k->node[n].flags & VC__NODE_DIVERGES, vc__vec(vc__scalar(type), vc__rows(o.type)), n,
+        n = vc__record(k, op, k->node[n].flags & VC__NODE_VARIES, vc__vec(vc__scalar(type), vc__rows(o.type)), n,
                        VC__NIL, VC__NIL, 0);
     return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));
 }
@@ -14305,7 +14367,7 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1
         && vc__rows(vc_typeof(b)) == 1)
-        return VC__DECLINE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors",
+        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors",
                            vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
 }
@@ -14322,7 +14384,8 @@ VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 static inline bool vc__quick_count(vc_val a, vc_val *count) {
     vc_kernel *k = vc__quick_kernel(a);
     const vc__node *n = k ? vc__near_node(k, a) : NULL;
-    if (!n || n->type >= 16 || !vc__is_int(n->type) || count->of >= 16 || !vc__is_int((vc_type)count->of)) return false;
+    if (!n || n->type >= 16 || !vc__is_int(n->type) || count->owner >= 16 || !vc__is_int((vc_type)count->owner))
+        return false;
     *count = vc__immediate(n->type, count->bits & (vc__bits(n->type) - 1));
     return true;
 }
@@ -14334,29 +14397,32 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc__operand o[2];
     uint32_t n[2];
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
-    if (vc__quick_count(a, &count)) return vc__pure2_long(a, count, op);
+    if (vc__quick_count(a, &count)) return vc__pure2_immediate(a, count, op);
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count))
         return k ? vc__no_value() : vc__is_immediate(a) ? count : a;
-    if (!vc__take(k, call, 1, a, &o[0]) || !vc__take(k, call, 2, count, &o[1])) return vc__refused(k, call);
+    if (!vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, count, &o[1]))
+        return vc__failed_value(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU))
-        return vc__refused(k, call);
+        return vc__failed_value(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
         o[1].type = vc__scalar(o[0].type);
     }
     v[0] = o[0].bits;
     v[1] = o[1].bits;
-    if (!k) return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits) : vc__refused(k, call);
+    if (!k)
+        return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits)
+                                                            : vc__failed_value(k, call);
     uint32_t rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
     if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
         || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
-        vc__refuse_two(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
+        vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
         return vc__no_value();
     }
     n[0] = vc__as_node(k, &o[0], rows);
     n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], rows);
     if (n[1] == VC__NIL) return vc__no_value();
-    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_DIVERGES,
+    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_VARIES,
                                    vc__vec(vc__scalar(o[0].type), rows), n[0], n[1], VC__NIL, 0));
 }
 
@@ -14374,13 +14440,13 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t rows = vc__rows(type), n[3], flags = 0;
     if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
     if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
-        return VC__DECLINE(k, "vc_select",
+        return VC__FAIL_VALUE(k, "vc_select",
                            "the condition%s is %s, the values are %s; vectors must have the same number of components",
                            vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], rows);
         if (n[i] == VC__NIL) return vc__no_value();
-        flags |= k->node[n[i]].flags & VC__NODE_DIVERGES;
+        flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
     return vc__value(k, vc__record(k, VC__OP_SELECT, flags, vc__vec(vc__scalar(type), rows), n[0], n[1], n[2], 0));
 }
@@ -14393,13 +14459,14 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     vc__operand o[3];
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b))
         return k ? vc__no_value() : !vc__is_immediate(condition) ? condition : vc__is_immediate(a) ? b : a;
-    if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_parts(k, condition, a, b);
-    if (!vc__take(k, call, 1, condition, &o[0]) || !vc__take(k, call, 2, a, &o[1]) || !vc__take(k, call, 3, b, &o[2]))
-        return vc__refused(k, call);
+    if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_composite(k, condition, a, b);
+    if (!vc__operand_of(k, call, 1, condition, &o[0]) || !vc__operand_of(k, call, 2, a, &o[1])
+        || !vc__operand_of(k, call, 3, b, &o[2]))
+        return vc__failed_value(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B))
-        return k ? vc__no_value() : vc__immediate(VC__MISCHOSEN, o[0].type);
+        return k ? vc__no_value() : vc__immediate(VC__IMM_BAD_SELECT, o[0].type);
     vc_type type = vc__unify_from(k, call, o + 1, 2, 1);
-    if (!type) return vc__refused(k, call);
+    if (!type) return vc__failed_value(k, call);
     if (!k) return vc__immediate(type, o[0].bits ? o[1].bits : o[2].bits);
     return vc__select_values(k, o, type);
 }
@@ -14416,62 +14483,64 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call);
 static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__DECLINE(k, call, "axis %u; it takes 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, call, "axis %u; it takes 0 to 2", axis);
     uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
-    if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_DIFFERS;
+    if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_VARIES_GROUP;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
-        flags = VC__NODE_DIVERGES;
+        flags = VC__NODE_VARIES;
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
 }
 
 /* Records a read of an implicit argument. `object` is its buffer, if it has one. */
-static vc_val vc__implicit(vc_kernel *k, const char *call, vc_hidden kind, uint32_t object, uint32_t axis) {
-    uint32_t max_axis = kind == VC_HIDDEN_SHAPE ? 3 : 2;
+static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uint32_t object, uint32_t axis) {
+    uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > max_axis) return VC__DECLINE(k, call, "axis %u; it takes 0 to %u", axis, max_axis);
-    return vc__value(k, vc__record_leaf(k, VC__OP_HIDDEN, 0, VC_U32, (uint32_t)kind, object, axis, 0));
+    if (axis > max_axis) return VC__FAIL_VALUE(k, call, "axis %u; it takes 0 to %u", axis, max_axis);
+    return vc__value(k, vc__record_leaf(k, VC__OP_IMPLICIT, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
 /* Whether the runtime may split a dispatch along this axis into launches whose group IDs start at a base. */
 static bool vc__has_group_base(const vc_kernel *k, uint32_t axis) {
-    return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_BASE;
+    return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_GROUP_BASE;
 }
 
 VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
 VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) {
-    return vc__implicit(k, "vc_threads", VC_HIDDEN_THREADS, 0, axis);
+    return vc__implicit(k, "vc_threads", VC_IMPLICIT_THREADS, 0, axis);
 }
-VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) { return vc__implicit(k, "vc_groups", VC_HIDDEN_GROUPS, 0, axis); }
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) {
+    return vc__implicit(k, "vc_groups", VC_IMPLICIT_GROUPS, 0, axis);
+}
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__DECLINE(k, "vc_local_size", "axis %u; it takes 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, "vc_local_size", "axis %u; it takes 0 to 2", axis);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
     vc_val id = vc__builtin(k, "vc_group_id", VC__OP_GROUP_ID, axis);
-    if (!id.of || !vc__has_group_base(k, axis)) return id;
-    return vc_add(id, vc__implicit(k, "vc_group_id", VC_HIDDEN_GROUP_BASE, 0, axis));
+    if (!id.owner || !vc__has_group_base(k, axis)) return id;
+    return vc_add(id, vc__implicit(k, "vc_group_id", VC_IMPLICIT_GROUP_BASE, 0, axis));
 }
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
     vc_val id = vc__builtin(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
-    if (!id.of || !vc__has_group_base(k, axis)) return id;
+    if (!id.owner || !vc__has_group_base(k, axis)) return id;
     return vc_add(
-        id, vc_mul(vc__implicit(k, "vc_global_id", VC_HIDDEN_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
+        id, vc_mul(vc__implicit(k, "vc_global_id", VC_IMPLICIT_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
     vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    if (buffer.inside & VC__INSIDE_ONE && vc__own_of(buffer.of, buffer.type))
-        return vc_const(buffer.of, vc_u32(vc__direct_count(buffer.of, buffer.type)));
+    if (buffer.inside & VC__INSIDE_ONE && vc__user_type_of(buffer.kernel, buffer.type))
+        return vc_const(buffer.kernel, vc_u32(vc__direct_part_count(buffer.kernel, buffer.type)));
     return o->op == VC__OP_BUFFER
-               ? vc__implicit(buffer.of, "vc_length", VC_HIDDEN_LENGTH, buffer.of->node[buffer.memory].x, 0)
-               : vc_const(buffer.of, vc_u32(o->count));
+               ? vc__implicit(buffer.kernel, "vc_length", VC_IMPLICIT_LENGTH, buffer.kernel->node[buffer.memory].x, 0)
+               : vc_const(buffer.kernel, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
@@ -14479,8 +14548,8 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_shape", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
-        return vc__implicit(buffer.of, "vc_shape", VC_HIDDEN_SHAPE, buffer.of->node[buffer.memory].x, axis);
-    return VC__DECLINE(buffer.of, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op),
+        return vc__implicit(buffer.kernel, "vc_shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
+    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op),
                        vc__object_name(o));
 }
 
@@ -14498,14 +14567,14 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
 static vc__label_text vc__statement_text(const vc_kernel *k) {
     vc__label_text l;
     l.text[0] = 0;
-    if (k->replayed) snprintf(l.text, sizeof l.text, "statement %u: ", (unsigned)k->replayed);
+    if (k->replayed_statement) snprintf(l.text, sizeof l.text, "statement %u: ", (unsigned)k->replayed_statement);
     return l;
 }
 
 /* The condition by which the invocations that run the open block diverged; VC__NIL: none. */
 static uint32_t vc__cause_of(const vc_kernel *k) {
-    uint32_t b = k->now;
-    while (b != VC__NIL && !k->block[b].own) b = k->block[b].parent;
+    uint32_t b = k->open_block;
+    while (b != VC__NIL && !k->block[b].divergence) b = k->block[b].parent;
     return b == VC__NIL ? VC__NIL : k->block[b].cause;
 }
 
@@ -14515,7 +14584,7 @@ static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
     const uint32_t *operand = count == VC__MANY ? k->extra + n->a[0] : n->a;
     if (count == VC__MANY) count = n->a[1];
     for (uint32_t i = 0; i < count; i++)
-        if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_DIVERGES) return operand[i];
+        if (operand[i] != VC__NIL && k->node[operand[i]].flags & VC__NODE_VARIES) return operand[i];
     return VC__NIL;
 }
 
@@ -14526,7 +14595,7 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     l.text[0] = 0;
     for (; node != VC__NIL; node = vc__divergent_operand(k, &k->node[node])) {
         const vc__object *o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
-        if (!o || !vc__is_private(o) || !o->differs) continue;
+        if (!o || !vc__is_private(o) || !o->divergence) continue;
         snprintf(l.text, sizeof l.text, "; it depends on %s '%.40s'", vc__object_kind(o->op), vc__object_name(o));
         break;
     }
@@ -14536,52 +14605,52 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
 /* Checks that control flow is uniform in the work-group, as far as the analysis can tell, and marks the enclosing
    blocks as containing a barrier. Returns false after an error. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
-    if (vc__in_switch(k, call)) return false;
-    uint32_t flags = k->block[k->now].flags;
+    if (vc__fail_in_switch(k, call)) return false;
+    uint32_t flags = k->block[k->open_block].flags;
     if (flags & VC__BLOCK_EACH)
-        vc__refuse(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+        vc__fail_call(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
-        vc__refuse(k, call,
+        vc__fail_call(k, call,
                    "%sstands where some invocations of a workgroup may not come, under a condition that differs "
                    "between them%s",
                    vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
-    else if (k->returned)
-        vc__refuse(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup",
+    else if (k->group_returned)
+        vc__fail_call(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup",
                    vc__statement_text(k).text);
     if (k->failed) return false;
-    for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
+    for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
 }
 
 VC_API void vc_barrier(vc_kernel *k) {
     if (vc__ready(k) && vc__check_workgroup(k, "vc_barrier"))
-        vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
+        vc__record_anchored(k, k->open_block, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
 VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage) {
     static const char call[] = "vc_barrier_scoped";
-    if (!vc__ready(k) || vc__in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
+    if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
-        vc__refuse(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
+        vc__fail_call(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
                    (uint32_t)execution);
         return;
     }
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
     if (!execution) execution = VC_SCOPE_WORKGROUP;
     if (!memory) memory = execution;
-    if (execution == VC_SCOPE_SUBGROUP && k->desc.machine.lacks & VC_FEATURE_SUBGROUP) {
+    if (execution == VC_SCOPE_SUBGROUP && k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) {
         vc__fence(k, VC_ACQ_REL, (uint32_t)memory, storage);
         return;
     }
     if (execution == VC_SCOPE_SUBGROUP ? !vc__check_subgroup(k, call) : !vc__check_workgroup(k, call)) return;
     if (memory == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
-    vc__record_pinned(k, k->now, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
+    vc__record_anchored(k, k->open_block, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
                       4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
 /* The innermost loop that encloses the open block; VC__NIL: none. */
 static uint32_t vc__enclosing_loop(const vc_kernel *k) {
-    uint32_t b = k->now;
+    uint32_t b = k->open_block;
     while (b != VC__NIL && !vc__is_loop(k->block[b].op)) b = k->block[b].parent;
     return b;
 }
@@ -14589,18 +14658,18 @@ static uint32_t vc__enclosing_loop(const vc_kernel *k) {
 /* The VC__BLOCK_ bits of a block whose condition is `node`. */
 static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
     uint32_t flags = node == VC__NIL ? 0u : k->node[node].flags;
-    return (flags & VC__NODE_DIFFERS ? (uint32_t)VC__BLOCK_DIVERGES : 0u)
-           | (flags & VC__NODE_SPLITS ? (uint32_t)VC__BLOCK_SPLITS : 0u);
+    return (flags & VC__NODE_VARIES_GROUP ? (uint32_t)VC__BLOCK_DIVERGES : 0u)
+           | (flags & VC__NODE_VARIES_SUB ? (uint32_t)VC__BLOCK_DIVERGES_SUB : 0u);
 }
 
 /* Called for a subgroup operation that some invocations of the subgroup do not reach. Its result is only defined
    with maximal reconvergence, so fails if the machine lacks it. `masked`: the active invocations follow from the
    conditions of the enclosing blocks alone, which CUDA C requires. `where` and `cause` are for the message. */
 static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
-    if (k->desc.machine.lacks & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
-    if (k->desc.machine.lacks & VC_FEATURE_RECONVERGENCE) {
-        vc__note_lack(k, VC__LACK_MACHINE);
-        return VC__REFUSE(k, call, "%s%s%s", vc__statement_text(k).text, where, vc__cause_text(k, cause).text);
+    if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
+    if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
+        vc__set_missing(k, VC__MISSING_MACHINE);
+        return VC__FAIL_FALSE(k, call, "%s%s%s", vc__statement_text(k).text, where, vc__cause_text(k, cause).text);
     }
     if (!masked) k->unmasked = true;
     return k->reconverges = true;
@@ -14620,16 +14689,17 @@ typedef struct vc__divergent_exit {
 /* Marks the blocks that an exit affects. Fails if a loop that it affects contains a barrier, or a subgroup operation
    that the machine cannot execute in divergent control flow. */
 static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_exit *e) {
-    for (uint32_t b = k->now; b != VC__NIL; b = b == e->last ? VC__NIL : k->block[b].parent) {
+    for (uint32_t b = k->open_block; b != VC__NIL; b = b == e->last ? VC__NIL : k->block[b].parent) {
         vc__block *block = &k->block[b];
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
-            vc__refuse(k, call,
+            vc__fail_call(k, call,
                        "%sits condition differs between the invocations of a workgroup, and the loop around it has a "
                        "vc_barrier that all must reach%s",
                        vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
             return;
         }
-        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV && e->block_flags & VC__BLOCK_SPLITS
+        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV
+            && e->block_flags & VC__BLOCK_DIVERGES_SUB
             && !vc__require_reconvergence(
                 k, call, false,
                 "its condition differs between the invocations of a subgroup, and the loop around it has an operation "
@@ -14638,47 +14708,47 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
             return;
         if (e->last == VC__NIL) continue;
         block->flags = (uint16_t)(block->flags | e->block_flags
-                                  | (e->block_flags & VC__BLOCK_SPLITS ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
-        if (!block->own && e->own) block->cause = e->cause;
-        block->own = (uint8_t)(block->own | e->own);
+                                  | (e->block_flags & VC__BLOCK_DIVERGES_SUB ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
+        if (!block->divergence && e->own) block->cause = e->cause;
+        block->divergence = (uint8_t)(block->divergence | e->own);
     }
 }
 
 /* Marks a loop as having an exit. VC__NIL: a return, which exits all enclosing loops. */
 static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
     if (loop != VC__NIL) k->block[loop].flags |= VC__BLOCK_EXIT;
-    else for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
+    else for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
 }
 
 /* Updates the enclosing blocks for an exit in the open block, if invocations may diverge by it. `loop` is the loop
    that it exits; VC__NIL: a return. */
 static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
-    uint32_t bits = k->node[condition].flags & VC__NODE_DIVERGES;
+    uint32_t bits = k->node[condition].flags & VC__NODE_VARIES;
     vc__divergent_exit e;
-    e.block_flags = (vc__block_flags_of(k, condition) | k->block[k->now].flags)
-                    & (VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS);
+    e.block_flags = (vc__block_flags_of(k, condition) | k->block[k->open_block].flags)
+                    & (VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB);
     if (!e.block_flags) return;
     e.last = loop;
-    e.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->now, k->block[loop].parent));
+    e.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->open_block, k->block[loop].parent));
     e.cause = bits ? condition : vc__cause_of(k);
     e.repeats = op != VC__OP_CONTINUE_IF;
-    if (op == VC__OP_RETURN_IF) k->returned = true;
-    if (op == VC__OP_RETURN_IF && e.block_flags & VC__BLOCK_SPLITS) k->split = true;
+    if (op == VC__OP_RETURN_IF) k->group_returned = true;
+    if (op == VC__OP_RETURN_IF && e.block_flags & VC__BLOCK_DIVERGES_SUB) k->subgroup_returned = true;
     vc__apply_exit(k, call, &e);
-    if (op == VC__OP_BREAK_IF) k->block[loop].left = (uint8_t)(k->block[loop].left | e.own);
+    if (op == VC__OP_BREAK_IF) k->block[loop].exit_divergence = (uint8_t)(k->block[loop].exit_divergence | e.own);
 }
 
 /* Records a break, continue or return. */
 static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val condition) {
-    if (!vc__ready(k) || vc__in_switch(k, call)) return;
+    if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     uint32_t loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
-    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__refuse(k, call, "stands in no loop"); return; }
+    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__fail_call(k, call, "stands in no loop"); return; }
     vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
-    if (!k->failed) vc__record_pinned(k, k->now, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
-    if (!k->failed) vc__settle_region(k);
+    if (!k->failed) vc__record_anchored(k, k->open_block, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
+    if (!k->failed) vc__select_region(k);
 }
 
 VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_if", VC__OP_BREAK_IF, condition); }
@@ -14692,16 +14762,16 @@ VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_retur
 /* Checks that a subgroup operation is allowed in the open block and marks the enclosing blocks as containing one.
    Returns false after an error. */
 static bool vc__check_subgroup(vc_kernel *k, const char *call) {
-    bool masked = !k->split && !(k->block[k->now].flags & VC__BLOCK_UNMASKED);
-    if (vc__in_switch(k, call)) return false;
-    if ((k->split || k->block[k->now].flags & VC__BLOCK_SPLITS)
+    bool masked = !k->subgroup_returned && !(k->block[k->open_block].flags & VC__BLOCK_UNMASKED);
+    if (vc__fail_in_switch(k, call)) return false;
+    if ((k->subgroup_returned || k->block[k->open_block].flags & VC__BLOCK_DIVERGES_SUB)
         && !vc__require_reconvergence(
             k, call, masked,
             "stands where some invocations of a subgroup may not come, under or behind a condition that differs "
             "between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
             vc__cause_of(k)))
         return false;
-    for (uint32_t b = k->now; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
+    for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
     return true;
 }
 
@@ -14719,10 +14789,10 @@ static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc
 static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
-    if (!k) return vc__without_kernel(call, &v, 1);
-    if (k->failed || !vc__take(k, call, 1, v, &o)) return vc__no_value();
+    if (!k) return vc__no_immediate_form(call, &v, 1);
+    if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
-        vc__refuse_operand(k, call, 1, &o, "the u32x4 of vc_subgroup_ballot");
+        vc__fail_operand(k, call, 1, &o, "the u32x4 of vc_subgroup_ballot");
         return vc__no_value();
     }
     if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT)
@@ -14735,11 +14805,12 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
 static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
     vc__operand o[2];
-    if (!k) return vc__without_kernel(call, &v, 1);
-    if (k->failed || !vc__take(k, call, 1, v, &o[0]) || !vc__take(k, call, 2, by, &o[1])) return vc__no_value();
-    if (vc__adapts(&o[1]) && !vc__adapt(k, call, 2, &o[1], VC_U32)) return vc__no_value();
+    if (!k) return vc__no_immediate_form(call, &v, 1);
+    if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
+        return vc__no_value();
+    if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
     if (o[1].type != VC_U32) {
-        vc__refuse_operand(k, call, 2, &o[1], "a scalar u32");
+        vc__fail_operand(k, call, 2, &o[1], "a scalar u32");
         return vc__no_value();
     }
     uint32_t b = vc__as_node(k, &o[1], 1);
@@ -14750,74 +14821,74 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
 static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
-        vc__refuse(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
+        vc__fail_call(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
     if (k && k->failed) return vc__no_value();
     return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
 }
 
 VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
-    if (!vc__ready(k) || vc__in_switch(k, "vc_subgroup_elect")) return vc__no_value();
-    return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_DIVERGES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
+    if (!vc__ready(k) || vc__fail_in_switch(k, "vc_subgroup_elect")) return vc__no_value();
+    return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_VARIES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
 }
 
 VC_API vc_val vc_subgroup_any(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_DIFFERS);
+    return vc__subgroup_of("vc_subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_all(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_DIFFERS);
+    return vc__subgroup_of("vc_subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_all_equal(vc_val v) {
-    return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_DIFFERS);
+    return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_ballot(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_DIFFERS);
+    return vc__subgroup_of("vc_subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot) {
     return vc__subgroup_of("vc_subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32,
-                           VC__NODE_DIVERGES);
+                           VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot) {
     return vc__subgroup_of("vc_subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32,
-                           VC__NODE_DIVERGES);
+                           VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot) {
     return vc__subgroup_of("vc_subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32,
-                           VC__NODE_DIVERGES);
+                           VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("vc_subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_DIFFERS);
+    return vc__subgroup_by("vc_subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_broadcast_first(vc_val v) {
-    return vc__subgroup_of("vc_subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_DIFFERS);
+    return vc__subgroup_of("vc_subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("vc_subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_DIVERGES);
+    return vc__subgroup_by("vc_subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask) {
-    return vc__subgroup_by("vc_subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_DIVERGES);
+    return vc__subgroup_by("vc_subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) {
-    return vc__subgroup_by("vc_subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_DIVERGES);
+    return vc__subgroup_by("vc_subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta) {
-    return vc__subgroup_by("vc_subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_DIVERGES);
+    return vc__subgroup_by("vc_subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_DIFFERS);
+    return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_DIVERGES);
+    return vc__subgroup_combine("vc_subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_DIVERGES);
+    return vc__subgroup_combine("vc_subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_VARIES);
 }
 
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
     static const char call[] = "vc_subgroup_clustered";
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
-        vc__refuse(k, call, "clusters of %u; it takes a power of two up to 128", size);
-    return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_DIVERGES);
+        vc__fail_call(k, call, "clusters of %u; it takes a power of two up to 128", size);
+    return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_VARIES);
 }
 
 /* ---- work-groups ---- */
@@ -14866,16 +14937,16 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc__operand o;
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
-    if (op < VC_ADD || op > VC_XOR) return VC__REFUSE(k, call, "operation %u; it takes VC_ADD to VC_XOR", op);
-    if (!vc__take(k, call, 1, *v, &o)) return false;
+    if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "operation %u; it takes VC_ADD to VC_XOR", op);
+    if (!vc__operand_of(k, call, 1, *v, &o)) return false;
     if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
-        vc__refuse_operand(k, call, 1, &o, "a scalar");
+        vc__fail_operand(k, call, 1, &o, "a scalar");
         return false;
     }
     if (!vc__check_kind(k, call, &o, 1, kinds) || !vc__check_workgroup(k, call)) return false;
     *type = o.type;
     *v = vc_cast(vc__group_type(o.type), vc_const(k, *v));
-    return v->of != 0;
+    return v->owner != 0;
 }
 
 static uint32_t vc__combine_kinds(vc_combine op) { return (uint32_t)op >= VC_AND ? VC__KINDS_BIU : VC__KINDS_IUF; }
@@ -14890,7 +14961,7 @@ static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
 /* Whether subgroup reductions accept this type. 64-bit integers need VC_FEATURE_SUBGROUP_TYPES, narrow types are
    widened. True on machines without subgroups, where a subgroup is one invocation. */
 static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
-    uint64_t lacks = k->desc.machine.lacks;
+    uint64_t lacks = k->desc.machine.missing_features;
     return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type)
            || vc__bits(vc__kind(type)) < 64;
 }
@@ -14951,7 +15022,7 @@ static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val
     has_source = vc_le(vc_u32(1), index);
     other = vc_cast(type,
                     vc_load(vc_offset(part, vc_u32(half)), vc_select(has_source, vc_sub(index, vc_u32(1)), vc_u32(0))));
-    vc__group_end(k, type, vc_select(has_source, other, vc_imm(type, vc__neutral(subgroup_op, type))), out);
+    vc__group_end(k, type, vc_select(has_source, other, vc_imm(type, vc__identity_bits(subgroup_op, type))), out);
 }
 
 VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
@@ -14965,7 +15036,7 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
     static const char call[] = "vc_group_broadcast";
     vc_type type;
     if (!vc__group_begin(k, call, VC_ADD, VC__KINDS_BIUF, &v, &type, out)) return;
-    uint32_t n = vc__fit(k, call, 2, local_index, VC_U32);
+    uint32_t n = vc__fit_node(k, call, 2, local_index, VC_U32);
     if (n == VC__NIL) return;
     vc_ref part = vc__scratch(k, vc_typeof(v));
     VC_IF(k, vc_eq(vc_local_index(k), vc__value(k, n))) { vc_store(part, vc_u32(0), v); }
@@ -14977,9 +15048,9 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* Opens the block of a VC_IF or of a short circuit. */
 static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
-    if (!vc__ready(k) || vc__in_switch(k, call)) return;
+    if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 1, condition);
-    if (c != VC__NIL) vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c), VC_NONE, c, VC__NIL);
+    if (c != VC__NIL) vc__open_block(k, k->open_block, VC__OP_IF, vc__block_flags_of(k, c), VC_NONE, c, VC__NIL);
 }
 
 VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
@@ -14992,38 +15063,38 @@ VC_API int vc_else_begin(vc_kernel *k) {
     vc__block *b;
     if (!vc__ready(k)) return 1;
     const vc__node *end_node = &k->node[k->count - 1];
-    uint32_t end_anchor = k->pin_count - 1;
+    uint32_t end_anchor = k->anchor_count - 1;
     for (b = k->block + k->block_count - 1; b > k->block && b->close != end_anchor; b--) continue;
     if (end_node->op != VC__OP_END || end_node->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
-        vc__refuse(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
+        vc__fail_call(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
         return 1;
     }
-    k->pin_count = end_anchor;
+    k->anchor_count = end_anchor;
     uint32_t condition = b->condition;
     if (!vc__open_block(k, b->parent, VC__OP_ELSE, vc__block_flags_of(k, condition), VC_NONE, VC__NIL, VC__NIL))
         return 1;
-    b = &k->block[k->now];
+    b = &k->block[k->open_block];
     b->condition = condition;
-    if (b->own) b->cause = condition;
+    if (b->divergence) b->cause = condition;
     return 1;
 }
 
 VC_API int vc_loop_begin(vc_kernel *k) {
-    if (vc__ready(k) && !vc__in_switch(k, "VC_LOOP"))
-        vc__open_block(k, k->now, VC__OP_LOOP, 0, VC_NONE, VC__NIL, VC__NIL);
+    if (vc__ready(k) && !vc__fail_in_switch(k, "VC_LOOP"))
+        vc__open_block(k, k->open_block, VC__OP_LOOP, 0, VC_NONE, VC__NIL, VC__NIL);
     return 1;
 }
 
 VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
-    if (!vc__ready(k) || vc__in_switch(k, "VC_SWITCH") || !vc__take(k, "VC_SWITCH", 1, value, &o)) return 1;
+    if (!vc__ready(k) || vc__fail_in_switch(k, "VC_SWITCH") || !vc__operand_of(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
-        vc__refuse(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text,
+        vc__fail_call(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text,
                    vc_type_name(o.type));
         return 1;
     }
     uint32_t n = vc__as_node(k, &o, 1);
-    if (n != VC__NIL) vc__open_block(k, k->now, VC__OP_SWITCH, vc__block_flags_of(k, n), o.type, n, VC__NIL);
+    if (n != VC__NIL) vc__open_block(k, k->open_block, VC__OP_SWITCH, vc__block_flags_of(k, n), o.type, n, VC__NIL);
     return 1;
 }
 
@@ -15031,23 +15102,27 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
 static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
     uint64_t bits = 0;
     if (!vc__ready(k)) return 1;
-    if (k->block[k->now].op != VC__OP_SWITCH) { vc__refuse(k, call, "stands not directly in a VC_SWITCH"); return 1; }
-    vc_type type = k->node[k->pin[k->block[k->now].open].node].type;
+    if (k->block[k->open_block].op != VC__OP_SWITCH) {
+        vc__fail_call(k, call, "stands not directly in a VC_SWITCH");
+        return 1;
+    }
+    vc_type type = k->node[k->anchor[k->block[k->open_block].open].node].type;
     if (op == VC__OP_CASE && !vc__fits(VC_I64, (uint64_t)value, type, &bits)) {
-        vc__refuse(k, call, "%lld, which %s cannot hold", (long long)value, vc_type_name(type));
+        vc__fail_call(k, call, "%lld, which %s cannot hold", (long long)value, vc_type_name(type));
         return 1;
     }
     uint32_t low = (uint32_t)bits;
     uint32_t high = (uint32_t)(bits >> 32);
-    for (uint32_t i = k->now + 1; i < k->block_count; i++) {
-        const vc__node *n = &k->node[k->pin[k->block[i].open].node];
-        if (k->block[i].parent != k->now || n->op != op || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high)))
+    for (uint32_t i = k->open_block + 1; i < k->block_count; i++) {
+        const vc__node *n = &k->node[k->anchor[k->block[i].open].node];
+        if (k->block[i].parent != k->open_block || n->op != op
+            || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high)))
             continue;
-        if (op == VC__OP_CASE) vc__refuse(k, call, "%lld is there already", (long long)value);
-        else vc__refuse(k, call, "is there already");
+        if (op == VC__OP_CASE) vc__fail_call(k, call, "%lld is there already", (long long)value);
+        else vc__fail_call(k, call, "is there already");
         return 1;
     }
-    vc__open_block(k, k->now, op, 0, type, low, high);
+    vc__open_block(k, k->open_block, op, 0, type, low, high);
     return 1;
 }
 
@@ -15069,12 +15144,12 @@ enum { VC__MAX_REPLAYS = 16 }; /* passes over one loop; after that, all variable
    stores are divergent, and a return in it may have ended only some of the invocations. */
 static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
-    for (uint32_t anchor = b->open + 1; b->left && anchor < b->close; anchor++) {
-        const vc__node *n = &k->node[k->pin[anchor].node];
+    for (uint32_t anchor = b->open + 1; b->exit_divergence && anchor < b->close; anchor++) {
+        const vc__node *n = &k->node[k->anchor[anchor].node];
         vc__object *o = n->op == VC__OP_STORE ? &k->object[k->node[n->a[0]].x] : NULL;
-        if (o && vc__is_private(o) && k->block[o->home].open < b->open) vc__add_divergence(k, o, b->left);
-        if (n->op == VC__OP_RETURN_IF) k->returned = true;
-        if (n->op == VC__OP_RETURN_IF && b->left & VC__NODE_SPLITS) k->split = true;
+        if (o && vc__is_private(o) && k->block[o->block].open < b->open) vc__add_divergence(k, o, b->exit_divergence);
+        if (n->op == VC__OP_RETURN_IF) k->group_returned = true;
+        if (n->op == VC__OP_RETURN_IF && b->exit_divergence & VC__NODE_VARIES_SUB) k->subgroup_returned = true;
     }
 }
 
@@ -15096,19 +15171,19 @@ static const char *vc__subgroup_call(const vc__node *n) {
 
 /* Analyses a node that opens or closes a block again. */
 static void vc__replay_block(vc_kernel *k, vc__node *n) {
-    uint32_t closed = k->now;
-    k->now = k->pin[n->at].block;
-    vc__block *b = &k->block[k->now];
+    uint32_t closed = k->open_block;
+    k->open_block = k->anchor[n->region].block;
+    vc__block *b = &k->block[k->open_block];
     if (n->op == VC__OP_END) { vc__note_loop_exit(k, closed); return; }
-    if (n->op == VC__OP_FOR) n->flags = (uint8_t)(n->flags | (vc__flags_of_operands(k, n) & VC__NODE_DIVERGES));
+    if (n->op == VC__OP_FOR) n->flags = (uint8_t)(n->flags | (vc__flags_of_operands(k, n) & VC__NODE_VARIES));
     vc__begin_block_flags(k, b,
-                          (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_SPLITS | VC__BLOCK_UNMASKED))
+                          (b->flags & ~(uint32_t)(VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB | VC__BLOCK_UNMASKED))
                               | vc__block_flags_of(k, b->condition));
 }
 
 /* Analyses an anchored node again. */
 static void vc__replay_effect(vc_kernel *k, vc__node *n) {
-    k->replayed = n->at;
+    k->replayed_statement = n->region;
     if (n->op == VC__OP_STORE) {
         vc__object *o = &k->object[k->node[n->a[0]].x];
         if (vc__is_private(o)) vc__note_private_store(k, o, n->a[2], n->a[1]);
@@ -15118,7 +15193,7 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "vc_break_if", n->op, vc__enclosing_loop(k), n->a[0]);
     else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "vc_continue_if", n->op, vc__enclosing_loop(k), n->a[0]);
     else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "vc_return_if", n->op, VC__NIL, n->a[0]);
-    k->replayed = 0;
+    k->replayed_statement = 0;
 }
 
 /* One pass over the nodes of a loop. Results of atomics and subgroup operations keep their flags, which do not
@@ -15127,51 +15202,52 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];
         uint32_t class_ = vc__op[n->op].class_;
-        if (class_ >= VC__EFFECT && k->pin[n->at].node != i) continue; /* an END whose anchor an ELSE took over */
+        /* an END whose anchor an ELSE took over */
+        if (class_ >= VC__EFFECT && k->anchor[n->region].node != i) continue;
         if (class_ == VC__BLOCK) vc__replay_block(k, n);
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
         else if (class_ == VC__CONV && n->op != VC__OP_ELECT) {
-            k->replayed = n->at;
+            k->replayed_statement = n->region;
             vc__check_subgroup(k, vc__subgroup_call(n));
-            k->replayed = 0;
+            k->replayed_statement = 0;
         } else if (class_ == VC__PURE || class_ == VC__READ) {
             uint32_t next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
             if (n->op == VC__OP_LOAD && vc__is_private(&k->object[k->node[n->a[0]].x]))
-                next |= k->object[k->node[n->a[0]].x].differs;
-            n->flags = (uint8_t)(n->flags | (next & VC__NODE_DIVERGES));
+                next |= k->object[k->node[n->a[0]].x].divergence;
+            n->flags = (uint8_t)(n->flags | (next & VC__NODE_VARIES));
         }
     }
 }
 
 /* Analyses a closed loop until the divergence of its variables no longer changes. */
 static void vc__replay(vc_kernel *k, uint32_t loop) {
-    uint32_t open_block = k->now, end = k->count;
-    for (uint32_t pass = 0; k->stale && !k->failed; pass++) {
-        k->stale = false;
+    uint32_t open_block = k->open_block, end = k->count;
+    for (uint32_t pass = 0; k->needs_replay && !k->failed; pass++) {
+        k->needs_replay = false;
         for (uint32_t i = 0; i < k->object_count && pass == VC__MAX_REPLAYS; i++)
-            if (vc__is_private(&k->object[i])) k->object[i].differs = VC__NODE_DIVERGES;
-        k->now = k->block[loop].parent;
-        vc__replay_nodes(k, k->pin[k->block[loop].open].node, end);
+            if (vc__is_private(&k->object[i])) k->object[i].divergence = VC__NODE_VARIES;
+        k->open_block = k->block[loop].parent;
+        vc__replay_nodes(k, k->anchor[k->block[loop].open].node, end);
     }
-    k->now = open_block;
+    k->open_block = open_block;
 }
 
 VC_API int vc_block_end(vc_kernel *k) {
     if (!vc__ready(k)) return 0;
-    vc__block *b = &k->block[k->now];
-    if (b->parent == VC__NIL) return VC__REFUSE(k, "vc_block_end", "no block is open");
+    vc__block *b = &k->block[k->open_block];
+    if (b->parent == VC__NIL) return VC__FAIL_FALSE(k, "vc_block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT))
-        return VC__REFUSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
-    uint32_t closed = k->now;
-    b->close = k->shut_to = k->pin_count;
-    if (b->open < k->shut_from) k->shut_from = b->open;
-    vc__record_pinned(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
-    if (!k->failed) vc__settle_region(k);
+        return VC__FAIL_FALSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
+    uint32_t closed = k->open_block;
+    b->close = k->closed_to = k->anchor_count;
+    if (b->open < k->closed_from) k->closed_from = b->open;
+    vc__record_anchored(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
+    if (!k->failed) vc__select_region(k);
     if (!k->failed) vc__note_loop_exit(k, closed);
-    if (closed != k->outer) return 0;
-    if (k->stale && !k->failed) vc__replay(k, closed);
-    k->outer = 0;
-    k->stale = false;
+    if (closed != k->outer_loop) return 0;
+    if (k->needs_replay && !k->failed) vc__replay(k, closed);
+    k->outer_loop = 0;
+    k->needs_replay = false;
     return 0;
 }
 
@@ -15185,13 +15261,13 @@ static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val st
     v[1] = limit;
     v[2] = step;
     for (i = 0; i < 3; i++) {
-        if (k->failed || !vc__take(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
+        if (k->failed || !vc__operand_of(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
         n[i] = i == 2 && vc__is_immediate(step) && step.bits == 1 ? VC__NIL : vc__as_node(k, &o[i], 1);
         if (n[i] == VC__NIL && i < 2) return vc__no_value();
         if (n[i] != VC__NIL) flags |= vc__block_flags_of(k, n[i]);
     }
-    if (k->failed || !vc__open_block(k, k->now, VC__OP_FOR, flags, o[0].type, n[0], n[1])) return vc__no_value();
-    i = k->pin[k->block[k->now].open].node;
+    if (k->failed || !vc__open_block(k, k->open_block, VC__OP_FOR, flags, o[0].type, n[0], n[1])) return vc__no_value();
+    i = k->anchor[k->block[k->open_block].open].node;
     k->node[i].a[2] = n[2];
     k->node[i].x = wraps;
     return vc__value(k, i);
@@ -15213,7 +15289,7 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
     if (magnitude > vc__ones(vc__bits(type)))
-        return VC__DECLINE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
     if (magnitude == 0) { limit = first; magnitude = 1; }
     if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
     bool wraps = vc__may_wrap(type, limit, magnitude);
@@ -15245,17 +15321,17 @@ static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {
     static const char call[] = "VC_FOR";
     vc__operand o[3];
-    if (!vc__ready(k) || vc__in_switch(k, call)) return vc__no_value();
-    if (!vc__take(k, call, 1, first, &o[0]) || !vc__take(k, call, 2, limit, &o[1])
-        || !vc__take(k, call, 3, step, &o[2]))
+    if (!vc__ready(k) || vc__fail_in_switch(k, call)) return vc__no_value();
+    if (!vc__operand_of(k, call, 1, first, &o[0]) || !vc__operand_of(k, call, 2, limit, &o[1])
+        || !vc__operand_of(k, call, 3, step, &o[2]))
         return vc__no_value();
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__rows(type) != 1)
-        return VC__DECLINE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
+        return VC__FAIL_VALUE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
     if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
-        return VC__DECLINE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s",
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s",
                            vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
@@ -15268,74 +15344,75 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
 
 /* Stores operand number `which` into the result variable. The first store declares the variable, before the blocks.
    A composite result needs no initial value, because both blocks store one. */
-static void vc__short_circuit_store(vc_lazy *lazy, uint32_t which, vc_val value) {
-    vc_kernel *k = lazy->of;
+static void vc__short_circuit_store(vc_short_circuit *lazy, uint32_t which, vc_val value) {
+    vc_kernel *k = lazy->kernel;
     vc_type type = vc_typeof(value);
     bool composite = vc__is_composite(value);
-    uint32_t at = k->at;
+    uint32_t at = k->region;
     vc__operand o;
     if (composite ? vc__composite_node(k, lazy->call, which, value) == VC__NIL
-                  : !vc__take(k, lazy->call, which, value, &o))
+                  : !vc__operand_of(k, lazy->call, which, value, &o))
         return;
-    if (!lazy->result.of) {
-        k->at = lazy->front;
+    if (!lazy->result.kernel) {
+        k->region = lazy->region;
         lazy->result = composite ? vc_array(k, NULL, type, 1) : vc_var(k, NULL, type);
-        k->at = at;
+        k->region = at;
     }
-    if (!k->failed && !composite && !vc__adapts(&o) && vc__scalar(type) != vc__scalar(lazy->result.type))
-        vc__refuse_operand(k, lazy->call, which, &o, vc__type_text(k, lazy->result.type).text);
+    if (!k->failed && !composite && !vc__is_int_immediate(&o) && vc__scalar(type) != vc__scalar(lazy->result.type))
+        vc__fail_operand(k, lazy->call, which, &o, vc__type_text(k, lazy->result.type).text);
     if (!k->failed) vc__store(k, lazy->call, &lazy->result, which, value);
 }
 
-VC_API vc_lazy vc_lazy_begin(vc_kernel *k, const char *call, vc_lazy_kind kind, vc_val condition) {
-    vc_lazy lazy;
+VC_API vc_short_circuit vc_short_circuit_begin(vc_kernel *k, const char *call, vc_short_circuit_kind kind,
+                                               vc_val condition) {
+    vc_short_circuit lazy;
     memset(&lazy, 0, sizeof lazy);
-    lazy.of = k;
+    lazy.kernel = k;
     lazy.call = call;
-    lazy.which = kind == VC_LAZY_SELECT ? 3 : 2;
+    lazy.which = kind == VC_SHORT_CIRCUIT_SELECT ? 3 : 2;
     if (!vc__ready(k)) return lazy;
-    if (kind != VC_LAZY_SELECT) lazy.result = vc_var(k, NULL, VC_BOOL);
-    if (kind == VC_LAZY_OR && vc__condition(k, call, 1, condition) != VC__NIL) {
+    if (kind != VC_SHORT_CIRCUIT_SELECT) lazy.result = vc_var(k, NULL, VC_BOOL);
+    if (kind == VC_SHORT_CIRCUIT_OR && vc__condition(k, call, 1, condition) != VC__NIL) {
         vc_set(lazy.result, vc_bool(true));
         condition = vc_not(condition);
     }
     lazy.condition = condition;
-    lazy.front = k->at;
+    lazy.region = k->region;
     vc__begin_if(k, call, condition);
-    lazy.block = k->now;
+    lazy.block = k->open_block;
     return lazy;
 }
 
 /* Fails and returns false unless the open block is the one of the current operand. */
-static bool vc__short_circuit_is_open(const vc_lazy *lazy) {
-    vc_kernel *k = lazy->of;
+static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
+    vc_kernel *k = lazy->kernel;
     if (!vc__ready(k)) return false;
-    return k->now == lazy->block
-           || VC__REFUSE(k, lazy->call,
+    return k->open_block == lazy->block
+           || VC__FAIL_FALSE(k, lazy->call,
                          "an operand opens a block and does not close it, or closes one that it did not open");
 }
 
-/* An immediate is not stored: vc_lazy_end selects it, and it takes the type of the other value. */
-VC_API void vc_lazy_else(vc_lazy *lazy, vc_val a) {
-    vc_kernel *k = lazy->of;
+/* An immediate is not stored: vc_short_circuit_end selects it, and it takes the type of the other value. */
+VC_API void vc_short_circuit_else(vc_short_circuit *lazy, vc_val a) {
+    vc_kernel *k = lazy->kernel;
     if (!vc__short_circuit_is_open(lazy)) return;
-    if (vc__is_immediate(a)) lazy->a = a;
+    if (vc__is_immediate(a)) lazy->first_value = a;
     else vc__short_circuit_store(lazy, 2, a);
     vc_block_end(k);
     vc_else_begin(k);
-    lazy->block = k->now;
+    lazy->block = k->open_block;
 }
 
-VC_API void vc_lazy_end(vc_lazy *lazy, vc_val value, vc_val *out) {
-    vc_kernel *k = lazy->of;
+VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *out) {
+    vc_kernel *k = lazy->kernel;
     vc_val result = value;
     if (out) *out = vc__no_value();
     if (!vc__short_circuit_is_open(lazy)) return;
-    bool stored = lazy->result.of || !vc__is_immediate(value);
+    bool stored = lazy->result.kernel || !vc__is_immediate(value);
     if (stored) vc__short_circuit_store(lazy, lazy->which, value);
     vc_block_end(k);
     if (stored && !k->failed) result = vc__load(k, lazy->call, &lazy->result);
-    if (lazy->a.of) result = vc_select(lazy->condition, lazy->a, result);
+    if (lazy->first_value.owner) result = vc_select(lazy->condition, lazy->first_value, result);
     if (out && !k->failed) *out = result;
 }
 
@@ -15343,20 +15420,20 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
     vc_val in_range = vc__no_value();
     if (!vc__ready(k)) return in_range;
     if (axis != 0) return vc_global_id(k, axis);
-    if (vc__in_switch(k, "VC_EACH")) return in_range;
-    if (axes < 1 || axes > 3) { vc__refuse(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return in_range; }
+    if (vc__fail_in_switch(k, "VC_EACH")) return in_range;
+    if (axes < 1 || axes > 3) { vc__fail_call(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return in_range; }
     for (uint32_t i = 0; i < axes; i++) {
         vc_val id = vc_global_id(k, i), axis_in_range = vc_lt(id, vc_threads(k, i));
         in_range = i ? vc_and(in_range, axis_in_range) : axis_in_range;
     }
     uint32_t c = vc__condition(k, "VC_EACH", 1, in_range);
     if (c != VC__NIL)
-        vc__open_block(k, k->now, VC__OP_IF, vc__block_flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD, VC_NONE, c,
-                       VC__NIL);
+        vc__open_block(k, k->open_block, VC__OP_IF, vc__block_flags_of(k, c) | VC__BLOCK_EACH | VC__BLOCK_GUARD,
+                       VC_NONE, c, VC__NIL);
     return vc_global_id(k, 0);
 }
 
-// >>composed
+// >>derived
 /* Public functions without an operation of their own, which record other operations. Operands are checked first, so
    that error messages name the function that was called. Several recording calls may be arguments of one C call, in
    any order of evaluation, because the schedule chooses its own order. */
@@ -15379,7 +15456,7 @@ static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) {
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
     if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type))
-        return VC__REFUSE(f->k, f->call,
+        return VC__FAIL_FALSE(f->k, f->call,
                           "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components",
                           vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
     f->v[i] = vc__operand_value(f->k, o);
@@ -15390,7 +15467,7 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
    Returns the common type; VC_NONE after an error. */
 static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     vc__operand o[4];
-    for (uint32_t i = 0; i < f->count; i++) if (!vc__take(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
+    for (uint32_t i = 0; i < f->count; i++) if (!vc__operand_of(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
     vc_type type = vc__unify(f->k, f->call, o, same);
     if (!type || !vc__check_kind(f->k, f->call, &o[0], 1, kinds)) return VC_NONE;
     f->type = type;
@@ -15437,9 +15514,9 @@ static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kin
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
-    if (f->type) return r.of == VC__UNFOLDED ? vc__unfolded(f->call + 3) : r;
-    for (uint32_t i = 0; i < f->count; i++) if (f->v[i].of == 0) return f->v[i];
-    return vc__unfolded(f->call + 3);
+    if (f->type) return r.owner == VC__IMM_UNFOLDED ? vc__unfoldable(f->call + 3) : r;
+    for (uint32_t i = 0; i < f->count; i++) if (f->v[i].owner == 0) return f->v[i];
+    return vc__unfoldable(f->call + 3);
 }
 
 /* Fails because of an operand that vc__fn_begin accepted. Returns what the call must return. */
@@ -15467,7 +15544,7 @@ VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 /* An operation that uses carries, borrows or upper halves of products. */
 static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    if (k) k->carries = true;
+    if (k) k->uses_carries = true;
     return vc__pure2(a, b, op);
 }
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
@@ -15503,9 +15580,9 @@ VC_API vc_val vc_byte_swap(vc_val a) {
 
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
     vc__fn f;
-    if (vc__quick_count(a, &count) && vc__is_unsigned((vc_type)count.of)) {
-        count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.of) - 1);
-        return vc__pure2_long(a, count, VC__OP_ROTL);
+    if (vc__quick_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
+        count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.owner) - 1);
+        return vc__pure2_immediate(a, count, VC__OP_ROTL);
     }
     f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
     if (!f.type) return vc__fn_end(&f, a);
@@ -15533,8 +15610,8 @@ static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
     return vc_select(vc_lt(count, vc_u32(width)), vc_sub(vc_shl(one, count), one), vc__fn_imm(f, vc__ones(width)));
 }
 
-VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("vc_bit_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
+VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
+    vc__fn f = vc__fn_begin("vc_bitfield_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
     if (!f.type) return vc__fn_end(&f, a);
     vc__fn_clamp_field(&f, &f.v[1], &f.v[2]);
     if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc_and(vc_shr(f.v[0], f.v[1]), vc__fn_ones(&f, f.v[2])));
@@ -15543,8 +15620,8 @@ VC_API vc_val vc_bit_extract(vc_val a, vc_val offset, vc_val count) {
     return vc__fn_end(&f, vc_select(vc_eq(f.v[2], vc_u32(0)), vc__fn_imm(&f, 0), a));
 }
 
-VC_API vc_val vc_bit_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("vc_bit_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
+VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
+    vc__fn f = vc__fn_begin("vc_bitfield_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
     if (!f.type) return vc__fn_end(&f, a);
     vc__fn_clamp_field(&f, &f.v[2], &f.v[3]);
     vc_val mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
@@ -15987,8 +16064,8 @@ VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
                                 n, vc_neg(n)));
 }
 
-VC_API vc_val vc_mirror(vc_val i, vc_val n) {
-    vc__fn f = vc__fn_float2("vc_mirror", i, n);
+VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
+    vc__fn f = vc__fn_float2("vc_reflect_vector", i, n);
     if (!f.type) return vc__fn_end(&f, i);
     vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
     return vc__fn_end(&f, vc_sub(f.v[0], vc_mul(vc_add(d, d), f.v[1])));
@@ -16035,10 +16112,10 @@ static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *t
     vc__operand o;
     if (f.k && f.k->failed) return f;
     for (uint32_t i = 0; i < count; i++) {
-        if (!vc__take(f.k, call, i + 1, f.v[i], &o)) return f;
-        if (vc__adapts(&o) && types[i] < 16 && !vc__adapt(f.k, call, i + 1, &o, types[i])) return f;
+        if (!vc__operand_of(f.k, call, i + 1, f.v[i], &o)) return f;
+        if (vc__is_int_immediate(&o) && types[i] < 16 && !vc__adapt_immediate(f.k, call, i + 1, &o, types[i])) return f;
         if (o.type != types[i]) {
-            if (f.k) vc__refuse_operand(f.k, call, i + 1, &o, vc_type_name(types[i]));
+            if (f.k) vc__fail_operand(f.k, call, i + 1, &o, vc_type_name(types[i]));
             return f;
         }
         f.v[i] = vc__operand_value(f.k, &o);
@@ -16053,8 +16130,8 @@ static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
 /* Records an operation on operand 0; immediates cannot be folded. */
 static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
     uint32_t n = (uint32_t)f->v[0].bits;
-    if (!f->k) return vc__unfolded(vc__op_name[op]);
-    return vc__value(f->k, vc__record(f->k, op, f->k->node[n].flags & VC__NODE_DIVERGES, type, n, VC__NIL, VC__NIL, 0));
+    if (!f->k) return vc__unfoldable(vc__op_name[op]);
+    return vc__value(f->k, vc__record(f->k, op, f->k->node[n].flags & VC__NODE_VARIES, type, n, VC__NIL, VC__NIL, 0));
 }
 
 VC_API vc_val vc_pack_half2(vc_val v) {
@@ -16114,7 +16191,7 @@ VC_API vc_val vc_pack_unorm2x16(vc_val v) { return vc__pack_norm("vc_pack_unorm2
 static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t rows, bool is_signed) {
     uint32_t bits = 32 / rows;
     vc_val part[4];
-    if (!f->k) return vc__unfolded(f->call + 3);
+    if (!f->k) return vc__unfoldable(f->call + 3);
     vc_val v = is_signed ? vc__cast_kind(VC_I32, f->v[0]) : f->v[0];
     for (uint32_t i = 0; i < rows; i++) {
         part[i] = i + 1 < rows ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
@@ -16194,9 +16271,9 @@ static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
     uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL }, flags = 0;
     if (!f->type) return f->v[0];
     for (uint32_t i = 0; i < f->count && f->k; i++) {
-        node[i] = vc__fit(f->k, f->call, i + 1, f->v[i], i < 2 ? (vc_type)VC_U32 : kind);
+        node[i] = vc__fit_node(f->k, f->call, i + 1, f->v[i], i < 2 ? (vc_type)VC_U32 : kind);
         if (node[i] == VC__NIL) return vc__no_value();
-        flags |= f->k->node[node[i]].flags & VC__NODE_DIVERGES;
+        flags |= f->k->node[node[i]].flags & VC__NODE_VARIES;
     }
     if (f->k) return vc__value(f->k, vc__record(f->k, op, flags, kind, node[0], node[1], node[2], 0));
     for (uint32_t i = 0; i < 4; i++)
@@ -16409,14 +16486,14 @@ static void vc__printf_put(vc__printf_state *p, char c) {
 static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
-        return VC__REFUSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format", conversion,
-                          what);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format",
+                              conversion, what);
     for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
         number = number * 10 + (uint32_t)(*p->rest - '0');
         vc__printf_put(p, *p->rest);
     }
     if (number > VC__MAX_FIELD)
-        vc__refuse(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
+        vc__fail_call(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
     return number <= VC__MAX_FIELD;
 }
 
@@ -16437,20 +16514,20 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
         if (vc__conversions[i].letter == *p->rest) c = &vc__conversions[i];
     if (!c) {
         if (*p->rest == 's')
-            vc__refuse(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
+            vc__fail_call(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
         else
-            vc__refuse(p->k, "vc_printf",
+            vc__fail_call(p->k, "vc_printf",
                        "'%.*s' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%%%",
                        (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
     for (; flags < end; flags++)
         if (!strchr(c->flags, *flags)) {
-            vc__refuse(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags);
+            vc__fail_call(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags);
             return NULL;
         }
     if (precision && c->letter == 'c') {
-        vc__refuse(p->k, "vc_printf", "'%%c' does not go with a precision");
+        vc__fail_call(p->k, "vc_printf", "'%%c' does not go with a precision");
         return NULL;
     }
     vc__printf_put(p, *p->rest++);
@@ -16477,18 +16554,18 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     vc__operand o;
     uint32_t which = p->used + 1;
     if (p->used >= p->count)
-        return VC__REFUSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
     vc_val v = p->args[p->used++];
     vc_type type = vc_typeof(v);
     if (vc__is_complex(type)) {
-        if (!vc__take(p->k, "vc_printf", which, vc_re(v), &o)) return false;
+        if (!vc__operand_of(p->k, "vc_printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        return VC__REFUSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which,
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which,
                           vc__type_text(p->k, type).text);
-    } else if (!vc__take(p->k, "vc_printf", which, v, &o)) return false;
+    } else if (!vc__operand_of(p->k, "vc_printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
-        return VC__REFUSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which, vc__label_of(p->k, &o).text,
-                          vc_type_name(type), c->letter, c->types);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which,
+                              vc__label_of(p->k, &o).text, vc_type_name(type), c->letter, c->types);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
              vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
@@ -16514,7 +16591,7 @@ static bool vc__printf_read(vc__printf_state *p) {
         if (!c || !vc__printf_operand(p, c)) return false;
     }
     if (p->used == p->count) return true;
-    return VC__REFUSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
+    return VC__FAIL_FALSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
 }
 
 /* Returns the output buffer, which the first call adds. It is not counted in arg_count. */
@@ -16536,13 +16613,13 @@ static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text)
             && strcmp(k->format[i] + types_length + 1, text) == 0)
             return i;
     if (k->format_count >= VC__MAX_FORMATS) {
-        vc__refuse(k, "vc_printf", "more than %d formats", (int)VC__MAX_FORMATS);
+        vc__fail_call(k, "vc_printf", "more than %d formats", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
-    void *formats = vc__grown(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
+    void *formats = vc__array_grow(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
                               sizeof(const char *));
     if (formats) k->format = (const char **)formats;
-    char *copy = formats ? (char *)vc__arena_take(&k->allocator, &k->arena, size) : NULL;
+    char *copy = formats ? (char *)vc__arena_allocate(&k->allocator, &k->arena, size) : NULL;
     if (!copy) { vc__no_memory(k); return VC__NIL; }
     snprintf(copy, size, "%s:%s", types, text);
     k->format[k->format_count] = copy;
@@ -16577,22 +16654,22 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
 
 /* The runtime's number of a format: the implicit argument is the number of the kernel's first format. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
-    return vc_add(vc__implicit(k, "vc_printf", VC_HIDDEN_OUTPUT, k->output, 0), vc_u32(format));
+    return vc_add(vc__implicit(k, "vc_printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
 }
 
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
     vc__printf_state p;
     if (!vc__ready(k)) return;
     if (!format || (count && !args)) {
-        vc__refuse(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is");
+        vc__fail_call(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is");
         return;
     }
     if (strlen(format) > VC__MAX_FORMAT_BYTES) {
-        vc__refuse(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES);
+        vc__fail_call(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (count > VC__MAX_OUTPUT_OPERANDS) {
-        vc__refuse(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS);
+        vc__fail_call(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS);
         return;
     }
     memset(&p, 0, sizeof p);
@@ -16611,7 +16688,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     uint32_t node = vc__condition(k, "vc_assert", 1, condition);
     if (node == VC__NIL) return;
     if (!text || strlen(text) > VC__MAX_FORMAT_BYTES) {
-        vc__refuse(k, "vc_assert",
+        vc__fail_call(k, "vc_assert",
                    text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)",
                    (int)VC__MAX_FORMAT_BYTES);
         return;
@@ -16645,21 +16722,21 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     if (!d->type) d->type = format_kind ? format_kind : (vc_type)VC_F32;
     if (!access) d->access = d->storage ? VC_READ_WRITE : VC_READ;
     if ((uint32_t)d->dim > VC_DIM_BUFFER)
-        vc__refuse(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
+        vc__fail_call(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
     else if ((uint32_t)d->format >= VC__IMAGE_FORMATS)
-        vc__refuse(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
+        vc__fail_call(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
     else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
-        vc__refuse(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32", name,
-                   vc__type_text(k, d->type).text);
+        vc__fail_call(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32",
+                      name, vc__type_text(k, d->type).text);
     else if (d->format && !d->storage)
-        vc__refuse(k, call, "'%s' has a format and is sampled; only storage images have one", name);
+        vc__fail_call(k, call, "'%s' has a format and is sampled; only storage images have one", name);
     else if (format_kind && d->type != format_kind)
-        vc__refuse(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type),
+        vc__fail_call(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type),
                    vc__formats[d->format].glsl, vc_type_name(format_kind));
     else if (!d->storage && access && access != VC_READ)
-        vc__refuse(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
+        vc__fail_call(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
-        vc__refuse(k, call,
+        vc__fail_call(k, call,
                    "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be",
                    name, access);
     return !k->failed;
@@ -16677,9 +16754,9 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     o->image.dim = (uint8_t)d.dim;
     o->image.format = (uint8_t)d.format;
     o->image.storage = d.storage;
-    r.of = k;
+    r.kernel = k;
     r.node = node;
-    r.born = k->generation;
+    r.generation = k->generation;
     return r;
 }
 
@@ -16701,18 +16778,18 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
                                         : "is no storage image, and only those can be stored to";
     else if (use == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
     else if (use == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
-    if (why) vc__refuse(k, call, "image '%s' %s", name, why);
+    if (why) vc__fail_call(k, call, "image '%s' %s", name, why);
 }
 
 /* Returns the object of an image of k that supports this use; NULL after an error. */
 static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int use) {
     const char *why = NULL;
     if (!vc__ready(k)) return NULL;
-    if (!r->of) why = r->node ? "is the result of a call that failed" : "was never set";
-    else if (r->of != k) why = "belongs to another kernel";
-    else if (r->born != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE)
+    if (!r->kernel) why = r->node ? "is the result of a call that failed" : "was never set";
+    else if (r->kernel != k) why = "belongs to another kernel";
+    else if (r->generation != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE)
         why = "is from before vc_restart";
-    if (why) { vc__refuse(k, call, "the image %s", why); return NULL; }
+    if (why) { vc__fail_call(k, call, "the image %s", why); return NULL; }
     vc__object *o = &k->object[k->node[r->node].x];
     vc__check_image_use(k, call, o, use);
     return k->failed ? NULL : o;
@@ -16724,13 +16801,15 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
                                   vc_val v, vc_type kind, uint32_t rows) {
     char alternative[16] = "";
     vc__operand p;
-    if (k->failed || !vc__take(k, call, which, v, &p)) return VC__NIL;
-    if (kind == VC_I32 && vc__adapts(&p) && rows == 1 && !vc__adapt(k, call, which, &p, VC_I32)) return VC__NIL;
+    if (k->failed || !vc__operand_of(k, call, which, v, &p)) return VC__NIL;
+    if (kind == VC_I32 && vc__is_int_immediate(&p) && rows == 1 && !vc__adapt_immediate(k, call, which, &p, VC_I32))
+        return VC__NIL;
     bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
     if (kind_matches && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
     if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
-    vc__refuse(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text, vc_type_name(p.type),
-               o->name ? o->name : "", vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), alternative);
+    vc__fail_call(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text,
+                  vc_type_name(p.type), o->name ? o->name : "", vc__dims[o->image.dim].name,
+                  vc_type_name(vc__vec(kind, rows)), alternative);
     return VC__NIL;
 }
 
@@ -16738,14 +16817,14 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
 static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
     if (!one) return vc__image_operand(k, call, o, which, "level is", v, VC_I32, 1);
-    if (!(vc__is_immediate(v) && vc__is_int((vc_type)v.of) && v.bits == 0))
-        vc__refuse(k, call, "image '%s' has one level; it takes the immediate 0", o->name ? o->name : "");
+    if (!(vc__is_immediate(v) && vc__is_int((vc_type)v.owner) && v.bits == 0))
+        vc__fail_call(k, call, "image '%s' has one level; it takes the immediate 0", o->name ? o->name : "");
     return VC__NIL;
 }
 
 /* Divergence of an operand; 0 for VC__NIL. */
 static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
-    return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_DIVERGES;
+    return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_VARIES;
 }
 
 static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more,
@@ -16756,7 +16835,7 @@ static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t
 
 /* The kernel of a call: that of the image, or of an operand if the image has none. */
 static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
-    return image.of ? image.of : vc__kernel_without(call, image.node != 0, at, more, more);
+    return image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, more, more);
 }
 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
@@ -16786,17 +16865,17 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
     for (uint32_t i = 0; i < 3; i++) {
         packed |= ((uint32_t)offset[i] & 255u) << 8 * i;
         if (offset[i] < -8 || offset[i] > 7)
-            vc__refuse(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)offset[i]);
+            vc__fail_call(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)offset[i]);
         else if (offset[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
-            vc__refuse(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i], (long)offset[i],
-                       o->name ? o->name : "", vc__dims[o->image.dim].name);
+            vc__fail_call(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i],
+                          (long)offset[i], o -> name ? o -> name : "", vc__dims[o->image.dim].name);
     }
     return vc__sample(call, image, at, lod, packed);
 }
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
     static const char call[] = "vc_sample_grad";
-    vc_kernel *k = image.of ? image.of : vc__kernel_without(call, image.node != 0, at, dx, dy);
+    vc_kernel *k = image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
     uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
@@ -16814,9 +16893,9 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
-        vc__refuse(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "",
+        vc__fail_call(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "",
                    vc__dims[o->image.dim].name);
-    else if (component > 3) vc__refuse(k, call, "component %u; a texel has 0 to 3", component);
+    else if (component > 3) vc__fail_call(k, call, "component %u; a texel has 0 to 3", component);
     uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
     return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
 }
@@ -16844,12 +16923,12 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     static const char call[] = "vc_image_store";
     vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
-    if (!o || vc__in_switch(k, call)) return;
+    if (!o || vc__fail_in_switch(k, call)) return;
     uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
-    uint32_t v = a == VC__NIL ? VC__NIL : vc__fit(k, call, 3, value, k->node[image.node].type);
+    uint32_t v = a == VC__NIL ? VC__NIL : vc__fit_node(k, call, 3, value, k->node[image.node].type);
     if (v == VC__NIL) return;
     o->stored = true;
-    vc__record_pinned(k, k->now, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
+    vc__record_anchored(k, k->open_block, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
 }
 
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
@@ -16868,7 +16947,7 @@ VC_API vc_val vc_image_levels(vc_image_ref image) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
-        vc__refuse(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
+        vc__fail_call(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
     return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
 }
 
@@ -16900,9 +16979,9 @@ VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)V
                   && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
                   && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I
                   && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
-VC__SAME(hidden, (int)VC_HIDDEN_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_HIDDEN_GROUPS == (int)VD_HIDDEN_GROUPS
-         && (int)VC_HIDDEN_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_HIDDEN_LENGTH == (int)VD_HIDDEN_LENGTH
-         && (int)VC_HIDDEN_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_HIDDEN_OUTPUT == (int)VD_HIDDEN_OUTPUT);
+VC__SAME(hidden, (int)VC_IMPLICIT_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_IMPLICIT_GROUPS == (int)VD_HIDDEN_GROUPS
+         && (int)VC_IMPLICIT_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_IMPLICIT_LENGTH == (int)VD_HIDDEN_LENGTH
+         && (int)VC_IMPLICIT_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_IMPLICIT_OUTPUT == (int)VD_HIDDEN_OUTPUT);
 VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64
                       && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8 && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16
                       && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
@@ -16932,7 +17011,7 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     memset(&m, 0, sizeof m);
     for (int i = 0; i < count; i++) {
         const vd_device_info *d = vd_device(ctx, i);
-        m.lacks |= ~d->features & VC__ALL_FEATURES;
+        m.missing_features |= ~d->features & VC__ALL_FEATURES;
         for (int j = 0; j < 3; j++) {
             m.max_groups[j] = i ? vc__min_u32(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];
             m.max_local_size[j] = i ? vc__min_u32(m.max_local_size[j], d->limits.max_local_size[j])
@@ -16982,7 +17061,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
     to->access = from->access;
-    to->place = from->place;
+    to->place = from->location;
     to->size = from->size;
     to->align = from->align;
     to->may_alias = from->may_alias;
@@ -16991,11 +17070,11 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->format = (vd_format)from->format;
 }
 
-static void vc__glue_hidden(vd_hidden_info *to, const vc_hidden_info *from) {
+static void vc__glue_implicit(vd_hidden_info *to, const vc_implicit_info *from) {
     to->kind = (vd_hidden)from->kind;
     to->arg = from->arg;
     to->axis = from->axis;
-    to->place = from->place;
+    to->place = from->offset;
 }
 
 /* The output that each backend compiles. */
@@ -17021,17 +17100,17 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
-    for (int i = 0; i < info->hidden_count; i++) vc__glue_hidden(&hidden[i], &info->hidden[i]);
+    for (int i = 0; i < info->implicit_count; i++) vc__glue_implicit(&hidden[i], &info->implicit[i]);
     desc.name = info->name;
     desc.code_kind = code;
-    desc.code = code == VD_CODE_SPIRV ? (const void *)(f->words.at + f->skip) : f->text.at;
+    desc.code = code == VD_CODE_SPIRV ? (const void *)(f->words.data + f->skip) : f->text.data;
     desc.code_size = code == VD_CODE_SPIRV ? (f->words.count - f->skip) * sizeof(uint32_t) : 0;
     desc.entry = info->entry;
     desc.args = args;
     desc.arg_count = info->arg_count;
     desc.hidden = hidden;
-    desc.hidden_count = info->hidden_count;
-    desc.value_bytes = info->value_bytes;
+    desc.hidden_count = info->implicit_count;
+    desc.value_bytes = info->argument_bytes;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     desc.shared_bytes = info->shared_bytes;
     desc.features = info->features;
@@ -17041,7 +17120,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
 }
 
 static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
-    /* indexed by vc__lack */
+    /* indexed by vc__missing_resource */
     static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED };
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
@@ -17055,17 +17134,17 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
         return kernel;
     }
     if (form == VC_BUFFERS_DEFAULT)
-        form = vd_machine(ctx).lacks & VC__ADDRESS_NEEDS ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
-    if (k && !k->desc.buffers && k->desc.machine.lacks & VC__ADDRESS_NEEDS) form = VC_BUFFERS_BINDING;
+        form = vd_machine(ctx).missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    if (k && !k->desc.buffers && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) form = VC_BUFFERS_BINDING;
     if (!k || !vc__build(k, target, form)) {
-        vd_error_set(results[k ? k->lack : VC__LACK_NONE], "%s", vc_error(k));
+        vd_error_set(results[k ? k->missing : VC__MISSING_NONE], "%s", vc_error(k));
         return kernel;
     }
     const vc__form *f = vc__form_of(k, target, form);
     for (int i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     size_t arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
-    char *memory = (char *)vc__arena_take(&k->allocator, &k->arena,
-                                          arg_bytes + (size_t)f->info.hidden_count * sizeof(vd_hidden_info));
+    char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
+                                          arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_hidden_info));
     if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
     return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)memory,
                            (vd_hidden_info *)(void *)(memory + arg_bytes));

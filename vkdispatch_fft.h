@@ -1117,7 +1117,7 @@ static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first,
     in[0] = first;
     in[1] = f->gets[1] ? second : none;
     f->write(k, in, &out, f->user);
-    if (!out.of || out.of >= 4096) return out;
+    if (!out.owner || out.owner >= 4096) return out;
     out = vc_const(k, out);
     return f->also ? vc_cast(f->also, out) : out;
 }
@@ -1166,7 +1166,7 @@ static const char *vd__fragment_find_argument(const vd__fragment_trial *t) {
                                                : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL
                                                                               : VC_TARGET_SPIRV);
     int i, declared = info ? info->arg_count : 0;
-    for (i = 0; info && i < info->hidden_count; i++) declared -= info->hidden[i].kind == VC_HIDDEN_OUTPUT;
+    for (i = 0; info && i < info->implicit_count; i++) declared -= info->implicit[i].kind == VC_IMPLICIT_OUTPUT;
     return declared > t->arguments ? info->args[t->arguments].name : NULL;
 }
 
@@ -1177,8 +1177,8 @@ static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
     vc_type type = vc_typeof(out);
     const char *argument;
     bool accepted = f->wants ? type == f->wants || type == f->also : type >= VC_I8 && type <= VC_F64;
-    if (!out.of) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
-    if (out.of != (uintptr_t)t->k || !type)
+    if (!out.owner) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
+    if (out.owner != (uintptr_t)t->k || !type)
         return vd_error_set(VD_ERROR_INVALID, "%s leaves what is no value of this kernel in *out", f->name);
     if (!accepted)
         return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(type),
@@ -1347,12 +1347,12 @@ static vd_result vd__plan_check_unused(vd_buffer buffer, const char *role, const
 
 /* Checks the identity element of a user-defined combine function. */
 static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
-    if (!identity.of && !combine) return VD_OK;
-    if (!identity.of)
+    if (!identity.owner && !combine) return VD_OK;
+    if (!identity.owner)
         return vd_error_set(VD_ERROR_INVALID, "there is a combine, but no identity, the immediate with which it "
                             "changes nothing");
     if (!combine) return vd_error_set(VD_ERROR_INVALID, "there is an identity, but no combine, to which it belongs");
-    if (identity.of >= 4096)
+    if (identity.owner >= 4096)
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel; it takes an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "identity is %s, type is %s", vc_type_name(vc_typeof(identity)),
@@ -3112,7 +3112,7 @@ static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
 
 /* Arithmetic that simplifies immediates of zero, which occur in zero-padded transforms. The builder must not do so,
    because x + 0 differs from x for -0. */
-static bool vd__fft_is_zero(vc_val a) { return a.of < 4096 && a.bits == 0; }
+static bool vd__fft_is_zero(vc_val a) { return a.owner < 4096 && a.bits == 0; }
 static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
 static vc_val vd__fft_minus(vc_val a, vc_val b) {
     return vd__fft_is_zero(b) ? a : vd__fft_is_zero(a) ? vc_neg(b) : vc_sub(a, b);
@@ -3801,8 +3801,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
 static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
                               vd_fft_value *value) {
     hook(k, at, value, h->user);
-    if (value->re.of && value->re.of < 4096) value->re = vc_const(k, value->re);
-    if (value->im.of && value->im.of < 4096) value->im = vc_const(k, value->im);
+    if (value->re.owner && value->re.owner < 4096) value->re = vc_const(k, value->re);
+    if (value->im.owner && value->im.owner < 4096) value->im = vc_const(k, value->im);
 }
 
 /* Passes x through a hook. */
@@ -3844,8 +3844,8 @@ static vd_result vd__fft_add_argument(vd_fft *p, const vc_arg_info *arg) {
 
 /* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
 static bool vd__fft_is_implicit(const vc_info *info, int arg) {
-    for (int i = 0; i < info->hidden_count; i++)
-        if (info->hidden[i].kind == VC_HIDDEN_OUTPUT && info->hidden[i].arg == (uint32_t)arg) return true;
+    for (int i = 0; i < info->implicit_count; i++)
+        if (info->implicit[i].kind == VC_IMPLICIT_OUTPUT && info->implicit[i].arg == (uint32_t)arg) return true;
     return false;
 }
 
@@ -3876,10 +3876,10 @@ static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bo
     bool right = true;
     part[0] = &v->re;
     part[1] = is_real ? &v->re : &v->im;
-    if (stores && !part[0]->of && !part[1]->of) return VD_OK;
+    if (stores && !part[0]->owner && !part[1]->owner) return VD_OK;
     for (int i = 0; i < 2; i++) {
-        right &= part[i]->of && vc_typeof(*part[i]) == p->real;
-        is[i] = part[i]->of ? vc_type_name(vc_typeof(*part[i])) : "nothing";
+        right &= part[i]->owner && vc_typeof(*part[i]) == p->real;
+        is[i] = part[i]->owner ? vc_type_name(vc_typeof(*part[i])) : "nothing";
     }
     if (right) return VD_OK;
     if (is_real)
@@ -3906,8 +3906,8 @@ static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *b
     value.im = is_real ? zero : vc_component(v, 1);
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
     if (!vc_error(k)) result = vd__fft_check_result(p, &value, stores, is_real);
-    if (is_real) value.im = value.re.of ? zero : value.re;
-    if (!result && (!stores || value.re.of || value.im.of)) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
+    if (is_real) value.im = value.re.owner ? zero : value.re;
+    if (!result && (!stores || value.re.owner || value.im.owner)) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
     return result;
 }
 
@@ -4157,7 +4157,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_phase *
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
     if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
-    if (!x.re.of && !x.im.of) return; /* the store hook stores nothing */
+    if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at,
@@ -5190,7 +5190,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* Stores a pair of numbers as element `at` of a row. */
 static void vd__real_put_stored(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
-    if (!x.re.of && !x.im.of) return; /* the store hook stores nothing */
+    if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
@@ -5220,9 +5220,9 @@ static vc_val vd__real_output_of(const vd__fft_writer *w, vd__real_row row, vc_v
 static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
         vc_val y = vd__real_output_of(w, row, k, x, factor);
-        if (y.of && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
+        if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
         /* without `of`, the store hook stores nothing */
-        if (y.of) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
+        if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
     }
 }
 
@@ -5720,7 +5720,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     s.v[0] = v = vc_cast(w->type[0], v);
     if (w->desc->op == VD_REDUCE_NORM) s.v[0] = vc_mul(v, v);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
-        if (w->shift.of) s.v[0] = vc_sub(v, w->shift);
+        if (w->shift.owner) s.v[0] = vc_sub(v, w->shift);
         s.v[2] = vc_u32(1);
     }
     if (!vd__reduce_is_arg(w->desc->op)) return s;
@@ -6077,7 +6077,7 @@ static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
 static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
     vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
-    vc_val extra = w->shift.of ? vc_add(v, w->shift) : v;
+    vc_val extra = w->shift.owner ? vc_add(v, w->shift) : v;
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
     if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, w->length));
@@ -6146,7 +6146,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
                              vd__reduce_cell_count(p));
         if (!of_elements) w->shared = w->cells;
     }
-    if (!w->shared.of && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->form))
+    if (!w->shared.kernel && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->form))
         w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
         for (uint32_t i = 0; i < w->info->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
@@ -8316,7 +8316,7 @@ typedef struct vd__top_writer {
 /* Executes the body for each i < count, distributed over the threads. All threads iterate equally often. */
 #define VD__TOP_FOR(w, i, count) \
     VC_FOR_STEP((w)->k, first_##i, vc_u32(0), count, vc_u32((w)->plan->threads)) \
-        for (vc_val i = vc_add((w)->thread, first_##i); i.of; i.of = 0) VC_IF((w)->k, vc_lt(i, count))
+        for (vc_val i = vc_add((w)->thread, first_##i); i.owner; i.owner = 0) VC_IF((w)->k, vc_lt(i, count))
 
 /* Elements to select from: elements of the row from `first` on, or the results of the row's parts. For the latter, all
    counts are 0 in work-groups that are not the last one of their row: a condition around barriers instead would make
@@ -9665,7 +9665,7 @@ static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_
     vc_val element = vc_u32(0), first;
     uint32_t i;
     if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
-    if (p->desc.filter && !vc_error(k)) p->is_mute |= !v->re.of || !v->im.of;
+    if (p->desc.filter && !vc_error(k)) p->is_mute |= !v->re.owner || !v->im.owner;
     v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
     v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
     if (!pass) return;

@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     printf("---- GLSL\n%s\n---- operations\n%s\n---- arguments\n", glsl, dump);
     const vc_info *info = vc_reflect(k);
     for (int i = 0; i < info->arg_count; i++)
-        printf("%-8s %-6s %s %u\n", info->args[i].name, vc_type_name(info->args[i].type), kinds[info->args[i].kind], (unsigned)info->args[i].place);
+        printf("%-8s %-6s %s %u\n", info->args[i].name, vc_type_name(info->args[i].type), kinds[info->args[i].kind], (unsigned)info->args[i].location);
     printf("\n---- SPIR-V, %u words\n", (unsigned)count);
     print_spirv(words, count);
     vc_free(k);

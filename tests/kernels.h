@@ -27,7 +27,8 @@
 /* The machine of a context, except that it has all types: a kernel that uses one is built, and what it needs of the device tells whether it can run. */
 static inline vc_machine machine_with_all_types(const vd_context *ctx) {
     vc_machine m = vd_machine(ctx);
-    m.lacks &= ~((uint64_t)VC_FEATURE_F16 | VC_FEATURE_F64 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16);
+    m.missing_features &= ~((uint64_t)VC_FEATURE_F16 | VC_FEATURE_F64 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64
+                            | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16);
     return m;
 }
 #endif
@@ -121,7 +122,7 @@ enum { B = 1, I = 2, U = 4, F = 8 };
     X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
     X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1) \
     X(popcount, 1, I|U, 0) X(clz, 1, I|U, 0) X(ctz, 1, I|U, 0) X(find_lsb, 1, I|U, I) X(find_msb, 1, I|U, I) X(bit_reverse, 1, I|U, 0) \
-    X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bit_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) X(add_carry, 2, I|U, 0) \
+    X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bitfield_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) X(add_carry, 2, I|U, 0) \
     X(sub_borrow, 2, I|U, 0) X(abs_diff, 2, I|U, U) X(add_sat, 2, I|U, 0) X(sub_sat, 2, I|U, 0) X(average, 2, I|U, 0)
 #define OPS_NAME(name, arity, kinds, gives) O_##name,
 typedef enum OpName { OPS(OPS_NAME) O_COUNT } OpName;
@@ -223,7 +224,7 @@ static inline uint64_t want_bits_of_int(OpName op, unsigned w, bool s, int64_t a
     case O_byte_swap: return mirrored(x, w, 8);
     case O_rotl: at = y & (w - 1); return at ? x << at | x >> (w - at) : x;
     case O_rotr: at = y & (w - 1); return at ? x >> at | x << (w - at) : x;
-    case O_bit_extract:
+    case O_bitfield_extract:
         at = y & (w - 1);
         count = z > w - at ? w - at : z;
         x = count < 64 ? x >> at & ((UINT64_C(1) << count) - 1) : x;

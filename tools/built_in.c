@@ -46,11 +46,12 @@ static void print(const char *name, vc_kernel *k) {
 int main(void) {
     vc_kernel *k = move(), *r = rounded();
     const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r);
-    if (!info || info->value_bytes != 20 || info->args[0].place != 0 || info->args[1].place != 8 || info->args[2].place != 16 || info->hidden_count) {
+    if (!info || info->argument_bytes != 20 || info->args[0].location != 0 || info->args[1].location != 8
+        || info->args[2].location != 16 || info->implicit_count) {
         fprintf(stderr, "built_in: %s\n", vc_error(k) ? vc_error(k) : "the block of values is not as the runtime fills it");
         return 1;
     }
-    if (!round_info || round_info->value_bytes || round_info->args[0].place) {
+    if (!round_info || round_info->argument_bytes || round_info->args[0].location) {
         fprintf(stderr, "built_in: %s\n", vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
         return 1;
     }

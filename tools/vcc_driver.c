@@ -252,14 +252,14 @@ static const char *arg_kind(vc_arg_kind kind) {
     return names[kind];
 }
 
-static const char *hidden_kind(vc_hidden kind) {
+static const char *hidden_kind(vc_implicit kind) {
     switch (kind) {
-    case VC_HIDDEN_THREADS: return "VD_HIDDEN_THREADS";
-    case VC_HIDDEN_GROUPS: return "VD_HIDDEN_GROUPS";
-    case VC_HIDDEN_GROUP_BASE: return "VD_HIDDEN_GROUP_BASE";
-    case VC_HIDDEN_LENGTH: return "VD_HIDDEN_LENGTH";
-    case VC_HIDDEN_SHAPE: return "VD_HIDDEN_SHAPE";
-    case VC_HIDDEN_OUTPUT: return "VD_HIDDEN_OUTPUT";
+    case VC_IMPLICIT_THREADS: return "VD_HIDDEN_THREADS";
+    case VC_IMPLICIT_GROUPS: return "VD_HIDDEN_GROUPS";
+    case VC_IMPLICIT_GROUP_BASE: return "VD_HIDDEN_GROUP_BASE";
+    case VC_IMPLICIT_LENGTH: return "VD_HIDDEN_LENGTH";
+    case VC_IMPLICIT_SHAPE: return "VD_HIDDEN_SHAPE";
+    case VC_IMPLICIT_OUTPUT: return "VD_HIDDEN_OUTPUT";
     default: fail("a hidden value of kind %d", (int)kind); return "";
     }
 }
@@ -289,18 +289,18 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
         put_string(b, "    { ");
         if (a->name) say_literal(b, a->name); else put_string(b, "NULL");
         say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type, vc_type_name(a->type), (unsigned long)a->access,
-            (unsigned long)a->place, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false");
+            (unsigned long)a->location, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false");
         say(b, ", %s, (vd_dim)%d, (vd_format)%d }%s\n", a->sampled ? "true" : "false", (int)a->dim, (int)a->format, i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
-    if (info->hidden_count)
-        say(b, "static const vd_hidden_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->hidden_count);
-    for (i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis, (unsigned long)h->place,
-            i + 1 < info->hidden_count ? "," : "");
+    if (info->implicit_count)
+        say(b, "static const vd_hidden_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->implicit_count);
+    for (i = 0; i < info->implicit_count; i++) {
+        const vc_implicit_info *h = &info->implicit[i];
+        say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis, (unsigned long)h->offset,
+            i + 1 < info->implicit_count ? "," : "");
     }
-    if (info->hidden_count) say(b, "};\n");
+    if (info->implicit_count) say(b, "};\n");
     if (info->format_count) say(b, "static const char *const %s_%s_formats[%d] = {\n", name, form, info->format_count);
     for (i = 0; i < info->format_count; i++) {
         put_string(b, "    ");
@@ -314,8 +314,8 @@ static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
     const char *form = forms[f].name;
     say(b, "    { \"%s\", %s, %s_%s_code, sizeof %s_%s_code, \"%s\", ", name, forms[f].code, name, form, name, form, info->entry);
     if (info->arg_count) say(b, "%s_%s_args, %d, ", name, form, info->arg_count); else say(b, "NULL, 0, ");
-    if (info->hidden_count) say(b, "%s_%s_hidden, %d, ", name, form, info->hidden_count); else say(b, "NULL, 0, ");
-    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx, ", (unsigned long)info->value_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
+    if (info->implicit_count) say(b, "%s_%s_hidden, %d, ", name, form, info->implicit_count); else say(b, "NULL, 0, ");
+    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx, ", (unsigned long)info->argument_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
         (unsigned long)info->local_size[2], (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
     if (info->format_count) say(b, "%s_%s_formats, %d }", name, form, info->format_count); else put_string(b, "NULL, 0 }");
 }
@@ -390,7 +390,7 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
     put_u64(b, needs_of(info));
     for (i = 0; i < 3; i++) put_u32(b, info->local_size[i]);
     put_u32(b, info->shared_bytes);
-    put_u32(b, info->value_bytes);
+    put_u32(b, info->argument_bytes);
     put_text(b, info->entry);
     put_u32(b, (uint32_t)info->arg_count);
     for (i = 0; i < info->arg_count; i++) {
@@ -399,7 +399,7 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
         put_u32(b, (uint32_t)a->kind);
         put_u32(b, a->type);
         put_u32(b, a->access);
-        put_u32(b, a->place);
+        put_u32(b, a->location);
         put_u32(b, a->size);
         put_u32(b, a->align);
         put_u32(b, a->may_alias ? 1 : 0);
@@ -408,15 +408,15 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
         put_u32(b, (uint32_t)a->dim);
         put_u32(b, (uint32_t)a->format);
     }
-    put_u32(b, (uint32_t)info->hidden_count);
-    for (i = 0; i < info->hidden_count; i++) {
-        put_u32(b, (uint32_t)info->hidden[i].kind);
-        put_u32(b, info->hidden[i].arg);
-        put_u32(b, info->hidden[i].axis);
-        put_u32(b, info->hidden[i].place);
+    put_u32(b, (uint32_t)info->implicit_count);
+    for (i = 0; i < info->implicit_count; i++) {
+        put_u32(b, (uint32_t)info->implicit[i].kind);
+        put_u32(b, info->implicit[i].arg);
+        put_u32(b, info->implicit[i].axis);
+        put_u32(b, info->implicit[i].offset);
     }
-    for (i = 0; i < info->hidden_count; i++) if (info->hidden[i].kind == VC_HIDDEN_OUTPUT) break;
-    if (i < info->hidden_count) {
+    for (i = 0; i < info->implicit_count; i++) if (info->implicit[i].kind == VC_IMPLICIT_OUTPUT) break;
+    if (i < info->implicit_count) {
         put_u32(b, (uint32_t)info->format_count);
         for (i = 0; i < info->format_count; i++) put_text(b, info->formats[i]);
     }

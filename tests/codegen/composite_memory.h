@@ -41,7 +41,8 @@ static void visit(vc_kernel *k, vc_type type, uint32_t offset, Visit *each, void
         for (i = 0; i < rows_of(type); i++) each(type & 15u, offset + i * kind_width(type & 15u) / 8, user);
         return;
     }
-    for (parts = 0; parts < vc__direct_count(k, type); parts++) visit(k, vc__direct(k, type, parts).type, offset + vc_offset_of(k, type, parts), each, user);
+    for (parts = 0; parts < vc__direct_part_count(k, type); parts++)
+        visit(k, vc__direct_part(k, type, parts).type, offset + vc_offset_of(k, type, parts), each, user);
 }
 
 typedef struct Filler { uint8_t *to; uint32_t item, scalar; } Filler;

@@ -116,10 +116,10 @@ static bool right_reflection(const Case *c, vc_kernel *k) {
     if (!info || info->arg_count != 2) return false;
     a = &info->args[0];
     if (a->kind != VC_ARG_IMAGE || a->dim != c->desc.dim || a->format != c->desc.format || a->sampled == c->desc.storage) return false;
-    if (a->access != access || a->type != c->desc.type || a->place != 0 || a->size != 0 || !(info->features & VC_FEATURE_IMAGE)) return false;
-    if (info->args[1].kind == VC_ARG_BINDING && info->args[1].place != 1) return false;
+    if (a->access != access || a->type != c->desc.type || a->location != 0 || a->size != 0 || !(info->features & VC_FEATURE_IMAGE)) return false;
+    if (info->args[1].kind == VC_ARG_BINDING && info->args[1].location != 1) return false;
     other = vc_reflect_for(k, VC_TARGET_CUDA);
-    return !other || (other->args[0].kind == VC_ARG_IMAGE && other->args[0].size == 8 && other->args[0].place == 0 && other->args[1].place == 8);
+    return !other || (other->args[0].kind == VC_ARG_IMAGE && other->args[0].size == 8 && other->args[0].location == 0 && other->args[1].location == 8);
 }
 
 static void try_form(const Case *c, vc_kernel *k, const char *form) {

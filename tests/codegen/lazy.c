@@ -119,7 +119,7 @@ static bool right(Which which) {
 
 /* ---- CUDA C on the host ---- */
 
-static void put(char *block, const vc_info *info, int arg, void *at) { memcpy(block + info->args[arg].place, &at, sizeof at); }
+static void put(char *block, const vc_info *info, int arg, void *at) { memcpy(block + info->args[arg].location, &at, sizeof at); }
 
 static void check_on_host(Which which) {
     vc_kernel_desc desc;
@@ -138,9 +138,9 @@ static void check_on_host(Which which) {
     put(block, info, 1, in_y);
     put(block, info, 2, out_calls);
     put(block, info, 3, out_data);
-    for (int i = 0; i < info->hidden_count; i++) {
-        uint32_t value = info->hidden[i].kind == VC_HIDDEN_LENGTH ? ELEMENTS : info->hidden[i].kind == VC_HIDDEN_THREADS ? THREADS : 0;
-        memcpy(block + info->hidden[i].place, &value, 4);
+    for (int i = 0; i < info->implicit_count; i++) {
+        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_LENGTH ? ELEMENTS : info->implicit[i].kind == VC_IMPLICIT_THREADS ? THREADS : 0;
+        memcpy(block + info->implicit[i].offset, &value, 4);
     }
     text = (char *)malloc(strlen(vc_source(k, VC_TARGET_CUDA)) + sizeof host_cuda_runner + 200);
     strcpy(text, vc_source(k, VC_TARGET_CUDA));

@@ -211,7 +211,7 @@ static void build_field(const Case *c, vc_kernel *k) {
             at = vc_u32(fields[c->number].offset);
             count = vc_u32(fields[c->number].count);
         }
-        vc_store(io.out, i, c->letters ? vc_bit_extract(a, at, count) : vc_bit_insert(a, b, at, count));
+        vc_store(io.out, i, c->letters ? vc_bitfield_extract(a, at, count) : vc_bitfield_insert(a, b, at, count));
     }
 }
 static bool want_field(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
@@ -222,7 +222,7 @@ static bool want_field(const Case *c, size_t element, unsigned component, int va
     at &= width - 1;
     if (count > width - at) count = width - at;
     mask = (count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)) << at;
-    if (c->letters) w->bits = narrow(kind, want_int(O_bit_extract, kind, a, at, count));
+    if (c->letters) w->bits = narrow(kind, want_int(O_bitfield_extract, kind, a, at, count));
     else w->bits = narrow(kind, (a & ~mask) | (b << at & mask));
     return variant == 0;
 }
@@ -791,15 +791,15 @@ static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const u
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].place = a->place; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+        args[i].place = a->location; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
     }
-    for (int i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->place;
+    for (int i = 0; i < info->implicit_count; i++) {
+        const vc_implicit_info *h = &info->implicit[i];
+        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->offset;
     }
     desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
-    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->hidden_count;
-    desc.value_bytes = info->value_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
+    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->implicit_count;
+    desc.value_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     return vd_kernel_create(ctx, &desc);
 }
@@ -830,7 +830,7 @@ static void build_for_form(const Case *c, const Form *f) {
     desc.name = c->name;
     desc.local_size[0] = LOCAL;
     desc.buffers = f->buffers;
-    if (f->ctx) desc.machine.lacks = machine_with_all_types(f->ctx).lacks & WITHOUT;
+    if (f->ctx) desc.machine.missing_features = machine_with_all_types(f->ctx).missing_features & WITHOUT;
     if (kernel) vc_restart(kernel, &desc); else kernel = vc_begin(&desc);
     c->build(c, kernel);
 }
@@ -881,7 +881,7 @@ static const char *check_form(const Case *c, const Form *f) {
 enum { BATCH = 48 };
 typedef struct Call { /* what calling a kernel takes */
     vc_arg_info args[ROLES + 2];
-    vc_hidden_info hidden[16];
+    vc_implicit_info hidden[16];
     int arg_count, hidden_count;
     uint32_t value_bytes;
 } Call;
@@ -930,13 +930,13 @@ static void compile_cuda(void) {
     }
 }
 
-static uint32_t hidden_value(const Case *c, const vc_hidden_info *h, uint32_t threads) {
+static uint32_t hidden_value(const Case *c, const vc_implicit_info *h, uint32_t threads) {
     vc_type type = h->arg < ROLES && c->in[h->arg] ? c->in[h->arg] : c->out; /* buffers come first, without gaps */
     switch (h->kind) {
-    case VC_HIDDEN_THREADS: return h->axis ? 1 : threads;
-    case VC_HIDDEN_GROUPS: return h->axis ? 1 : (threads + LOCAL - 1) / LOCAL;
-    case VC_HIDDEN_LENGTH: return (uint32_t)elements_of(type);
-    case VC_HIDDEN_SHAPE: return h->axis == 0 ? (uint32_t)elements_of(type) / 8 : h->axis == 1 ? 8 : 1;
+    case VC_IMPLICIT_THREADS: return h->axis ? 1 : threads;
+    case VC_IMPLICIT_GROUPS: return h->axis ? 1 : (threads + LOCAL - 1) / LOCAL;
+    case VC_IMPLICIT_LENGTH: return (uint32_t)elements_of(type);
+    case VC_IMPLICIT_SHAPE: return h->axis == 0 ? (uint32_t)elements_of(type) / 8 : h->axis == 1 ? 8 : 1;
     default: return 0;
     }
 }
@@ -962,15 +962,15 @@ static void fill_block(const Case *c, const Call *call, uint8_t *block, uint8_t 
     for (int i = 0; i < call->arg_count; i++) {
         const vc_arg_info *a = &call->args[i];
         const void *at = NULL;
-        if (a->kind == VC_ARG_VALUE) { memcpy(block + a->place, inputs[kind_of(c->param)][0], a->size); continue; }
+        if (a->kind == VC_ARG_VALUE) { memcpy(block + a->location, inputs[kind_of(c->param)][0], a->size); continue; }
         while (role < ROLES && !c->in[role]) role++;
         at = role < ROLES ? inputs[kind_of(c->in[role])][role] : out;
         role++;
-        if (a->kind == VC_ARG_ADDRESS) memcpy(block + a->place, &at, sizeof at);
+        if (a->kind == VC_ARG_ADDRESS) memcpy(block + a->location, &at, sizeof at);
     }
     for (int i = 0; i < call->hidden_count; i++) {
         value = hidden_value(c, &call->hidden[i], threads);
-        memcpy(block + call->hidden[i].place, &value, 4);
+        memcpy(block + call->hidden[i].offset, &value, 4);
     }
 }
 
@@ -1084,10 +1084,10 @@ static char *copied(const char *text) {
 
 static void keep_call(Call *to, const vc_info *info) {
     to->arg_count = info->arg_count;
-    to->hidden_count = info->hidden_count;
-    to->value_bytes = info->value_bytes;
+    to->hidden_count = info->implicit_count;
+    to->value_bytes = info->argument_bytes;
     memcpy(to->args, info->args, (size_t)info->arg_count * sizeof info->args[0]);
-    memcpy(to->hidden, info->hidden, (size_t)info->hidden_count * sizeof info->hidden[0]);
+    memcpy(to->hidden, info->implicit, (size_t)info->implicit_count * sizeof info->implicit[0]);
 }
 
 /* NULL, or why its texts could not be had. */
@@ -1259,7 +1259,7 @@ static void build_geometry(const Case *c, vc_kernel *k) {
         case G_normalize: r = vc_normalize(a); break;
         case G_cross: r = vc_cross(a, b); break;
         case G_faceforward: r = vc_faceforward(a, b, d); break;
-        case G_mirror: r = vc_mirror(a, b); break;
+        case G_mirror: r = vc_reflect_vector(a, b); break;
         default: r = vc_refract(a, b, d); break;
         }
         vc_store(io.out, i, r);

@@ -96,16 +96,16 @@ static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_c
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].place = a->place; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+        args[i].place = a->location; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
     }
-    for (int i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->place;
+    for (int i = 0; i < info->implicit_count; i++) {
+        const vc_implicit_info *h = &info->implicit[i];
+        hidden[i].kind = (vd_hidden)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].place = h->offset;
     }
     desc.name = info->name; desc.code_kind = kind; desc.code = code; desc.code_size = size;
     if (kind != VD_CODE_SPIRV) desc.entry = info->entry;
-    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->hidden_count;
-    desc.value_bytes = info->value_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
+    desc.args = args; desc.arg_count = info->arg_count; desc.hidden = hidden; desc.hidden_count = info->implicit_count;
+    desc.value_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     return vd_kernel_create(ctx, &desc);
 }

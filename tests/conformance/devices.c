@@ -113,7 +113,8 @@ TEST(features_can_be_done_without) {
     uint64_t has = vd_device(ctx, 0)->features;
     assert_true((has & desc.disable) == 0);
     assert_true((has & ~had) == 0);
-    assert_true((vd_machine(ctx).lacks & (VC_FEATURE_F64 | VC_FEATURE_ADDRESS | VC_FEATURE_I64)) == (VC_FEATURE_F64 | VC_FEATURE_ADDRESS | VC_FEATURE_I64));
+    assert_true((vd_machine(ctx).missing_features & (VC_FEATURE_F64 | VC_FEATURE_ADDRESS | VC_FEATURE_I64))
+                == (VC_FEATURE_F64 | VC_FEATURE_ADDRESS | VC_FEATURE_I64));
     vd_context_destroy(ctx);
 }
 
@@ -126,7 +127,7 @@ TEST(machine_of_the_builder_is_the_device) {
         assert_int_equal(m.max_groups[axis], info->limits.max_groups[axis]);
         assert_int_equal(m.max_local_size[axis], info->limits.max_local_size[axis]);
     }
-    assert_true(((m.lacks & VC_FEATURE_F64) != 0) == !(info->features & VD_FEATURE_F64));
+    assert_true(((m.missing_features & VC_FEATURE_F64) != 0) == !(info->features & VD_FEATURE_F64));
 }
 
 TEST(several_contexts_live_side_by_side) {

@@ -159,7 +159,7 @@ TEST_EXECUTED(every_conversion_prints_what_the_host_prints) {
     for (int form = 0; form < 2; form++) {
         vd_context *ctx = context_that_prints(f, form, 0, 1, 1);
         for (size_t i = 0; i < COUNT(kinds); i++) {
-            uint64_t lacks = vd_machine(ctx).lacks;
+            uint64_t lacks = vd_machine(ctx).missing_features;
             if (f->backend == VD_BACKEND_OPENCL || f->backend == VD_BACKEND_CUDA) lacks &= VC_FEATURE_F64; /* texts in C do without the others */
             if (kinds[i].needs & lacks) print_message("# %s is not had here\n", vc_type_name(kinds[i].type));
             else print_kind(ctx, &kinds[i]);

@@ -79,7 +79,7 @@ static void keep_ref(Player *p, vc_ref r, bool buffer, bool var) {
     s->type = r.type;
     s->kernel = p->now;
     s->depth = p->depth[p->now];
-    s->closed = r.of == NULL;
+    s->closed = r.kernel == NULL;
     s->buffer = buffer;
     s->var = var;
 }
@@ -140,7 +140,7 @@ static Place *pick_place(Player *p, bool var) {
     if (careless(p)) return &p->place[start];
     for (unsigned i = 0; i < REFS; i++) {
         Place *s = &p->place[(start + i) % REFS];
-        if (!s->closed && s->kernel == p->now && s->var == var && s->r.of && (s->type < 64 || p->wild)) return s;
+        if (!s->closed && s->kernel == p->now && s->var == var && s->r.kernel && (s->type < 64 || p->wild)) return s;
     }
     return NULL;
 }
@@ -196,7 +196,7 @@ static const struct { vc_val (*one)(vc_val); vc_val (*two)(vc_val, vc_val); vc_v
     { vc_unpack_4xi8, NULL, NULL, VC_U32, 0, 0 }, { vc_unpack_2x32, NULL, NULL, VC_F64, 0, 0 }, { vc_hash_bits, NULL, NULL, VC_U64, 0, 0 },
     { vc_normal, NULL, NULL, VC_U32X4, 0, 0 }, { vc_frexp_mantissa, NULL, NULL, VC_F32X2, 0, 0 }, { vc_frexp_exponent, NULL, NULL, VC_F16, 0, 0 },
     { vc_norm, NULL, NULL, VC_F32X3, 0, 0 }, { vc_normalize, NULL, NULL, VC_F32X2, 0, 0 }, { NULL, vc_ldexp, NULL, VC_F32, VC_I64, 0 },
-    { NULL, vc_distance, NULL, VC_F64X2, VC_F64X2, 0 }, { NULL, vc_cross, NULL, VC_F32X3, VC_F32X3, 0 }, { NULL, vc_mirror, NULL, VC_F32X3, VC_F32, 0 },
+    { NULL, vc_distance, NULL, VC_F64X2, VC_F64X2, 0 }, { NULL, vc_cross, NULL, VC_F32X3, VC_F32X3, 0 }, { NULL, vc_reflect_vector, NULL, VC_F32X3, VC_F32, 0 },
     { NULL, vc_dot_4xi8, NULL, VC_U32, VC_U32, 0 }, { NULL, vc_ravel, NULL, VC_U32X3, VC_U32X3, 0 }, { NULL, vc_unravel, NULL, VC_U32, VC_U32X4, 0 },
     { NULL, vc_philox, NULL, VC_U32X4, VC_U32X2, 0 }, { NULL, NULL, vc_faceforward, VC_F32X2, VC_F32X2, VC_F32X2 },
     { NULL, NULL, vc_refract, VC_F32X3, VC_F32X3, VC_F32 }, { NULL, NULL, vc_dot_4xi8_sat, VC_U32, VC_U32, VC_I32 }
@@ -224,7 +224,7 @@ static void play_function(Player *p) {
     default:
         b = pick_type(p, vc_typeof(a));
         c = pick_type(p, VC_U16);
-        keep(p, vc_bit_insert(a, b, careless(p) ? b : c, c));
+        keep(p, vc_bitfield_insert(a, b, careless(p) ? b : c, c));
         break;
     }
 }
@@ -333,7 +333,7 @@ static vc_type pick_composite(Player *p, unsigned depth) {
 static vc_val take_apart(Player *p, vc_val v) {
     vc_kernel *k = p->k[p->now];
     for (int i = 0; i < 8 && vc_typeof(v) >= 64; i++) {
-        uint32_t parts = vc__direct_count(k, vc_typeof(v)), n = roll(&p->feed, p->wild ? 5 : parts);
+        uint32_t parts = vc__direct_part_count(k, vc_typeof(v)), n = roll(&p->feed, p->wild ? 5 : parts);
         vc_val part = vc_part(v, n);
         if (roll(&p->feed, 2)) v = vc_with(v, n, part);
         if (roll(&p->feed, 2)) v = vc_select(pick_condition(p), v, vc_with(v, n, part));
@@ -346,8 +346,8 @@ static vc_val take_apart(Player *p, vc_val v) {
 static vc_ref step_inside(Player *p, vc_ref r) {
     vc_kernel *k = p->k[p->now];
     for (int i = 0; i < 8 && r.type >= 64; i++) {
-        uint32_t parts = vc__direct_count(k, r.type), n = roll(&p->feed, p->wild ? 5 : parts);
-        const vc__own *own = vc__own_of(k, r.type);
+        uint32_t parts = vc__direct_part_count(k, r.type), n = roll(&p->feed, p->wild ? 5 : parts);
+        const vc__user_type *own = vc__user_type_of(k, r.type);
         if (!own || own->element == VC_NONE) r = vc_field(r, n);
         else r = vc_at(r, roll(&p->feed, 2) ? vc_u32(n) : vc_const(k, vc_u32(n)));
     }
@@ -445,7 +445,7 @@ static void play_atomic(Player *p) {
     else if (which == 9) { if (p->wild) vc_atomic_load(r, index, &old); }
     else if (which == 10) { if (p->wild) vc_atomic_store(r, index, value); }
     else if (p->wild) vc_fence(p->k[p->now], (vc_scope)(how % 5), how % 5);
-    if (old.of) keep(p, old);
+    if (old.owner) keep(p, old);
 }
 
 static void play_picture(Player *p, unsigned slot) {
@@ -482,7 +482,7 @@ static void play_image(Player *p) {
     vc_image_desc d;
     vc_val at, texel, x, y, level;
     bool one;
-    if (which == 0 || !p->picture[slot].r.of || (p->picture[slot].r.of != p->k[p->now] && !p->wild)) play_picture(p, slot);
+    if (which == 0 || !p->picture[slot].r.kernel || (p->picture[slot].r.kernel != p->k[p->now] && !p->wild)) play_picture(p, slot);
     r = p->picture[slot].r;
     d = p->picture[slot].desc;
     one = d.storage || d.dim == VC_DIM_BUFFER;
@@ -625,7 +625,7 @@ static vc_kernel_desc make_desc(Player *p) {
     if (how & 64) desc.local_size[0] = 1 + how % 7;
     if (how & 32) { desc.local_size[1] = 1 + how % 3; if (!desc.local_size[0]) desc.local_size[0] = 1; }
     if (p->wild && how == 255) for (int i = 0; i < 3; i++) desc.local_size[i] = (uint32_t)next_number(&p->feed);
-    if (how % 11 == 10) desc.machine.lacks = next_number(&p->feed);
+    if (how % 11 == 10) desc.machine.missing_features = next_number(&p->feed);
     if (how % 13 == 12) desc.machine.max_groups[0] = 0xffffffffu;
     if (how % 17 == 16) desc.machine.max_shared_bytes = 64;
     desc.allocator.allocate = take;

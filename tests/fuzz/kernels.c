@@ -718,7 +718,7 @@ static vc_val write_more(Writer *w, const Node *n) {
     vc_val a = first(w, n), b = n->b == NOTHING ? a : use(w, n->b), c = n->c == NOTHING ? a : use(w, n->c);
     switch (n->index) {
     case X_CAST_SAT: return vc_cast_sat(n->type, a);
-    case X_BIT_INSERT: return vc_bit_insert(a, b, c, use(w, n->d));
+    case X_BIT_INSERT: return vc_bitfield_insert(a, b, c, use(w, n->d));
     case X_LDEXP: return vc_ldexp(a, b);
     case X_MANTISSA: return vc_frexp_mantissa(a);
     case X_EXPONENT: return vc_frexp_exponent(a);
@@ -728,7 +728,7 @@ static vc_val write_more(Writer *w, const Node *n) {
     case X_NORMALIZE: return vc_normalize(a);
     case X_CROSS: return vc_cross(a, b);
     case X_FACEFORWARD: return vc_faceforward(a, b, c);
-    case X_MIRROR: return vc_mirror(a, b);
+    case X_MIRROR: return vc_reflect_vector(a, b);
     default: return vc_refract(a, b, c);
     }
 }
@@ -1059,8 +1059,8 @@ static vc_val junk(Writer *w) {
     vc_val v = { 0, 0 };
     switch (r % 8) {
     case 0: return v;
-    case 1: v.of = (uintptr_t)(r >> 8 & 1023); v.bits = r >> 20; return v;
-    case 2: v.of = (uintptr_t)w->k; v.bits = r >> 40; return v;
+    case 1: v.owner = (uintptr_t)(r >> 8 & 1023); v.bits = r >> 20; return v;
+    case 2: v.owner = (uintptr_t)w->k; v.bits = r >> 40; return v;
     case 3: return vc_f32(1.5f);
     case 4: return vc_imm((vc_type)(r >> 8 & 511), r >> 20);
     case 5: return w->own;
@@ -1076,7 +1076,7 @@ static vc_ref junk_ref(Writer *w) {
     case 0: return none;
     case 1: return w->in[0];
     case 2: return vc_offset(w->out[0], vc_i64((int64_t)(r * 77)));
-    case 3: none.of = w->k; none.memory = (uint32_t)(r >> 8 & 4095); none.type = VC_F32; return none;
+    case 3: none.kernel = w->k; none.memory = (uint32_t)(r >> 8 & 4095); none.type = VC_F32; return none;
     case 4: return w->table;
     default: return w->memory[(r >> 8) % (uint64_t)w->t->nodes];
     }
@@ -1835,8 +1835,8 @@ static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: defau
     desc.local_size[0] = r->tree.local;
     desc.buffers = r->tree.buffers;
     desc.fast = spoilt && seed % 3 == 0;
-    desc.machine.lacks = VC_FEATURE_RECONVERGENCE; /* which validators of Debian 12 do not know */
-    if (r->tree.buffers == VC_BUFFERS_BINDING) desc.machine.lacks |= VC_FEATURE_DOT_4X8;
+    desc.machine.missing_features = VC_FEATURE_RECONVERGENCE; /* which validators of Debian 12 do not know */
+    if (r->tree.buffers == VC_BUFFERS_BINDING) desc.machine.missing_features |= VC_FEATURE_DOT_4X8;
     if (r->k) vc_restart(r->k, &desc); else r->k = vc_begin(&desc);
     memset(&r->writer, 0, sizeof r->writer);
     r->writer.t = &r->tree;

@@ -180,7 +180,7 @@ static void reflection(void **state) {
     assert_int_equal(info->args[4].type, VC_MAT(VC_F32, 2, 3));
     assert_int_equal(info->args[4].size, 24);
     assert_int_equal(info->args[6].type, VC_STRUCT(8));
-    assert_int_equal(info->args[7].place % 8, 0);
+    assert_int_equal(info->args[7].location % 8, 0);
     vc_free(r.k);
 }
 
@@ -387,9 +387,9 @@ static void messages(void **state) {
         assert_non_null(error);
         assert_string_equal(error, bad[i].text);
         vc_store(r.boxes, r.i, vc_load(r.boxes, r.i)); /* all harmless by now */
-        assert_int_equal(vc_mul(r.z, r.z).of, 0);
-        assert_int_equal(vc_inverse(r.m22).of, 0);
-        assert_int_equal(vc_part(r.p, 0).of, 0);
+        assert_int_equal(vc_mul(r.z, r.z).owner, 0);
+        assert_int_equal(vc_inverse(r.m22).owner, 0);
+        assert_int_equal(vc_part(r.p, 0).owner, 0);
         assert_null(vc_spirv(r.k, NULL));
         assert_string_equal(vc_error(r.k), bad[i].text);
         vc_free(r.k);

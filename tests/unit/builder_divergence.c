@@ -13,7 +13,7 @@ static rig begin(uint64_t lacks) {
     rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "k";
-    desc.machine.lacks = lacks;
+    desc.machine.missing_features = lacks;
     r.k = vc_begin(&desc);
     r.out = vc_buffer(r.k, "out", VC_U32, VC_READ_WRITE);
     r.n = vc_param(r.k, "n", VC_U32);

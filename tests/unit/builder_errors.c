@@ -29,7 +29,7 @@ static void fails(rig r, const char *text) {
     assert_string_equal(error, text);
     VC_FOR(r.k, i, vc_u32(0), r.n) { vc_store(r.y, i, vc_sin(r.a)); vc_break_if(r.k, vc_bool(true)); }
     vc_barrier(r.k);
-    assert_int_equal(vc_add(r.a, r.a).of, 0);
+    assert_int_equal(vc_add(r.a, r.a).owner, 0);
     assert_null(vc_spirv(r.k, NULL));
     assert_null(vc_source(r.k, VC_TARGET_GLSL));
     assert_null(vc_dump(r.k));
@@ -480,7 +480,7 @@ static void short_circuit(void **state) {
     r = begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), never, r.n);
     fails(r, "vc_select_lazy in kernel 'saxpy': operand 2 was never set");
-    assert_int_equal(out.of, 0);
+    assert_int_equal(out.owner, 0);
     r = begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.n, vc_i32(-1));
     fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which u32 cannot hold");
@@ -540,7 +540,7 @@ static void machine(void **state) {
     vc_ref z;
     (void)state;
     memset(&m, 0, sizeof m);
-    m.lacks = VC_FEATURE_F64 | VC_FEATURE_STORAGE_16 | VC_FEATURE_ADDRESS | VC_FEATURE_I64;
+    m.missing_features = VC_FEATURE_F64 | VC_FEATURE_STORAGE_16 | VC_FEATURE_ADDRESS | VC_FEATURE_I64;
     m.max_shared_bytes = 64;
     m.max_private_bytes = 128 * 20;
     r = begin(&m);
@@ -582,7 +582,7 @@ static void machine(void **state) {
     assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0 before one that is not");
     desc.local_size[1] = 0;
     desc.buffers = VC_BUFFERS_ADDRESS;
-    desc.machine.lacks = VC_FEATURE_ADDRESS;
+    desc.machine.missing_features = VC_FEATURE_ADDRESS;
     vc_restart(k, &desc);
     assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
     desc.buffers = (vc_buffers)7;
@@ -600,7 +600,7 @@ static void machine(void **state) {
     assert_string_equal(vc_error(k), "kernel 'wide': the allocator lacks reallocate; it takes all three functions or none");
     vc_free(k);
     memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
-    m.lacks = VC_FEATURE_I64;
+    m.missing_features = VC_FEATURE_I64;
     r = begin(&m);
     vc_store(vc_offset(r.y, r.n), vc_param(r.k, "i", VC_I32), r.a);
     assert_non_null(vc_spirv(r.k, NULL));

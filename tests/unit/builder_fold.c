@@ -123,7 +123,7 @@ static void integers(void **state) {
     assert_int_equal(vc_min(vc_i32(-1), vc_i32(1)).bits, 0xffffffffu);
     assert_int_equal(vc_clamp(vc_u32(9), vc_u32(1), vc_u32(4)).bits, 4);
     assert_int_equal(vc_cast(VC_I64, vc_i8(-1)).bits, UINT64_MAX);
-    assert_int_equal(vc_add(vc_i32(1), vc_u64(2)).of, VC_I32);
+    assert_int_equal(vc_add(vc_i32(1), vc_u64(2)).owner, VC_I32);
     assert_int_equal(vc_not(vc_bool(true)).bits, 0);
     assert_int_equal(vc_select(vc_bool(true), vc_u8(3), vc_u8(4)).bits, 3);
     assert_int_equal(vc_imm(VC_U8, 0x1ff).bits, 0xff);

@@ -31,7 +31,7 @@ static const vc_val never = { 0, 0 };
 #define FAILS(call, text) do { \
         rig r = begin(); \
         vc_val bad = call; \
-        assert_int_equal(bad.of, 0); \
+        assert_int_equal(bad.owner, 0); \
         assert_non_null(vc_error(r.k)); \
         assert_string_equal(vc_error(r.k), text); \
         assert_null(vc_spirv(r.k, NULL)); \
@@ -40,7 +40,7 @@ static const vc_val never = { 0, 0 };
 
 #define GIVES(call, type, want) do { \
         vc_val got = call; \
-        assert_int_equal(got.of, type); \
+        assert_int_equal(got.owner, type); \
         assert_true(got.bits == (uint64_t)(want)); \
     } while (0)
 
@@ -61,11 +61,11 @@ static void bits(void **state) {
     GIVES(vc_byte_swap(vc_i16(0x0102)), VC_I16, 0x0201);
     GIVES(vc_rotl(vc_u8(0x81), vc_i64(9)), VC_U8, 3);
     GIVES(vc_rotr(vc_i32(1), vc_u8(1)), VC_I32, 0x80000000u);
-    GIVES(vc_bit_extract(vc_u32(0xabcd), vc_u32(4), vc_u32(8)), VC_U32, 0xbc);
-    GIVES(vc_bit_extract(vc_i32(0xabcd), vc_u8(4), vc_i64(8)), VC_I32, 0xffffffbcu);
-    GIVES(vc_bit_extract(vc_i32(-1), vc_u32(4), vc_u32(0)), VC_I32, 0);
-    GIVES(vc_bit_extract(vc_u32(0x80000000u), vc_u32(31), vc_u64(1000000000000u)), VC_U32, 1);
-    GIVES(vc_bit_insert(vc_u32(0xffffffffu), vc_u32(0), vc_u32(8), vc_u32(8)), VC_U32, 0xffff00ffu);
+    GIVES(vc_bitfield_extract(vc_u32(0xabcd), vc_u32(4), vc_u32(8)), VC_U32, 0xbc);
+    GIVES(vc_bitfield_extract(vc_i32(0xabcd), vc_u8(4), vc_i64(8)), VC_I32, 0xffffffbcu);
+    GIVES(vc_bitfield_extract(vc_i32(-1), vc_u32(4), vc_u32(0)), VC_I32, 0);
+    GIVES(vc_bitfield_extract(vc_u32(0x80000000u), vc_u32(31), vc_u64(1000000000000u)), VC_U32, 1);
+    GIVES(vc_bitfield_insert(vc_u32(0xffffffffu), vc_u32(0), vc_u32(8), vc_u32(8)), VC_U32, 0xffff00ffu);
     GIVES(vc_mul_hi(vc_u32(0xffffffffu), vc_u32(0xffffffffu)), VC_U32, 0xfffffffeu);
     GIVES(vc_mul_hi(vc_i64(INT64_MIN), vc_i64(INT64_MIN)), VC_I64, (uint64_t)1 << 62);
     GIVES(vc_mul_hi(vc_i64(-3), vc_i64(5)), VC_I64, UINT64_MAX);
@@ -89,16 +89,16 @@ static void wrong_bits(void **state) {
     FAILS(vc_rotl(r.u, r.f), "vc_rotl in kernel 'kernel': operand 2 'f' is f32; it takes an integer");
     FAILS(vc_rotr(r.u3, vc_vec2(r.u, r.u)),
           "vc_rotr in kernel 'kernel': operand 1 is u32x3, operand 2 is u32x2; vectors must have the same number of components");
-    FAILS(vc_bit_extract(r.u, r.u, r.b), "vc_bit_extract in kernel 'kernel': operand 3 'b' is bool; it takes an integer");
-    FAILS(vc_bit_insert(r.u, r.i, vc_u32(1), vc_u32(2)),
-          "vc_bit_insert in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
+    FAILS(vc_bitfield_extract(r.u, r.u, r.b), "vc_bitfield_extract in kernel 'kernel': operand 3 'b' is bool; it takes an integer");
+    FAILS(vc_bitfield_insert(r.u, r.i, vc_u32(1), vc_u32(2)),
+          "vc_bitfield_insert in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
     FAILS(vc_mul_hi(r.u, vc_i32(-1)), "vc_mul_hi in kernel 'kernel': operand 2 is the immediate -1, which u32 cannot hold");
     FAILS(vc_add_carry(r.f, r.f), "vc_add_carry in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
     FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
     FAILS(vc_average(r.u, never), "vc_average in kernel 'kernel': operand 2 was never set");
     FAILS(vc_add(r.u, vc_clz(vc_f32(1))),
           "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
-    assert_int_equal(vc_add_sat(vc_u32(1), never).of, 0);
+    assert_int_equal(vc_add_sat(vc_u32(1), never).owner, 0);
 }
 
 static uint64_t bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
@@ -134,7 +134,7 @@ static void wrong_floats(void **state) {
     FAILS(vc_add(r.f, vc_cross(vc_f32(1), vc_f32(1))),
           "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
     FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3; it takes a scalar");
-    FAILS(vc_mirror(r.b, r.b), "vc_mirror in kernel 'kernel': operand 1 'b' is bool; it takes f16, f32 or f64");
+    FAILS(vc_reflect_vector(r.b, r.b), "vc_reflect_vector in kernel 'kernel': operand 1 'b' is bool; it takes f16, f32 or f64");
     FAILS(vc_add(r.f, vc_erf(vc_f32(1))),
           "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
 }
@@ -168,7 +168,7 @@ static uint32_t dots_in(uint64_t lacks, bool known) {
     size_t words = 0;
     uint32_t found = 0;
     memset(&desc, 0, sizeof desc);
-    desc.machine.lacks = lacks;
+    desc.machine.missing_features = lacks;
     vc_kernel *k = vc_begin(&desc);
     vc_val a = known ? vc_const(k, vc_u32(0x01020304u)) : vc_param(k, "a", VC_U32);
     vc_ref out = vc_buffer(k, "out", VC_I32, VC_WRITE);
@@ -294,7 +294,7 @@ static void far_immediates(void **state) {
     vc_store(out, vc_u32(2), vc_refract(x, tiny, tiny));
     vc_store(out, vc_u32(3), vc_smoothstep(none, none, x));
     vc_store(out, vc_u32(4), vc_hypot(x, vc_imm(VC_F32, 1)));
-    vc_store(out, vc_u32(5), vc_mirror(x, vc_imm(VC_F32, 0x7fc00000u)));
+    vc_store(out, vc_u32(5), vc_reflect_vector(x, vc_imm(VC_F32, 0x7fc00000u)));
     vc_store(out, vc_u32(6), vc_cast(VC_F32, vc_distance(h, vc_imm(VC_F16, 1))));
     vc_store(out, vc_u32(7), vc_cast(VC_F32, vc_faceforward(vc_f16(1), h, vc_imm(VC_F16, 0x8001))));
     assert_null(vc_error(k));

@@ -25,7 +25,7 @@ static rig begin_on(uint64_t lacks, vc_buffers buffers) {
     rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "paint";
-    desc.machine.lacks = lacks;
+    desc.machine.missing_features = lacks;
     desc.buffers = buffers;
     r.k = vc_begin(&desc);
     r.flat = vc_image(r.k, "flat", NULL);
@@ -54,10 +54,10 @@ static void fails(rig r, const char *text) {
     error = vc_error(r.k);
     assert_non_null(error);
     assert_string_equal(error, text);
-    assert_int_equal(vc_sample(r.flat, r.at).of, 0);
-    assert_int_equal(vc_image_levels(r.flat).of, 0);
+    assert_int_equal(vc_sample(r.flat, r.at).owner, 0);
+    assert_int_equal(vc_image_levels(r.flat).owner, 0);
     vc_image_store(r.whole, r.texel, r.f);
-    assert_null(vc_image(r.k, "late", NULL).of);
+    assert_null(vc_image(r.k, "late", NULL).kernel);
     assert_null(vc_source(r.k, VC_TARGET_GLSL));
     assert_null(vc_dump(r.k));
     vc_free(r.k);
@@ -66,7 +66,7 @@ static void fails(rig r, const char *text) {
 
 static void declared(vc_image_desc d, const char *text) {
     rig r = begin();
-    assert_null(vc_image(r.k, "odd", &d).of);
+    assert_null(vc_image(r.k, "odd", &d).kernel);
     fails(r, text);
 }
 
@@ -170,13 +170,13 @@ static void images_of_others(void **state) {
     assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
     vc_restart(r.k, NULL);
     r.flat.node = 0;
-    r.flat.born = vc_image(r.k, "x", NULL).born;
+    r.flat.generation = vc_image(r.k, "x", NULL).generation;
     vc_image_levels(r.flat);
     assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
     vc_free(r.k);
-    assert_int_equal(vc_sample(none, vc_f32(1)).of, 0);
+    assert_int_equal(vc_sample(none, vc_f32(1)).owner, 0);
     vc_image_store(none, vc_u32(1), vc_f32(1));
-    assert_null(vc_image(NULL, "x", NULL).of);
+    assert_null(vc_image(NULL, "x", NULL).kernel);
 }
 
 static void machine_has_to_have(uint64_t lacks, void (*call)(rig r), const char *text) {
@@ -212,7 +212,7 @@ static void check(const vc_arg_info *a, const char *name, vc_dim dim, bool is_sa
     assert_int_equal(a->format, format);
     assert_int_equal(a->type, type);
     assert_int_equal(a->access, access);
-    assert_int_equal(a->place, place);
+    assert_int_equal(a->location, place);
     assert_int_equal(a->size, 0);
 }
 
@@ -239,7 +239,7 @@ static void reflection(void **state) {
         check(&info->args[8], "any", VC_DIM_2D, false, VC_FORMAT_NONE, VC_F32, VC_READ_WRITE, 8);
         assert_true(info->args[8].may_alias);
         assert_int_equal(info->args[9].kind, form == VC_BUFFERS_ADDRESS ? VC_ARG_ADDRESS : VC_ARG_BINDING);
-        assert_int_equal(info->args[9].place, form == VC_BUFFERS_ADDRESS ? 0 : 9);
+        assert_int_equal(info->args[9].location, form == VC_BUFFERS_ADDRESS ? 0 : 9);
         check(&info->args[11], "more", VC_DIM_1D, false, VC_FORMAT_R32_I, VC_I32, VC_READ, form == VC_BUFFERS_ADDRESS ? 9 : 11);
         assert_int_equal(info->args[11].sampled, false);
         vc_free(r.k);
@@ -255,10 +255,10 @@ static void reflection_of_c(void **state) {
     info = vc_reflect_for(r.k, VC_TARGET_CUDA);
     assert_non_null(info);
     assert_int_equal(info->args[2].kind, VC_ARG_IMAGE);
-    assert_int_equal(info->args[2].place, 16);
+    assert_int_equal(info->args[2].location, 16);
     assert_int_equal(info->args[2].size, 8);
-    assert_int_equal(info->args[9].place, 72);
-    assert_int_equal(info->value_bytes, 80);
+    assert_int_equal(info->args[9].location, 72);
+    assert_int_equal(info->argument_bytes, 80);
     vc_free(r.k);
     r = begin();
     assert_null(vc_source(r.k, VC_TARGET_OPENCL));

@@ -169,24 +169,24 @@ static void layout(void **state) {
         info = vc_reflect(k);
         if (!info) fail_msg("%s", vc_error(k));
         assert_int_equal(info->arg_count, 10);
-        assert_int_equal(info->hidden_count, 2);
-        assert_int_equal(info->hidden[0].kind, VC_HIDDEN_THREADS);
-        assert_int_equal(info->hidden[1].kind, VC_HIDDEN_LENGTH);
-        assert_int_equal(info->hidden[1].arg, 8);
+        assert_int_equal(info->implicit_count, 2);
+        assert_int_equal(info->implicit[0].kind, VC_IMPLICIT_THREADS);
+        assert_int_equal(info->implicit[1].kind, VC_IMPLICIT_LENGTH);
+        assert_int_equal(info->implicit[1].arg, 8);
         assert_int_equal(info->shared_bytes, 80); /* vectors of 3 with the stride of 4 */
         assert_int_equal(info->args[1].access, VC_WRITE);
         assert_int_equal(info->args[8].access, VC_READ);
         assert_true(info->args[8].may_alias);
         if (form == VC_BUFFERS_BINDING) {
-            assert_int_equal(info->args[1].place, 0);
-            assert_int_equal(info->args[8].place, 1);
+            assert_int_equal(info->args[1].location, 0);
+            assert_int_equal(info->args[8].location, 1);
             assert_int_equal(info->args[1].size, 0);
             continue;
         }
-        for (i = 0; i < 10; i++) assert_int_equal(info->args[i].place, place[i]);
-        assert_int_equal(info->hidden[0].place, offsetof(values, threads));
-        assert_int_equal(info->hidden[1].place, offsetof(values, length));
-        assert_int_equal(info->value_bytes, offsetof(values, length) + 4);
+        for (i = 0; i < 10; i++) assert_int_equal(info->args[i].location, place[i]);
+        assert_int_equal(info->implicit[0].offset, offsetof(values, threads));
+        assert_int_equal(info->implicit[1].offset, offsetof(values, length));
+        assert_int_equal(info->argument_bytes, offsetof(values, length) + 4);
         assert_int_equal(info->features, VC_FEATURE_ADDRESS | VC_FEATURE_I64);
     }
     vc_free(k);

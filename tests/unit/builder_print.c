@@ -117,9 +117,9 @@ static void the_reflection_has_formats_and_buffer(void **state) {
         assert_string_equal(info->args[8].name, "output");
         assert_int_equal(info->args[8].type, VC_U32);
         assert_int_equal(info->args[8].access, VC_READ_WRITE);
-        for (int i = 0; i < info->hidden_count; i++) {
-            if (info->hidden[i].kind != VC_HIDDEN_OUTPUT) continue;
-            assert_int_equal(info->hidden[i].arg, 8);
+        for (int i = 0; i < info->implicit_count; i++) {
+            if (info->implicit[i].kind != VC_IMPLICIT_OUTPUT) continue;
+            assert_int_equal(info->implicit[i].arg, 8);
             outputs++;
         }
         assert_int_equal(outputs, 1);
@@ -140,7 +140,7 @@ static void who_prints_nothing_has_nothing(void **state) {
     vc_assert(r.k, vc_lt(vc_u32(1), vc_u32(2)), "1 < 2");
     info = vc_reflect(r.k);
     assert_int_equal(info->arg_count, 6);
-    assert_int_equal(info->hidden_count, 0);
+    assert_int_equal(info->implicit_count, 0);
     assert_int_equal(info->format_count, 0);
     vc_printf(r.k, "%f", r.f);
     assert_int_equal(vc_reflect(r.k)->arg_count, 7);

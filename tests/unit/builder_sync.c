@@ -12,7 +12,7 @@ static rig begin(uint64_t lacks) {
     rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "sum";
-    desc.machine.lacks = lacks;
+    desc.machine.missing_features = lacks;
     r.k = vc_begin(&desc);
     r.u = vc_buffer(r.k, "u", VC_U32, VC_READ_WRITE);
     r.f = vc_buffer(r.k, "f", VC_F32, VC_READ_WRITE);
@@ -33,7 +33,7 @@ static void fails(rig r, const char *text) {
     assert_non_null(error);
     assert_string_equal(error, text);
     vc_atomic_add(r.u, r.i, vc_u32(1), &old);
-    assert_int_equal(old.of, 0);
+    assert_int_equal(old.owner, 0);
     vc_fence(r.k, VC_SCOPE_DEVICE, 0);
     assert_null(vc_source(r.k, VC_TARGET_GLSL));
     assert_null(vc_dump(r.k));
@@ -284,7 +284,7 @@ static void workgroups_take_what_they_can(void **state) {
     vc_val out = vc_u32(1);
     (void)state;
     VC_EACH(r.k, i) { vc_group_reduce(r.k, VC_ADD, i, &out); }
-    assert_int_equal(out.of, 0);
+    assert_int_equal(out.owner, 0);
     fails(r, "vc_group_reduce in kernel 'sum': stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
     r = begin(0);
     VC_IF(r.k, vc_eq(vc_subgroup_id(r.k), vc_u32(0))) { vc_group_broadcast(r.k, r.a, vc_u32(0), &out); }

@@ -116,14 +116,14 @@ static void block(void **state) {
                                offsetof(struct cuda, h), offsetof(struct cuda, b) };
     assert_non_null(info);
     assert_int_equal(info->arg_count, 6);
-    for (int i = 0; i < 6; i++) assert_int_equal(info->args[i].place, places[i]);
+    for (int i = 0; i < 6; i++) assert_int_equal(info->args[i].location, places[i]);
     assert_int_equal(info->args[0].kind, VC_ARG_ADDRESS);
-    assert_int_equal(info->value_bytes, sizeof like);
+    assert_int_equal(info->argument_bytes, sizeof like);
     has(k, VC_TARGET_CUDA, "struct block_args {\n    float *x;\n    unsigned char a;\n    float v[3];\n    double d;\n    unsigned short h;\n"
                            "    unsigned int b;\n    unsigned int threads_x;\n    unsigned int group_base_x;\n};\n");
     info = vc_reflect_for(k, VC_TARGET_OPENCL);
     assert_int_equal(info->args[0].kind, VC_ARG_BINDING);
-    assert_int_equal(info->value_bytes, 40); /* the same without the pointer */
+    assert_int_equal(info->argument_bytes, 40); /* the same without the pointer */
     has(k, VC_TARGET_OPENCL, "void block(__global float *restrict x, const struct block_args args)");
     vc_free(k);
 }
@@ -253,7 +253,7 @@ static void pointers(void **state) {
     (void)state;
     memset(&desc, 0, sizeof desc);
     desc.name = "pointers";
-    desc.machine.lacks = VC_FEATURE_I64;
+    desc.machine.missing_features = VC_FEATURE_I64;
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(k, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2))); }

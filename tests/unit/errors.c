@@ -89,7 +89,7 @@ static void long_names_leave_room_for_the_reason(void **state) {
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
     assert_int_equal(strlen(vd_error_text()), sizeof(vd__error) - sizeof(vd_result) - 3 + strlen(" '': "));
     vd_error_within(VD_ERROR_INVALID, NULL, NULL, "%s", name);
-    assert_true(strlen(vd_error_text()) < sizeof vd__error_sentence);
+    assert_true(strlen(vd_error_text()) < sizeof vd__error_joined);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
 }
 

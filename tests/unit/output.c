@@ -84,14 +84,14 @@ static void plan_of(vc_kernel *k, plan *p) {
     const vc_info *info = vc_reflect(k);
     assert_non_null(info);
     for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&p->args[i], &info->args[i]);
-    for (int i = 0; i < info->hidden_count; i++) vc__glue_hidden(&p->hidden[i], &info->hidden[i]);
+    for (int i = 0; i < info->implicit_count; i++) vc__glue_implicit(&p->hidden[i], &info->implicit[i]);
     for (int i = 0; i < info->format_count; i++) p->formats[i] = info->formats[i];
     p->desc.name = info->name;
     p->desc.args = p->args;
     p->desc.arg_count = info->arg_count;
     p->desc.hidden = p->hidden;
-    p->desc.hidden_count = info->hidden_count;
-    p->desc.value_bytes = info->value_bytes;
+    p->desc.hidden_count = info->implicit_count;
+    p->desc.value_bytes = info->argument_bytes;
     p->desc.formats = p->formats;
     p->desc.format_count = info->format_count;
     p->desc.features = info->features;
@@ -314,8 +314,8 @@ static void kernels_are_for_all_devices(void **state) {
     second->limits.max_local_size[0] = 128;
     second->limits.max_groups[1] = 5;
     now = vd_machine(ctx);
-    assert_false(before.lacks & (VC_FEATURE_F64 | VC_FEATURE_ADDRESS));
-    assert_int_equal(now.lacks, before.lacks | VC_FEATURE_F64 | VC_FEATURE_ADDRESS);
+    assert_false(before.missing_features & (VC_FEATURE_F64 | VC_FEATURE_ADDRESS));
+    assert_int_equal(now.missing_features, before.missing_features | VC_FEATURE_F64 | VC_FEATURE_ADDRESS);
     assert_int_equal(now.max_local_size[0], 128);
     assert_int_equal(now.max_local_size[1], before.max_local_size[1]);
     assert_int_equal(now.max_groups[1], 5);

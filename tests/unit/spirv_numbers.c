@@ -156,7 +156,7 @@ static void test_plain_operations(void **state) {
     for (uint32_t op = 0; op < VC__OP_COUNT; op++) {
         if (!(k->lower.plain[op] & VC__PLAIN_PRINTED)) continue;
         for (int j = 0; j < 4; j++) {
-            bool expanded = vc__op[op].expand && !(j == 3 && vc__op[op].flags & VC__FLAGS_INTEGERS);
+            bool expanded = vc__op[op].rule && !(j == 3 && vc__op[op].flags & VC__FLAGS_INTEGERS);
             if (vc__op[op].kinds >> j & 1 && !expanded && !vc__op[op].spirv[j]) fail_msg("%s has no form %d", vc__op_name[op], j);
         }
         memset(&s, 0, sizeof s);

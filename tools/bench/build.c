@@ -110,7 +110,7 @@ static void bench_ours(vc_kernel *k, const vc_kernel_desc *desc, const char *nam
     snprintf(record_name, sizeof record_name, "build%s-reused-record", name);
     snprintf(print_name, sizeof print_name, "build%s-reused-schedule-and-print", name);
     build_reused(k, desc, record, &words, &code);
-    double count = instructions(code, words), recorded = (double)vc_reflect(k)->nodes;
+    double count = instructions(code, words), recorded = (double)vc_reflect(k)->operations;
     for (int i = 0; i < REUSED_ROUNDS; i++) {
         split s = build_reused(k, desc, record, &words, &code);
         reused[i] = nodes[i] = s.total;

@@ -208,7 +208,7 @@ static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) 
 }
 
 static void raw_sets(raw *r) {
-    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].place, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].location, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
         .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
     VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding };
     NEED(r->vk.vkCreateDescriptorSetLayout(r->device, &layout, NULL, &r->set_layout));
@@ -227,7 +227,7 @@ static void raw_sets(raw *r) {
 }
 
 static void raw_pipeline(raw *r) {
-    VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->value_bytes };
+    VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes };
     VkPipelineLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = r->set_layout ? 1 : 0,
         .pSetLayouts = &r->set_layout, .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
     NEED(r->vk.vkCreatePipelineLayout(r->device, &layout, NULL, &r->layout));
@@ -254,17 +254,19 @@ static void raw_queue_objects(raw *r) {
 
 static void raw_values(raw *r, VkDeviceAddress x, uint32_t step) {
     const vc_info *info = r->program->info;
-    if (info->args[0].kind == VC_ARG_ADDRESS) memcpy((char *)r->block + info->args[0].place, &x, 8);
-    memcpy((char *)r->block + info->args[1].place, &step, 4);
+    if (info->args[0].kind == VC_ARG_ADDRESS) memcpy((char *)r->block + info->args[0].location, &x, 8);
+    memcpy((char *)r->block + info->args[1].location, &step, 4);
 }
 
 /* Hidden values stay the same throughout: of one launch with THREADS threads. */
 static void raw_hidden(raw *r) {
     const vc_info *info = r->program->info;
-    if (info->value_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->value_bytes);
-    for (int i = 0; i < info->hidden_count; i++) {
-        uint32_t value = info->hidden[i].kind == VC_HIDDEN_THREADS ? (info->hidden[i].axis ? 1 : THREADS) : info->hidden[i].kind == VC_HIDDEN_GROUPS ? 1 : 0;
-        memcpy((char *)r->block + info->hidden[i].place, &value, 4);
+    if (info->argument_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->argument_bytes);
+    for (int i = 0; i < info->implicit_count; i++) {
+        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_THREADS  ? (info->implicit[i].axis ? 1 : THREADS)
+                         : info->implicit[i].kind == VC_IMPLICIT_GROUPS ? 1
+                                                                        : 0;
+        memcpy((char *)r->block + info->implicit[i].offset, &value, 4);
     }
 }
 
@@ -278,7 +280,7 @@ static void raw_begin(raw *r) {
 
 static void raw_dispatch(raw *r, VkDeviceAddress x, int i) {
     raw_values(r, x, step_of(i));
-    r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->value_bytes, r->block);
+    r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes, r->block);
     r->vk.vkCmdDispatch(r->commands, 1, 1, 1);
 }
 

@@ -251,17 +251,17 @@ static vd_buffer buffer_of(vd_context *ctx, const uint32_t *data, uint64_t count
 static vd_kernel kernel_of(vd_context *ctx, const vc_info *info, const uint32_t *words, size_t count) {
     vd_arg_info args[8];
     vd_kernel_desc desc = { 0 };
-    if (info->hidden_count) die(info->name, "the builder's kernel has values of its own, which the GLSL has not");
+    if (info->implicit_count) die(info->name, "the builder's kernel has values of its own, which the GLSL has not");
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
-        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->place, a->size, a->align, a->may_alias,
+        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align, a->may_alias,
                             a->sampled, (vd_dim)a->dim, (vd_format)a->format };
         args[i] = one;
     }
     desc.name = info->name;
     desc.args = args;
     desc.arg_count = info->arg_count;
-    desc.value_bytes = info->value_bytes;
+    desc.value_bytes = info->argument_bytes;
     desc.code = words;
     desc.code_size = 4 * count;
     vd_kernel made = vd_kernel_create(ctx, &desc);

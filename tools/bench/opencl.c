@@ -50,12 +50,14 @@ static vd__cl_place raw_place(raw *r, int index) {
 
 /* Hidden values stay the same throughout: of one launch with THREADS threads. */
 static void raw_values(raw *r, const vc_info *info) {
-    if (info->value_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->value_bytes);
-    r->value_bytes = info->value_bytes;
-    r->step_at = info->args[1].place;
-    for (int i = 0; i < info->hidden_count; i++) {
-        uint32_t value = info->hidden[i].kind == VC_HIDDEN_THREADS ? (info->hidden[i].axis ? 1 : THREADS) : info->hidden[i].kind == VC_HIDDEN_GROUPS ? 1 : 0;
-        memcpy((char *)r->block + info->hidden[i].place, &value, 4);
+    if (info->argument_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->argument_bytes);
+    r->value_bytes = info->argument_bytes;
+    r->step_at = info->args[1].location;
+    for (int i = 0; i < info->implicit_count; i++) {
+        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_THREADS  ? (info->implicit[i].axis ? 1 : THREADS)
+                         : info->implicit[i].kind == VC_IMPLICIT_GROUPS ? 1
+                                                                        : 0;
+        memcpy((char *)r->block + info->implicit[i].offset, &value, 4);
     }
 }
 

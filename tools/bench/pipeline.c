@@ -176,20 +176,20 @@ static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_hi
     desc.name = info->name;
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
-        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->place, a->size, a->align, a->may_alias,
+        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align, a->may_alias,
                             a->sampled, (vd_dim)a->dim, (vd_format)a->format };
         args[i] = one;
     }
-    for (int i = 0; i < info->hidden_count; i++) {
-        const vc_hidden_info *h = &info->hidden[i];
-        vd_hidden_info one = { (vd_hidden)h->kind, h->arg, h->axis, h->place };
+    for (int i = 0; i < info->implicit_count; i++) {
+        const vc_implicit_info *h = &info->implicit[i];
+        vd_hidden_info one = { (vd_hidden)h->kind, h->arg, h->axis, h->offset };
         hidden[i] = one;
     }
     desc.args = args;
     desc.arg_count = info->arg_count;
     desc.hidden = hidden;
-    desc.hidden_count = info->hidden_count;
-    desc.value_bytes = info->value_bytes;
+    desc.hidden_count = info->implicit_count;
+    desc.value_bytes = info->argument_bytes;
     return desc;
 }
 
