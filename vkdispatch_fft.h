@@ -9140,140 +9140,156 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #endif
 
 // >>cache
-/* The plans that a context keeps for the simple calls: those used last. */
+/* Plan cache of a context: the plans of the simple calls. The least recently used plan is evicted.
+   Each of the VD__FFT_KEPT slots has its own lock, held while its plan is created and run, so threads that need
+   different plans do not wait for each other. An index maps the hash of a description to a slot. It is only a hint:
+   it is read before the slot is locked, and the slot itself decides whether it holds the plan. */
 
-/* What the simple calls of one kind do with plans. Descs are compared byte by byte, so that they begin as zeros. */
-typedef struct vd__plan_kind {
+/* Operations on plans of one kind. Descriptions are compared byte by byte, so callers clear them, including padding,
+   before they set fields. */
+typedef struct vd__plan_ops {
     size_t desc_size;
-    vd_result (*make)(vd_context *ctx, const void *desc, void **plan);
+    vd_result (*create)(vd_context *ctx, const void *desc, void **plan);
     vd_result (*run)(vd_context *ctx, void *plan, const void *io);
     void (*destroy)(void *plan);
-} vd__plan_kind;
+} vd__plan_ops;
 
-/* A plan lies in one of some places, each with a lock of its own, under which it is made and run: threads that want different plans do not wait for each
-   other. An index says which place a desc had last. It is a hint: it is looked up before the place is locked, and only what is found there then counts. */
-typedef struct vd__kept { /* the desc lies behind it */
-    const vd__plan_kind *kind;
+/* Contents of a slot; the description follows in memory. */
+typedef struct vd__cached_plan {
+    const vd__plan_ops *ops;
     void *plan;
-} vd__kept;
+} vd__cached_plan;
 
-typedef struct vd__kept_index { uint64_t clock, hash[VD__FFT_KEPT], used[VD__FFT_KEPT]; } vd__kept_index; /* used: by the clock, 0: never */
+/* The index: hash and time of last use of each slot. The clock counts calls; time 0: never used. */
+typedef struct vd__plan_cache { uint64_t clock, hash[VD__FFT_KEPT], last_use[VD__FFT_KEPT]; } vd__plan_cache;
 
-typedef struct vd__kept_call { const vd__plan_kind *kind; const void *desc, *io; uint32_t place; } vd__kept_call;
+typedef struct vd__plan_request { const vd__plan_ops *ops; const void *desc, *io; uint32_t slot; } vd__plan_request;
 
-static const char vd__kept_keys[VD__FFT_KEPT + 1] = { 0 }; /* of the places; the last one of the index */
+/* Attachment keys of the slots, then that of the index. */
+static const char vd__plan_cache_keys[VD__FFT_KEPT + 1] = { 0 };
 
-static void vd__kept_release(vd_context *ctx, void *data) {
+static void vd__plan_cache_release_slot(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
-    vd__kept *e = (vd__kept *)data;
-    e->kind->destroy(e->plan);
+    vd__cached_plan *e = (vd__cached_plan *)data;
+    e->ops->destroy(e->plan);
     vd__fft_free(&allocator, e);
 }
 
-static void vd__kept_release_index(vd_context *ctx, void *data) {
+static void vd__plan_cache_release(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__fft_free(&allocator, data);
 }
 
-/* FNV-1a, by up to eight bytes at a time. */
-static uint64_t vd__kept_hash(const vd__kept_call *call) {
-    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)call->kind, word = 0;
-    size_t i, left;
-    for (i = 0; i < call->kind->desc_size; i += sizeof word) {
-        left = call->kind->desc_size - i;
-        memcpy(&word, (const char *)call->desc + i, left < sizeof word ? left : sizeof word);
+/* FNV-1a over 64-bit words instead of bytes; the upper half is folded into the lower after each word. */
+static uint64_t vd__plan_request_hash(const vd__plan_request *request) {
+    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)request->ops, word = 0;
+    for (size_t i = 0; i < request->ops->desc_size; i += sizeof word) {
+        size_t left = request->ops->desc_size - i;
+        memcpy(&word, (const char *)request->desc + i, left < sizeof word ? left : sizeof word);
         hash = (hash ^ word) * 0x100000001b3u;
         hash ^= hash >> 32;
     }
     return hash;
 }
 
-/* The place of a call: that which its desc had, or the one that has not been used for longest. */
-static vd_result vd__kept_find(vd_context *ctx, void **data, void *user) {
-    vd__kept_call *call = (vd__kept_call *)user;
+/* Returns the slot of a request: the one that last held this description, or the least recently used one. */
+static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *user) {
+    vd__plan_request *request = (vd__plan_request *)user;
     vd_allocator allocator = vd_context_allocator(ctx);
-    vd__kept_index *index = (vd__kept_index *)*data;
-    uint64_t hash = vd__kept_hash(call);
-    uint32_t i = 0, at = 0;
+    vd__plan_cache *index = (vd__plan_cache *)*data;
+    uint64_t hash = vd__plan_request_hash(request);
+    uint32_t i = 0, slot = 0;
     if (!index && !vd_context_attach(ctx, &vd__tie_key, vd__tie_begin, NULL, vd__tie_lose))
-        *data = index = (vd__kept_index *)vd__fft_allocate(&allocator, sizeof *index);
+        *data = index = (vd__plan_cache *)vd__fft_allocate(&allocator, sizeof *index);
     if (!index) return vd__fft_no_memory();
-    while (i < VD__FFT_KEPT && !(index->used[i] && index->hash[i] == hash)) i++;
-    if (i < VD__FFT_KEPT) at = i;
-    else for (i = 1; i < VD__FFT_KEPT; i++) if (index->used[i] < index->used[at]) at = i;
-    index->hash[at] = hash;
-    index->used[at] = ++index->clock;
-    call->place = at;
+    while (i < VD__FFT_KEPT && !(index->last_use[i] && index->hash[i] == hash)) i++;
+    if (i < VD__FFT_KEPT) slot = i;
+    else for (i = 1; i < VD__FFT_KEPT; i++) if (index->last_use[i] < index->last_use[slot]) slot = i;
+    index->hash[slot] = hash;
+    index->last_use[slot] = ++index->clock;
+    request->slot = slot;
     return VD_OK;
 }
 
-static vd_result vd__kept_make(vd_context *ctx, const vd__kept_call *call, vd__kept **out) {
+static vd_result vd__cached_plan_create(vd_context *ctx, const vd__plan_request *request, vd__cached_plan **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
-    vd__kept *e = (vd__kept *)vd__fft_allocate(&allocator, sizeof *e + call->kind->desc_size);
-    vd_result result;
+    vd__cached_plan *e = (vd__cached_plan *)vd__fft_allocate(&allocator, sizeof *e + request->ops->desc_size);
     if (!e) return vd__fft_no_memory();
-    e->kind = call->kind;
-    memcpy(e + 1, call->desc, call->kind->desc_size);
-    result = call->kind->make(ctx, call->desc, &e->plan);
+    e->ops = request->ops;
+    memcpy(e + 1, request->desc, request->ops->desc_size);
+    vd_result result = request->ops->create(ctx, request->desc, &e->plan);
     if (result) vd__fft_free(&allocator, e);
     else *out = e;
     return result;
 }
 
-/* Runs the plan of a call in its place, where another one makes room if it is not there. */
-static vd_result vd__kept_use(vd_context *ctx, void **data, void *user) {
-    const vd__kept_call *call = (const vd__kept_call *)user;
-    vd__kept *e = (vd__kept *)*data;
-    if (!e || e->kind != call->kind || memcmp(e + 1, call->desc, call->kind->desc_size) != 0) {
-        vd_result result = vd__kept_make(ctx, call, &e);
+/* Runs the plan of a request in its slot. If the slot holds another plan, that one is replaced. */
+static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *user) {
+    const vd__plan_request *request = (const vd__plan_request *)user;
+    vd__cached_plan *e = (vd__cached_plan *)*data;
+    if (!e || e->ops != request->ops || memcmp(e + 1, request->desc, request->ops->desc_size) != 0) {
+        vd_result result = vd__cached_plan_create(ctx, request, &e);
         if (result) return result;
-        if (*data) vd__kept_release(ctx, *data);
+        if (*data) vd__plan_cache_release_slot(ctx, *data);
         *data = e;
     }
-    return call->kind->run(ctx, e->plan, call->io);
+    return request->ops->run(ctx, e->plan, request->io);
 }
 
-static vd_result vd__kept_run(vd_context *ctx, const vd__plan_kind *kind, const void *desc, const void *io) {
-    vd__kept_call call;
-    vd_result result;
-    if (!vd_immediate(ctx, 0, 0)) return vd_error_result(); /* a lost device, or a callback from which nothing may wait for another thread */
-    call.kind = kind;
-    call.desc = desc;
-    call.io = io;
-    call.place = 0;
-    result = vd_context_attach(ctx, &vd__kept_keys[VD__FFT_KEPT], vd__kept_find, &call, vd__kept_release_index);
-    return result ? result : vd_context_attach(ctx, &vd__kept_keys[call.place], vd__kept_use, &call, vd__kept_release);
+/* Runs the cached plan with this description; creates it if it is not in the cache. */
+static vd_result vd__plan_cache_run(vd_context *ctx, const vd__plan_ops *ops, const void *desc, const void *io) {
+    vd__plan_request request;
+    /* fails if the device is lost, and in callbacks that must not wait for other threads */
+    if (!vd_immediate(ctx, 0, 0)) return vd_error_result();
+    request.ops = ops;
+    request.desc = desc;
+    request.io = io;
+    request.slot = 0;
+    vd_result result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_KEPT], vd__plan_cache_find_slot, &request,
+                                         vd__plan_cache_release);
+    return result ? result
+                  : vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
+                                      vd__plan_cache_release_slot);
 }
 
-/* The four functions of a kind: `make` fails by result, `run` takes the context's immediate list. */
-#define VD__PLAN_KIND(name, plan_type, desc_type, io_type, make_call, run_call, destroy_call) \
-    static vd_result vd__kept_##name##_make(vd_context *ctx, const void *desc, void **out) { \
+/* Defines the operations of a kind of plan. `make_call` and `run_call` are expressions of type vd_result; plans run
+   on the immediate list of the context. */
+#define VD__CACHED_PLAN(name, plan_type, desc_type, io_type, make_call, run_call, destroy_call) \
+    static vd_result vd__cached_##name##_create(vd_context *ctx, const void *desc, void **out) { \
         const desc_type *d = (const desc_type *)desc; \
         plan_type *plan = NULL; \
         vd_result result = make_call; \
         *out = plan; \
         return result; \
     } \
-    static vd_result vd__kept_##name##_run(vd_context *ctx, void *data, const void *user) { \
+    static vd_result vd__cached_##name##_run(vd_context *ctx, void *data, const void *user) { \
         plan_type *plan = (plan_type *)data; \
         const io_type *io = (const io_type *)user; \
         vd_list *list = vd_immediate(ctx, 0, 0); \
         return run_call; \
     } \
-    static void vd__kept_##name##_destroy(void *plan) { destroy_call((plan_type *)plan); } \
-    static const vd__plan_kind vd__kept_##name = { sizeof(desc_type), vd__kept_##name##_make, vd__kept_##name##_run, vd__kept_##name##_destroy };
+    static void vd__cached_##name##_destroy(void *plan) { destroy_call((plan_type *)plan); } \
+    static const vd__plan_ops vd__cached_##name = { sizeof(desc_type), vd__cached_##name##_create, \
+                                                    vd__cached_##name##_run, vd__cached_##name##_destroy };
 
-static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out);
-static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out);
+static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                             vd_fft **out);
+static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                                       vd_fft **out);
 
-VD__PLAN_KIND(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io), vd_fft_destroy)
-VD__PLAN_KIND(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan), vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
-VD__PLAN_KIND(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, NULL, &plan),
-              vd_scan_run(plan, list, io), vd_scan_destroy)
-VD__PLAN_KIND(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io), vd_sort_destroy)
-VD__PLAN_KIND(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_k_new(ctx, d, &plan), vd_top_k_run(plan, list, io), vd_top_k_destroy)
+VD__CACHED_PLAN(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io),
+                vd_fft_destroy)
+VD__CACHED_PLAN(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan),
+                vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
+VD__CACHED_PLAN(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, NULL, &plan),
+                vd_scan_run(plan, list, io), vd_scan_destroy)
+VD__CACHED_PLAN(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io),
+                vd_sort_destroy)
+VD__CACHED_PLAN(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_k_new(ctx, d, &plan), vd_top_k_run(plan, list, io),
+                vd_top_k_destroy)
 
-/* Over the last `axes` of the buffer's own shape, which has at least as many dimensions. */
+/* Transforms the last `axes` dimensions of a buffer in place. Trailing dimensions of length 1 are ignored, but at
+   least `axes` dimensions remain. */
 static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
@@ -9292,10 +9308,10 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     desc.axes = ((1u << axes) - 1) << (i - axes);
     io.direction = direction;
     io.in = buffer;
-    return vd__kept_run(ctx, &vd__kept_fft, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_fft, &desc, &io);
 }
 
-/* The reals have the shape, whichever of the two is the input. */
+/* Transforms between reals and bins. The shape is always that of `reals`. */
 static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
@@ -9318,73 +9334,76 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     io.direction = direction;
     io.in = direction ? bins : reals;
     io.out = direction ? reals : bins;
-    return vd__kept_run(ctx, &vd__kept_fft, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_fft, &desc, &io);
 }
 
 // >>execute
-/* Running a plan. */
+/* Recording the kernels of a plan into a list. */
 
+/* Size of the array of a buffer role. */
 static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) {
     return p->layout[place].span * vc_type_size(vd__fft_element(p->stored[place], p->scalar[place]));
 }
 
-/* Workgroups of a pass. */
-static uint64_t vd__fft_groups(const vd__fft_pass *pass) {
-    if (pass->real.alone) return (pass->in.each.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
+/* Number of work-groups of a pass. */
+static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
+    if (pass->real.alone)
+        return (pass->in.each.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
     return (vd__fft_count(pass) + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
 }
 
-/* The kernels of a run that there are not yet; `at`: the buffer of each place. */
-static vd_result vd__fft_prepare(vd_fft *p, uint32_t direction, const vd_buffer *at) {
+/* Compiles the kernels of a run that do not exist yet. `buffers`: the buffer of each role. */
+static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_buffer *buffers) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd_result result = VD_OK;
-    uint32_t i;
-    for (i = 0; i < route->count && !result; i++) {
+    for (uint32_t i = 0; i < route->count && !result; i++) {
         vd__fft_pass *pass = &route->pass[i];
-        bool in_place = at[pass->from].id == at[pass->to].id;
+        bool in_place = buffers[pass->from].id == buffers[pass->to].id;
         if (!pass->kernels[direction][in_place].id) result = vd__fft_build(p, i, direction, in_place);
     }
     return result;
 }
 
-static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io, const vd_buffer *at) {
+static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io,
+                                  const vd_buffer *buffers) {
     vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
     vd__fft_pass *pass = &route->pass[number];
-    vd_buffer from = at[pass->from], to = at[pass->to];
-    bool in_place = from.id == to.id;
+    vd_buffer source = buffers[pass->from], target = buffers[pass->to];
+    bool in_place = source.id == target.id;
     vd_dispatch_desc desc;
     vd_arg args[4 + VD__FFT_ARGS];
-    int count = 0, i;
+    int count = 0;
     memset(&desc, 0, sizeof desc);
-    args[count++] = vd_b(from);
-    if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(to);
+    args[count++] = vd_b(source);
+    if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(target);
     args[count++] = vd_b(p->tables);
     if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
     if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store))
-        for (i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_argument(io, p->hooks.name[i])->value;
+        for (int i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_argument(io, p->hooks.name[i])->value;
     desc.kernel = pass->kernels[io->direction][in_place];
-    desc.groups[0] = vd__fft_groups(pass);
+    desc.groups[0] = vd__fft_group_count(pass);
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
 }
 
-/* All passes; nothing is recorded if a kernel of one cannot be made. */
-static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, const vd_fft_io *io, const vd_buffer *at) {
-    vd_result result = vd__fft_prepare(p, (uint32_t)io->direction, at);
-    uint32_t i, count = vd__fft_route_of(p, (uint32_t)io->direction)->count;
-    for (i = 0; i < count && !result; i++) result = vd__fft_run_pass(p, list, i, io, at);
+/* Records all passes. If a kernel cannot be compiled, nothing is recorded. */
+static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, const vd_fft_io *io, const vd_buffer *buffers) {
+    vd_result result = vd__fft_build_kernels(p, (uint32_t)io->direction, buffers);
+    uint32_t count = vd__fft_route_of(p, (uint32_t)io->direction)->count;
+    for (uint32_t i = 0; i < count && !result; i++) result = vd__fft_run_pass(p, list, i, io, buffers);
     return result;
 }
 
 // >>shift
-/* Spectra with their middle in the middle. */
+/* fftshift: moves the zero frequency to the centre of a spectrum, and back. */
 
 VD__FFT_SMALL
 
 typedef struct vd__shift_desc {
     uint64_t shape[4];
-    uint32_t axes, size;     /* size: of an element, in bytes */
+    uint32_t axes;           /* bit mask */
+    uint32_t element_bytes;
     vd_fft_direction direction;
 } vd__shift_desc;
 
@@ -9403,23 +9422,24 @@ static void vd__shift_destroy(vd__shift *p) {
 }
 
 static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_kernel *kernel) {
-    vc_type type = p->size == 4 ? VC_U32 : p->size == 8 ? VC_U32X2 : VC_U32X4;
+    vc_type type = p->element_bytes == 4 ? VC_U32 : p->element_bytes == 8 ? VC_U32X2 : VC_U32X4;
     vc_kernel *k = vd__plan_begin(ctx, "fft shift", 0);
-    vc_ref in, out;
-    in = vc_buffer(k, "in", type, VC_ANY_TYPE | VC_READ);
-    out = vc_buffer(k, "out", type, VC_ANY_TYPE | VC_WRITE);
+    vc_ref in = vc_buffer(k, "in", type, VC_ANY_TYPE | VC_READ);
+    vc_ref out = vc_buffer(k, "out", type, VC_ANY_TYPE | VC_WRITE);
     VC_EACH(k, i) {
-        vc_val at = vc_u32(0), rest = i;
+        vc_val source = vc_u32(0), rest = i;
         uint32_t d = 4, step = 1;
         while (d-- > 0) {
-            uint32_t n = (uint32_t)p->shape[d], by = !(p->axes >> d & 1) ? 0 : p->direction ? n / 2 : n - n / 2;
-            vc_val x = n == 1 ? vc_u32(0) : vc_rem(rest, vc_u32(n));
-            if (by % n) x = vc_select(vc_lt(x, vc_u32(n - by)), vc_add(x, vc_u32(by)), vc_sub(x, vc_u32(n - by)));
+            uint32_t n = (uint32_t)p->shape[d], shift = !(p->axes >> d & 1) ? 0 : p->direction ? n / 2 : n - n / 2;
+            vc_val index = n == 1 ? vc_u32(0) : vc_rem(rest, vc_u32(n));
+            if (shift % n)
+                index = vc_select(vc_lt(index, vc_u32(n - shift)), vc_add(index, vc_u32(shift)),
+                                  vc_sub(index, vc_u32(n - shift)));
             if (n > 1) rest = vc_div(rest, vc_u32(n));
-            at = vc_add(at, vc_mul(x, vc_u32(step)));
+            source = vc_add(source, vc_mul(index, vc_u32(step)));
             step *= n;
         }
-        vc_store(out, i, vc_load(in, at));
+        vc_store(out, i, vc_load(in, source));
     }
     return vd__plan_kernel(ctx, k, kernel);
 }
@@ -9427,11 +9447,10 @@ static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_ke
 static vd_result vd__shift_new(vd_context *ctx, const vd__shift_desc *desc, vd__shift **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__shift *p = (vd__shift *)vd__fft_allocate(&allocator, sizeof *p);
-    vd_result result;
     if (!p) return vd__fft_no_memory();
     p->ctx = ctx;
     p->desc = *desc;
-    result = vd__shift_build(ctx, desc, &p->kernel);
+    vd_result result = vd__shift_build(ctx, desc, &p->kernel);
     if (result) vd__shift_destroy(p);
     else *out = p;
     return result;
@@ -9450,28 +9469,34 @@ static vd_result vd__shift_run(const vd__shift *p, vd_list *list, const vd__shif
     return vd_dispatch(list, &desc);
 }
 
-VD__PLAN_KIND(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx, d, &plan), vd__shift_run(plan, list, io), vd__shift_destroy)
+VD__CACHED_PLAN(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx, d, &plan),
+                vd__shift_run(plan, list, io), vd__shift_destroy)
 
 // >>convolve
-/* Convolutions: a forward transform of the kernels with hooks that put them into place, once; and a route there, times their spectrum, and back. Where the
-   result begins is a matter of where the kernel lies in its period, so that results always begin at index 0.
-   A real convolution of period 2 h in its last dimension is computed as a complex one of period h, where nothing needs the period to wrap without a sign:
-   polynomials modulo X^(2 h) + 1 over the reals are polynomials modulo X^h - i over the complex numbers, x[j] + i x[j + h], and with X = exp(i pi / (2 h)) Y
-   those modulo Y^h - 1. (Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982.) What wraps changes its sign, and is never part of a result. */
+/* Convolutions. One plan transforms the kernels, with hooks that move them to their position in the period. A second
+   plan transforms the signals, multiplies by the spectra and transforms back. The offset of the result is part of the
+   position of the kernel, so results always begin at index 0.
+   A real convolution with period 2 h in its last dimension is computed as a complex one with period h if the result
+   does not depend on the sign with which the period wraps. Real polynomials modulo X^(2 h) + 1 (negacyclic
+   convolution) are isomorphic to complex polynomials modulo X^h - i: x[j] + i x[j + h]. Substituting X = exp(i pi /
+   (2 h)) Y gives polynomials modulo Y^h - 1, a cyclic convolution (Nussbaumer, Fast Fourier Transform and
+   Convolution Algorithms, 1982). Elements that wrap change their sign; they are never part of a result. */
 
-/* A list in which a kernel was set, and of which it was not known what becomes of it. */
-typedef struct vd__convolve_set {
-    struct vd__convolve_set *next;
+/* A list in which a kernel was set and that was neither submitted nor discarded when it was last checked. */
+typedef struct vd__convolve_pending {
+    struct vd__convolve_pending *next;
     vd_list *list;
     vd_ticket ticket;
-} vd__convolve_set;
+} vd__convolve_pending;
 
-/* How real signals are transformed. */
+/* How real signals are mapped to complex transforms. */
 typedef enum vd__convolve_form {
-    VD__CONVOLVE_ZERO,       /* as complex ones whose imaginary part is zero */
-    VD__CONVOLVE_GROUP,      /* the imaginary part is the next group's signal */
-    VD__CONVOLVE_HALF,       /* it is the second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
-    VD__CONVOLVE_BINS        /* by real transforms along the last dimension and complex ones of half the spectrum along the others */
+    VD__CONVOLVE_ZERO_IMAG,  /* the imaginary part is zero */
+    VD__CONVOLVE_TWO_GROUPS, /* two groups of the batch are real and imaginary part */
+    /* imaginary part: second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
+    VD__CONVOLVE_NEGACYCLIC,
+    /* real transforms along the last dimension, complex transforms of the half spectrum along the others */
+    VD__CONVOLVE_HALF_SPECTRUM
 } vd__convolve_form;
 
 struct vd_convolve {
@@ -9481,37 +9506,38 @@ struct vd_convolve {
     char name[64];
     vd_convolve_desc desc;
     uint32_t dimensions;
-    vd__convolve_form form;  /* of a real one */
-    uint64_t period[3], result[3]; /* elements of a period, of a result */
-    uint64_t length[3];      /* of the transforms: the period, or half of it */
-    uint64_t lead;           /* VD__CONVOLVE_HALF where the range wraps: the period begins with so many of the signal's last elements, then repeats it */
-    bool repeats;            /* it does */
-    uint64_t place[3];       /* of the kernel's first element for a convolution; its last one's for a correlation */
+    vd__convolve_form form;  /* of real signals */
+    uint64_t period[3], result[3]; /* lengths of the period, of a result */
+    /* lengths of the transforms: the period, or half of it in the last dimension for NEGACYCLIC */
+    uint64_t length[3];
+    uint64_t lead;           /* with `repeats`: the period begins with the last `lead` elements of the signal */
+    /* NEGACYCLIC with a range that wraps: the signal is repeated to fill the period of the last dimension */
+    bool repeats;
+    uint64_t origin[3];      /* index of the kernel element at position 0 of the period */
     double scale;
-    bool is_set;             /* a kernel, in a list that was submitted */
-    bool is_lost;            /* one was set in a list that was discarded */
-    vd__convolve_set *sets;  /* until one is known to be submitted */
-    bool is_mute;            /* the filter leaves nothing */
-    vd_fft *run, *kernel;
-    vd_buffer roots;         /* exp(i pi j / (2 h)) */
-    vc_ref data[2], root;    /* of the kernel being written: in and out, or the kernels; the roots */
+    bool has_kernel;         /* a list in which a kernel was set was submitted */
+    bool was_discarded;      /* a list in which a kernel was set was discarded */
+    vd__convolve_pending *pending; /* the other lists in which a kernel was set; empty once has_kernel is set */
+    bool filter_incomplete;  /* the filter left re or im without a value */
+    vd_fft *run, *kernel;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_kernel */
+    vd_buffer roots;         /* exp(i pi j / (2 h)), j = 0 ... h - 1; only for NEGACYCLIC */
+    vc_ref data[2], root;    /* arguments of the kernel being recorded: in and out (or kernel and spectrum), roots */
 };
 
-static uint32_t vd__fft_forced_parts(void);
+static uint32_t vd__fft_environment_parts(void);
 
-static uint64_t vd__convolve_count(const uint64_t *shape, uint32_t dimensions) {
+static uint64_t vd__convolve_element_count(const uint64_t *shape, uint32_t dimensions) {
     uint64_t n = 1;
-    uint32_t i;
-    for (i = 0; i < dimensions; i++) n *= shape[i];
+    for (uint32_t i = 0; i < dimensions; i++) n *= shape[i];
     return n;
 }
 
-/* Element `at` of image number `image`, if it is inside an image of this shape. */
-static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, const vc_val *at, vc_val image, vc_val *inside) {
+/* Returns the index of element `at` of image number `image`. *inside: whether `at` is within this shape. */
+static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, const vc_val *at, vc_val image,
+                                 vc_val *inside) {
     vc_val index = image;
-    uint32_t i;
     *inside = vc_bool(true);
-    for (i = 0; i < p->dimensions; i++) {
+    for (uint32_t i = 0; i < p->dimensions; i++) {
         index = vc_add(vc_mul(index, vc_u32((uint32_t)shape[i])), at[i]);
         if (shape[i] < p->period[i]) *inside = vc_and(*inside, vc_lt(at[i], vc_u32((uint32_t)shape[i])));
     }
@@ -9528,7 +9554,8 @@ static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char
 }
 
 static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
-    if (p->form == VD__CONVOLVE_HALF) p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
+    if (p->form == VD__CONVOLVE_NEGACYCLIC)
+        p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
 static void vd__convolve_declare(vc_kernel *k, void *user) {
@@ -9538,85 +9565,95 @@ static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd__convolve_declare_roots(p, k);
 }
 
-/* Times exp(i pi j / (2 h)), or divided by it. */
-static void vd__convolve_turn(const vd_convolve *p, vc_val j, bool back, vd_fft_value *v) {
+/* Multiplies by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
+static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_fft_value *v) {
     vc_val root = vc_load(p->root, j), im = vc_component(root, 1);
-    vd__fft_c y = vd__fft_mul(vd__fft_pair(v->re, v->im), vd__fft_pair(vc_component(root, 0), back ? vc_neg(im) : im));
+    vd__fft_c y = vd__fft_mul(vd__fft_pair(v->re, v->im),
+                              vd__fft_pair(vc_component(root, 0), inverse ? vc_neg(im) : im));
     v->re = y.re;
     v->im = y.im;
 }
 
-/* Coordinates of the element half a period further along the last dimension. */
-static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *far) {
+/* Computes the coordinates of the element half a period further along the last dimension. */
+static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *second) {
     uint32_t last = p->dimensions - 1;
-    memcpy(far, at, p->dimensions * sizeof *far);
-    far[last] = vc_add(at[last], vc_u32((uint32_t)p->length[last]));
+    memcpy(second, at, p->dimensions * sizeof *second);
+    second[last] = vc_add(at[last], vc_u32((uint32_t)p->length[last]));
 }
 
-/* The images that are real and imaginary part of image number i of the transforms, which is of group i / each; whether there is a second one. */
-static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t each, vc_val *second, vc_val *both) {
-    vc_val group = each == 1 ? i : vc_div(i, vc_u32(each)), rest = each == 1 ? vc_u32(0) : vc_rem(i, vc_u32(each)), first;
+/* Returns the images that are real and imaginary part of image i of the transforms. Groups have `per_group` images.
+   *has_second: whether the second group exists. */
+static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_group, vc_val *second,
+                                vc_val *has_second) {
+    vc_val group = per_group == 1 ? i : vc_div(i, vc_u32(per_group));
+    vc_val rest = per_group == 1 ? vc_u32(0) : vc_rem(i, vc_u32(per_group));
     group = vc_mul(group, vc_u32(2));
-    first = vc_add(vc_mul(group, vc_u32(each)), rest);
-    *second = vc_add(first, vc_u32(each));
-    *both = p->desc.batch % 2 ? vc_lt(group, vc_u32(p->desc.batch - 1)) : vc_bool(true);
+    vc_val first = vc_add(vc_mul(group, vc_u32(per_group)), rest);
+    *second = vc_add(first, vc_u32(per_group));
+    *has_second = p->desc.batch % 2 ? vc_lt(group, vc_u32(p->desc.batch - 1)) : vc_bool(true);
     return first;
 }
 
-/* An element of a period of the signal, zero where the signal has none; `wanted`: whether anybody needs it. */
-static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, vc_val wanted) {
+/* Loads an element of the period of a signal; returns zero outside the signal and if `needed` is false. */
+static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, vc_val needed) {
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->desc.shape[last];
-    vc_val c[3], inside, index;
+    vc_val c[3], inside;
     memcpy(c, at, p->dimensions * sizeof *c);
     if (p->repeats) c[last] = vc_rem(vc_add(at[last], vc_u32((uint32_t)(n - p->lead))), vc_u32((uint32_t)n));
-    index = vd__convolve_index(p, p->desc.shape, c, image, &inside);
-    return vd__convolve_load(p, k, p->data[0], index, vc_and(inside, wanted));
+    vc_val index = vd__convolve_index(p, p->desc.shape, c, image, &inside);
+    return vd__convolve_load(p, k, p->data[0], index, vc_and(inside, needed));
 }
 
-/* Loads the elements of real signals. */
-static void vd__convolve_take(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+/* Load hook of vd_convolve_run for real signals. */
+static void vd__convolve_load_signal(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
-    vc_val second, both, image = at->coordinate[0], far[3];
+    vc_val second, has_second, image = at->coordinate[0], second_half[3];
     v->im = vc_imm(p->desc.type, 0);
-    if (p->form == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.channels, &second, &both);
+    if (p->form == VD__CONVOLVE_TWO_GROUPS) image = vd__convolve_pair(p, image, p->desc.channels, &second, &has_second);
     v->re = vd__convolve_signal(p, k, image, c, vc_bool(true));
-    if (p->form == VD__CONVOLVE_GROUP) v->im = vd__convolve_signal(p, k, second, c, both);
-    if (p->form != VD__CONVOLVE_HALF) return;
-    vd__convolve_second_half(p, c, far);
-    if (p->repeats || p->desc.shape[p->dimensions - 1] > p->length[p->dimensions - 1]) v->im = vd__convolve_signal(p, k, image, far, vc_bool(true));
-    vd__convolve_turn(p, c[p->dimensions - 1], false, v);
+    if (p->form == VD__CONVOLVE_TWO_GROUPS) v->im = vd__convolve_signal(p, k, second, c, has_second);
+    if (p->form != VD__CONVOLVE_NEGACYCLIC) return;
+    vd__convolve_second_half(p, c, second_half);
+    if (p->repeats || p->desc.shape[p->dimensions - 1] > p->length[p->dimensions - 1])
+        v->im = vd__convolve_signal(p, k, image, second_half, vc_bool(true));
+    vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-/* Stores one real result; `some`: not all of them are wanted. */
-static void vd__convolve_put(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, bool some, vc_val wanted, vc_val x) {
+/* Stores one real result. `conditional`: only if `needed` is true. */
+static void vd__convolve_store_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at,
+                                       bool conditional, vc_val needed, vc_val x) {
     vc_val inside, index = vd__convolve_index(p, p->result, at, image, &inside);
-    if (some) VC_IF(k, wanted) { vc_store(p->data[1], index, x); }
+    if (conditional) VC_IF(k, needed) { vc_store(p->data[1], index, x); }
     else vc_store(p->data[1], index, x);
 }
 
-/* Stores real results; out_count leaves out what lies beyond them, but not in the second half of a period. */
-static void vd__convolve_give(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
-    static const vc_val nothing = { 0, 0 };
+/* Store hook of vd_convolve_run for real signals. out_count already excludes elements outside the result, except in
+   the second half of a period. */
+static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    static const vc_val none = { 0, 0 };
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->result[last];
-    vc_val second, both, image = at->coordinate[0], far[3];
-    if (p->form == VD__CONVOLVE_GROUP) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &both);
-    if (p->form == VD__CONVOLVE_HALF) vd__convolve_turn(p, c[last], true, v);
-    vd__convolve_put(p, k, image, c, false, image, v->re);
-    if (p->form == VD__CONVOLVE_GROUP) vd__convolve_put(p, k, second, c, p->desc.batch % 2 != 0, both, v->im);
-    if (p->form == VD__CONVOLVE_HALF && n > p->length[last]) {
-        vd__convolve_second_half(p, c, far);
-        vd__convolve_put(p, k, image, far, n < p->period[last], vc_lt(far[last], vc_u32((uint32_t)n)), v->im);
+    vc_val second, has_second, image = at->coordinate[0], second_half[3];
+    if (p->form == VD__CONVOLVE_TWO_GROUPS) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &has_second);
+    if (p->form == VD__CONVOLVE_NEGACYCLIC) vd__convolve_twist(p, c[last], true, v);
+    vd__convolve_store_element(p, k, image, c, false, image, v->re);
+    if (p->form == VD__CONVOLVE_TWO_GROUPS)
+        vd__convolve_store_element(p, k, second, c, p->desc.batch % 2 != 0, has_second, v->im);
+    if (p->form == VD__CONVOLVE_NEGACYCLIC && n > p->length[last]) {
+        vd__convolve_second_half(p, c, second_half);
+        vd__convolve_store_element(p, k, image, second_half, n < p->period[last],
+                                   vc_lt(second_half[last], vc_u32((uint32_t)n)), v->im);
     }
-    v->re = v->im = nothing;
+    v->re = v->im = none;
 }
 
-/* The pass whose threads the spectrum is dealt out to, if it is. */
-static const vd__fft_pass *vd__convolve_dealt(const vd_convolve *p) {
+/* Returns the pass if the spectrum is stored in the order in which its threads read it (vd__fft_is_dealt), else
+   NULL. */
+static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) {
     const vd__fft_pass *pass = &p->run->route[0].pass[0];
     return p->run->route[0].count == 1 && vd__fft_is_dealt(pass) ? pass : NULL;
 }
@@ -9625,59 +9662,63 @@ static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
     vd__convolve_declare_roots(p, k);
-    if (vd__convolve_dealt(p)) p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_WRITE);
+    if (vd__convolve_thread_order_pass(p))
+        p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
-/* The element of kernel number `image` that lies at this place of its period, backwards for correlation. Where the period of the last dimension wraps with a
-   sign, an element that lies before index 0 has it. */
+/* Loads the element of kernel number `image` at position `at` of the period; the order is reversed for correlation.
+   NEGACYCLIC: elements at negative positions wrap and are negated. */
 static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
-    vc_val place[3], inside, x, below = vc_bool(false);
-    uint32_t i;
-    for (i = 0; i < p->dimensions; i++) {
-        vc_val n = vc_u32((uint32_t)p->period[i]), shift = vc_u32((uint32_t)p->place[i]), t;
-        t = correlation ? vc_sub(vc_add(shift, n), at[i]) : vc_add(at[i], shift);
-        below = vc_lt(t, n);
-        place[i] = vc_select(below, t, vc_sub(t, n));
+    vc_val coordinate[3], inside, below_period = vc_bool(false);
+    for (uint32_t i = 0; i < p->dimensions; i++) {
+        vc_val n = vc_u32((uint32_t)p->period[i]), shift = vc_u32((uint32_t)p->origin[i]);
+        vc_val index = correlation ? vc_sub(vc_add(shift, n), at[i]) : vc_add(at[i], shift);
+        below_period = vc_lt(index, n);
+        coordinate[i] = vc_select(below_period, index, vc_sub(index, n));
     }
-    x = vd__convolve_load(p, k, p->data[0], vd__convolve_index(p, p->desc.kernel_shape, place, image, &inside), inside);
-    return p->form == VD__CONVOLVE_HALF ? vd__real_negated(correlation ? below : vc_not(below), x) : x;
+    vc_val x = vd__convolve_load(p, k, p->data[0],
+                                 vd__convolve_index(p, p->desc.kernel_shape, coordinate, image, &inside), inside);
+    return p->form == VD__CONVOLVE_NEGACYCLIC ? vd__real_negated(correlation ? below_period : vc_not(below_period), x)
+                                              : x;
 }
 
-/* Loads the elements of kernels, conjugate for correlation. */
-static void vd__convolve_take_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+/* Load hook of vd_convolve_set_kernel. Correlation takes the conjugate. */
+static void vd__convolve_load_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
-    vc_val x = vd__convolve_kernel_element(p, k, at->coordinate[0], c), far[3];
+    vc_val x = vd__convolve_kernel_element(p, k, at->coordinate[0], c), second_half[3];
     v->re = p->desc.real ? x : vc_component(x, 0);
     v->im = p->desc.real ? vc_imm(p->desc.type, 0) : vc_component(x, 1);
     if (!p->desc.real && p->desc.kind == VD_CONVOLVE_CORRELATION) v->im = vc_neg(v->im);
-    if (p->form != VD__CONVOLVE_HALF) return;
-    vd__convolve_second_half(p, c, far);
-    v->im = vd__convolve_kernel_element(p, k, at->coordinate[0], far);
-    vd__convolve_turn(p, c[p->dimensions - 1], false, v);
+    if (p->form != VD__CONVOLVE_NEGACYCLIC) return;
+    vd__convolve_second_half(p, c, second_half);
+    v->im = vd__convolve_kernel_element(p, k, at->coordinate[0], second_half);
+    vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-static void vd__convolve_give_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+/* Store hook of vd_convolve_set_kernel: applies the filter and the normalisation of the inverse transform. */
+static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vd_convolve *p = (vd_convolve *)user;
-    static const vc_val nothing = { 0, 0 };
-    const vd__fft_pass *pass = vd__convolve_dealt(p);
-    vc_val element = vc_u32(0), first;
-    uint32_t i;
+    static const vc_val none = { 0, 0 };
+    const vd__fft_pass *pass = vd__convolve_thread_order_pass(p);
+    vc_val element = vc_u32(0);
     if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
-    if (p->desc.filter && !vc_error(k)) p->is_mute |= !v->re.owner || !v->im.owner;
+    if (p->desc.filter && !vc_error(k)) p->filter_incomplete |= !v->re.owner || !v->im.owner;
     v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
     v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
     if (!pass) return;
-    for (i = pass->shape.axes; i-- > 0;) element = vc_add(vc_mul(element, vc_u32(pass->shape.size[i])), at->coordinate[pass->dimension[i]]);
-    first = vc_mul(at->coordinate[0], vc_u32(pass->shape.n));
+    for (uint32_t i = pass->shape.axes; i-- > 0;)
+        element = vc_add(vc_mul(element, vc_u32(pass->shape.size[i])), at->coordinate[pass->dimension[i]]);
+    vc_val first = vc_mul(at->coordinate[0], vc_u32(pass->shape.n));
     vc_store(p->data[1], vc_add(first, vd__fft_dealt(pass, element)), vc_vec2(v->re, v->im));
-    v->re = v->im = nothing;
+    v->re = v->im = none;
 }
 
-/* The period of one dimension, the elements of a result, and the place of the kernel. */
-static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
-    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], skip; /* results left out at the front */
+/* Computes the period, the result length and the kernel position of one dimension. */
+static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
+    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
+    uint64_t skip; /* leading elements of the full result that are left out */
     bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (wraps || p->desc.range == VD_CONVOLVE_VALID))
         return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, the signal has %llu", i, (unsigned long long)m,
@@ -9690,66 +9731,68 @@ static vd_result vd__convolve_measure(vd_convolve *p, uint32_t i) {
     if (p->desc.range == VD_CONVOLVE_SAME) p->period[i] = n + (m - 1 - skip > skip ? m - 1 - skip : skip);
     if (!wraps && p->desc.range != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
     if (p->desc.range == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
-    p->place[i] = correlation ? m - 1 - skip : skip;
+    p->origin[i] = correlation ? m - 1 - skip : skip;
     p->length[i] = p->period[i];
     return VD_OK;
 }
 
-/* Whether a GPU convolves all axes in one kernel, of complex numbers. */
-static bool vd__convolve_is_small(const vd_convolve *p) {
-    uint32_t i;
+/* Whether the device is a GPU and one kernel can convolve all axes of complex numbers. */
+static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
     if (vd__plan_for_cpu(vd_device(p->ctx, 0))) return false;
-    for (i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
-    return vd__convolve_count(p->length, p->dimensions) <= VD__FFT_POINTS;
+    for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
+    return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_POINTS;
 }
 
-/* Chooses the form of a real convolution, and the period of its last dimension. If the range wraps, HALF needs a period of signal + kernel - 1, and an NVIDIA
-   H200 takes longer for it than for ZERO (kernels of 31: 1.77 to 1.65 ms for 1 GiB of rows of 1000, 1.97 to 1.41 of 4096): it takes only lengths that would
-   need Bluestein's algorithm. Images and cubes that do not fit into one kernel are done by BINS then. A filter needs the usual spectrum. */
+/* Chooses the form of a real convolution and the period of its last dimension. With a filter, the spectrum must be
+   the ordinary one. A range that wraps uses ZERO_IMAG, or HALF_SPECTRUM for images and cubes that do not fit into
+   one kernel; it uses NEGACYCLIC only for lengths that would need Bluestein's algorithm. The reason: NEGACYCLIC then
+   needs a period of at least signal + kernel - 1, and is slower on an NVIDIA H200 (1 GiB of rows, kernels of 31:
+   1.77 against 1.65 ms for rows of 1000, 1.97 against 1.41 ms for rows of 4096). */
 static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
-    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i], least = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i], half;
+    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
+    uint64_t min_period = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
     bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
-    if (packs) p->form = VD__CONVOLVE_GROUP;
+    if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
     if (!p->desc.real || packs || p->desc.filter) return;
-    if (wraps) least = n + m - 1;
-    half = vd_fft_good_size((least + 1) / 2);
+    if (wraps) min_period = n + m - 1;
+    uint64_t half = vd_fft_good_size((min_period + 1) / 2);
     if (wraps && vd__fft_is_smooth(n, 31)) {
-        if (p->dimensions > 1 && n > 2 && !vd__convolve_is_small(p)) p->form = VD__CONVOLVE_BINS;
+        if (p->dimensions > 1 && n > 2 && !vd__convolve_fits_one_kernel(p)) p->form = VD__CONVOLVE_HALF_SPECTRUM;
         return;
     }
-    p->form = VD__CONVOLVE_HALF;
+    p->form = VD__CONVOLVE_NEGACYCLIC;
     p->length[i] = half;
     p->period[i] = 2 * half;
     if (!wraps) return;
     p->repeats = true;
-    p->lead = p->desc.kind == VD_CONVOLVE_CORRELATION ? p->place[i] : m - 1 - p->place[i];
-    p->place[i] = p->desc.kind == VD_CONVOLVE_CORRELATION ? 0 : m - 1;
+    p->lead = p->desc.kind == VD_CONVOLVE_CORRELATION ? p->origin[i] : m - 1 - p->origin[i];
+    p->origin[i] = p->desc.kind == VD_CONVOLVE_CORRELATION ? 0 : m - 1;
 }
 
-/* Kernels number the elements of all images by 32 bits. */
-static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each, const char *what) {
-    if (vd__convolve_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
+/* Checks that kernels can number the elements of all images with 32 bits. */
+static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each,
+                                           const char *what) {
+    if (vd__convolve_element_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "the %s have more than %u elements: batch is %u, of %u %s each, of %llu "
                         "elements", what, UINT32_MAX, p->desc.batch, each, what,
-                        (unsigned long long)vd__convolve_count(shape, p->dimensions));
+                        (unsigned long long)vd__convolve_element_count(shape, p->dimensions));
 }
 
-/* A kernel goes through them in a loop. */
-static vd_result vd__convolve_check_rounds(const vd_convolve *p, uint32_t count, const char *what) {
-    uint64_t most = vd__plan_rounds(vd_device(p->ctx, 0));
-    if (count <= most) return VD_OK;
+/* Checks a count of channels or kernels against the loop limit of the device. */
+static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
+    uint64_t limit = vd__plan_rounds(vd_device(p->ctx, 0));
+    if (count <= limit) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u; a processor takes up to %llu", what, count,
-                        (unsigned long long)most);
+                        (unsigned long long)limit);
 }
 
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
     uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
-    uint32_t i, count;
-    vd_result result;
+    uint32_t count;
     memcpy(shape, d->shape, sizeof d->shape);
-    result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
+    vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
     if (result) return result;
     if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)d->kind);
     if ((uint32_t)d->range > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "range is %d", (int)d->range);
@@ -9759,7 +9802,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!d->batch) d->batch = 1;
     if (!d->channels) d->channels = 1;
     if (!d->kernels) d->kernels = 1;
-    for (i = 1; i < 3 && !d->kernel_shape[0]; i++)
+    for (uint32_t i = 1; i < 3 && !d->kernel_shape[0]; i++)
         if (d->kernel_shape[i])
             return vd_error_set(VD_ERROR_INVALID, "kernel_shape[0] is 0, but kernel_shape[%u] is not", i);
     if (!d->kernel_shape[0]) memcpy(d->kernel_shape, d->shape, sizeof d->shape);
@@ -9768,65 +9811,67 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     result = vd__fft_check_shape(shape, 0, UINT32_MAX, &count, &elements);
     if (!result && count != p->dimensions)
         result = vd_error_set(VD_ERROR_INVALID, "the kernel has %u dimensions, the signal %u", count, p->dimensions);
-    for (i = 0; i < p->dimensions && !result; i++) result = vd__convolve_measure(p, i);
+    for (uint32_t i = 0; i < p->dimensions && !result; i++) result = vd__convolve_plan_dimension(p, i);
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
     if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
-    if (!result) result = vd__convolve_check_rounds(p, d->channels, "channels");
-    return result ? result : vd__convolve_check_rounds(p, d->kernels, "kernels");
+    if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
+    return result ? result : vd__convolve_check_iterations(p, d->kernels, "kernels");
 }
 
-static void vd__convolve_forget(vd_convolve *p, vd__convolve_set **at) {
-    vd__convolve_set *s = *at;
-    *at = s->next;
+static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **link) {
+    vd__convolve_pending *s = *link;
+    *link = s->next;
     if (p->ctx) vd_read_end(p->ctx, s->ticket);
     vd__fft_free(&p->allocator, s);
 }
 
-/* What has become of the lists by now. One that was submitted is enough. */
-static void vd__convolve_settle(vd_convolve *p) {
-    vd__convolve_set **at = &p->sets;
-    while (*at) {
-        vd_fate fate = vd_list_fate(p->ctx, (*at)->ticket);
-        p->is_set = p->is_set || fate == VD_FATE_SUBMITTED;
-        p->is_lost = p->is_lost || fate == VD_FATE_DISCARDED;
-        if (fate == VD_FATE_DISCARDED) vd__convolve_forget(p, at);
-        else at = &(*at)->next;
+/* Checks which lists were submitted or discarded since. One submitted list is enough; the others are then dropped. */
+static void vd__convolve_update_pending(vd_convolve *p) {
+    vd__convolve_pending **link = &p->pending;
+    while (*link) {
+        vd_fate fate = vd_list_fate(p->ctx, (*link)->ticket);
+        p->has_kernel = p->has_kernel || fate == VD_FATE_SUBMITTED;
+        p->was_discarded = p->was_discarded || fate == VD_FATE_DISCARDED;
+        if (fate == VD_FATE_DISCARDED) vd__convolve_drop_pending(p, link);
+        else link = &(*link)->next;
     }
-    while (p->is_set && p->sets) vd__convolve_forget(p, &p->sets);
+    while (p->has_kernel && p->pending) vd__convolve_drop_pending(p, &p->pending);
 }
 
-/* Whether there is a kernel, or one in a list that may still be submitted. */
-static vd_result vd__convolve_check_set(vd_convolve *p) {
-    if (!p->is_set) vd__convolve_settle(p);
-    if (p->is_set || p->sets) return VD_OK;
+/* Checks that a kernel was set in a list that was submitted or may still be submitted. */
+static vd_result vd__convolve_check_kernel_set(vd_convolve *p) {
+    if (!p->has_kernel) vd__convolve_update_pending(p);
+    if (p->has_kernel || p->pending) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s",
-                        p->is_lost ? "the list in which vd_convolve_set_kernel set its kernel was discarded, or could "
-                                     "not be submitted" : "vd_convolve_set_kernel was not called");
+                        p->was_discarded
+                            ? "the list in which vd_convolve_set_kernel set its kernel was discarded, or could "
+                              "not be submitted"
+                            : "vd_convolve_set_kernel was not called");
 }
 
-/* A kernel is set in a list. */
-static vd_result vd__convolve_note(vd_convolve *p, vd_list *list) {
-    vd__convolve_set *s;
-    vd_result result;
-    if (!p->is_set) vd__convolve_settle(p);
-    for (s = p->sets; s && s->list != list; s = s->next) {}
-    if (p->is_set || s) return VD_OK; /* of those that are left each is as it was */
-    s = (vd__convolve_set *)vd__fft_allocate(&p->allocator, sizeof *s);
+/* Notes that a kernel was set in a list. */
+static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
+    vd__convolve_pending *s;
+    if (!p->has_kernel) vd__convolve_update_pending(p);
+    for (s = p->pending; s && s->list != list; s = s->next) {}
+    if (p->has_kernel || s) return VD_OK; /* nothing to track, or already tracked */
+    s = (vd__convolve_pending *)vd__fft_allocate(&p->allocator, sizeof *s);
     if (!s) return vd__fft_no_memory();
     s->list = list;
-    s->next = p->sets;
-    p->sets = s;
-    result = vd_list_watch(list, &s->ticket);
-    if (result) vd__convolve_forget(p, &p->sets);
-    else vd__convolve_settle(p);
+    s->next = p->pending;
+    p->pending = s;
+    vd_result result = vd_list_watch(list, &s->ticket);
+    if (result) vd__convolve_drop_pending(p, &p->pending);
+    else vd__convolve_update_pending(p);
     return result;
 }
 
-/* The transform of the kernels, once there is the plan that takes it: they lie behind each other, and the factor of the inverse is theirs too. */
-static vd_result vd__convolve_make_kernel(vd_convolve *p) {
+/* Creates the plan that transforms the kernels. Requires the run plan, which determines the order of the spectrum.
+   The batch dimension numbers kernels and channels. The hooks also multiply the spectra by the 1/N of the inverse
+   transform. */
+static vd_result vd__convolve_make_kernel_plan(vd_convolve *p) {
     vd_fft_desc desc;
-    vd_result result;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.shape[0] = (uint64_t)p->desc.kernels * p->desc.channels;
@@ -9834,27 +9879,28 @@ static vd_result vd__convolve_make_kernel(vd_convolve *p) {
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
-    desc.load = vd__convolve_take_kernel;
-    desc.store = vd__convolve_give_spectrum;
+    desc.load = vd__convolve_load_kernel;
+    desc.store = vd__convolve_store_spectrum;
     desc.hook_declare = vd__convolve_declare_kernel;
     desc.hook_user = p;
-    if (p->form == VD__CONVOLVE_BINS) desc.kind = VD_FFT_REAL;
-    p->scale = 1 / (double)vd__convolve_count(p->length, p->dimensions);
-    result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
-    if (p->is_mute) return vd_error_set(VD_ERROR_COMPILE, "its filter leaves nothing in re or im; it takes both");
+    if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
+    p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
+    vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
+    if (p->filter_incomplete)
+        return vd_error_set(VD_ERROR_COMPILE, "its filter leaves nothing in re or im; it takes both");
     if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_within(result, NULL, NULL, "filter");
     return result;
 }
 
-/* The roots that HALF multiplies by. */
+/* Creates the table of roots of NEGACYCLIC. */
 static vd_result vd__convolve_make_roots(vd_convolve *p) {
-    uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type), j;
+    uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type);
     unsigned char *table;
     double root[2];
-    if (p->form != VD__CONVOLVE_HALF) return VD_OK;
+    if (p->form != VD__CONVOLVE_NEGACYCLIC) return VD_OK;
     table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
     if (!table) return vd__fft_no_memory();
-    for (j = 0; j < h; j++) {
+    for (uint64_t j = 0; j < h; j++) {
         float narrow[2];
         vd__fft_root(j, 4 * h, &root[0], &root[1]);
         narrow[0] = (float)root[0];
@@ -9866,60 +9912,59 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     return p->roots.id ? VD_OK : vd_error_result();
 }
 
-static vd_result vd__convolve_make_run(vd_convolve *p) {
+/* Creates the plan that vd_convolve_run runs, and the buffer of the spectra. */
+static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd_fft_desc desc;
-    vd__fft_convolution c;
-    uint64_t most;
-    uint32_t i;
-    vd_result result;
-    memset(&c, 0, sizeof c);
-    c.channels = p->desc.channels;
-    c.kernels = p->desc.kernels;
-    c.batch = p->form == VD__CONVOLVE_GROUP ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
-    c.parts = vd__fft_forced_parts();
-    most = c.channels > c.kernels ? c.channels : c.kernels;
+    vd__fft_convolution convolution;
+    memset(&convolution, 0, sizeof convolution);
+    convolution.channels = p->desc.channels;
+    convolution.kernels = p->desc.kernels;
+    convolution.batch = p->form == VD__CONVOLVE_TWO_GROUPS ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
+    convolution.parts = vd__fft_environment_parts();
+    uint64_t images_per_group = convolution.channels > convolution.kernels ? convolution.channels : convolution.kernels;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
-    desc.shape[0] = c.batch * most;
+    desc.shape[0] = convolution.batch * images_per_group;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
-    for (i = 0; i < p->dimensions; i++) {
+    for (uint32_t i = 0; i < p->dimensions; i++) {
         uint64_t in = i + 1 == p->dimensions && p->repeats ? p->period[i] : p->desc.shape[i];
         desc.in_count[i + 1] = in < p->length[i] ? in : p->length[i];
         desc.out_count[i + 1] = p->result[i] < p->length[i] ? p->result[i] : p->length[i];
     }
-    if (p->form == VD__CONVOLVE_BINS) desc.kind = VD_FFT_REAL;
+    if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
     else if (p->desc.real) {
-        desc.load = vd__convolve_take;
-        desc.store = vd__convolve_give;
+        desc.load = vd__convolve_load_signal;
+        desc.store = vd__convolve_store_result;
         desc.hook_declare = vd__convolve_declare;
     }
     desc.hook_user = p;
     desc.rigor = p->desc.rigor;
-    result = vd__fft_new(p->ctx, &desc, &c, &p->run);
+    vd_result result = vd__fft_new(p->ctx, &desc, &convolution, &p->run);
     if (result) return result;
     p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
-                                      p->run->dense.stride[0] * c.kernels * c.channels, NULL);
+                                      p->run->dense.stride[0] * convolution.kernels * convolution.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
 
 static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, uint64_t images) {
-    return vd__convolve_count(shape, p->dimensions) * images * vd_type_size(p->desc.type) * (p->desc.real ? 1 : 2);
+    return vd__convolve_element_count(shape, p->dimensions) * images * vd_type_size(p->desc.type)
+           * (p->desc.real ? 1 : 2);
 }
 
 typedef struct vd__convolve_io { vd_buffer in, kernel, out; } vd__convolve_io;
 
 static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out);
 
-static vd_result vd__convolve_both(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
+static vd_result vd__convolve_set_and_run(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
     vd_result result = vd_convolve_set_kernel(p, list, io->kernel);
     return result ? result : vd_convolve_run(p, list, io->in, io->out);
 }
 
-VD__PLAN_KIND(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__convolve_new(ctx, d, &plan), vd__convolve_both(plan, list, io),
-              vd_convolve_destroy)
+VD__CACHED_PLAN(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__convolve_new(ctx, d, &plan),
+                vd__convolve_set_and_run(plan, list, io), vd_convolve_destroy)
 
 // >>measure
 /* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
@@ -10057,7 +10102,7 @@ static vd_result vd__fft_force_all(vd_fft *p) {
 }
 
 /* The parts that the environment wants for convolutions; 0: it says nothing. */
-static uint32_t vd__fft_forced_parts(void) {
+static uint32_t vd__fft_environment_parts(void) {
     const char *at = getenv("VKDISPATCH_FFT_FACTORS");
     uint32_t parts = 0;
     while (at && *at != 'p') {
@@ -10333,7 +10378,7 @@ static vd_result vd__fft_build_trial(vd__fft_bench *b, vd__fft_trial *t) {
     vd__fft_free(&one->allocator, one->table);
     t->kernel = pass->kernels[b->direction][0];
     t->tables = one->tables;
-    t->groups = vd__fft_groups(pass);
+    t->groups = vd__fft_group_count(pass);
     return result;
 }
 
@@ -10653,7 +10698,7 @@ static vd__fft_bench *vd__fft_bench_open(vd_fft *p, const vd_fft_desc *desc, con
     c.parts = p->convolution.parts;
     vd__fft_shrink(p, &few, &c, (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
     b->patient = patient;
-    if (!vd__fft_plan_new(p->ctx, &few, convolution ? &c : NULL, &b->plan) && vd__fft_is_like(p, b->plan)) return b;
+    if (!vd__fft_new_estimated(p->ctx, &few, convolution ? &c : NULL, &b->plan) && vd__fft_is_like(p, b->plan)) return b;
     vd_fft_destroy(b->plan);
     vd__fft_free(&p->allocator, b);
     return NULL;
@@ -10840,7 +10885,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
 }
 
 /* What is needed to measure, and to make kernels. */
-static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
@@ -10863,7 +10908,7 @@ static vd_result vd__fft_plan_new(vd_context *ctx, const vd_fft_desc *desc, cons
 
 /* The same with the shapes of its kernels. */
 static vd_result vd__fft_plan_shaped(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
-    vd_result result = vd__fft_plan_new(ctx, desc, convolution, out);
+    vd_result result = vd__fft_new_estimated(ctx, desc, convolution, out);
     if (result || desc->engine) return result;
     result = vd__fft_force_all(*out);
     if (!result) vd__fft_measure_all(*out, desc, convolution);
@@ -10894,7 +10939,7 @@ static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolu
     for (c.parts = 1; c.parts <= VD__FFT_RADIX; c.parts++) {
         vd_fft *other = NULL;
         double ms;
-        if (c.parts == first || vd__fft_plan_new((*plan)->ctx, desc, &c, &other)) continue;
+        if (c.parts == first || vd__fft_new_estimated((*plan)->ctx, desc, &c, &other)) continue;
         if (other->convolution.parts == c.parts && other->estimate < (c.parts == 1 ? 1.4 : 1.1) * estimate) {
             vd_fft_destroy(other);
             if (vd__fft_plan_shaped((*plan)->ctx, desc, &c, &other)) continue;
@@ -11113,8 +11158,8 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     vd_result result = vd__fft_query(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
-    desc.size = vd_type_size(info.type);
-    if (desc.size != 4 && desc.size != 8 && desc.size != 16)
+    desc.element_bytes = vd_type_size(info.type);
+    if (desc.element_bytes != 4 && desc.element_bytes != 8 && desc.element_bytes != 16)
         return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name,
                             vd_type_name(info.type));
     while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
@@ -11125,9 +11170,9 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     }
     if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are one buffer");
-    if (info.size / desc.size > UINT32_MAX)
+    if (info.size / desc.element_bytes > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements; it takes up to %u", info.name,
-                            (unsigned long long)(info.size / desc.size), UINT32_MAX);
+                            (unsigned long long)(info.size / desc.element_bytes), UINT32_MAX);
     result = vd__fft_check_buffer(ctx, out, "out", info.size);
     if (!result) result = vd__plan_check_apart(ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
@@ -11136,7 +11181,7 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     desc.direction = direction;
     io.in = in;
     io.out = out;
-    return vd__kept_run(ctx, &vd__kept_shift, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_shift, &desc, &io);
 }
 
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
@@ -11248,8 +11293,8 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     p->desc.name = p->name;
     if (!result) result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_roots(p);
-    if (!result) result = vd__convolve_make_run(p);
-    if (!result) result = vd__convolve_make_kernel(p);
+    if (!result) result = vd__convolve_make_run_plan(p);
+    if (!result) result = vd__convolve_make_kernel_plan(p);
     if (result) vd_convolve_destroy(p);
     else *out = p;
     return result;
@@ -11264,7 +11309,7 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
 
 VD_API void vd_convolve_destroy(vd_convolve *p) {
     if (!p) return;
-    while (p->sets) vd__convolve_forget(p, &p->sets);
+    while (p->pending) vd__convolve_drop_pending(p, &p->pending);
     vd_fft_destroy(p->run);
     vd_fft_destroy(p->kernel);
     vd__plan_drop_buffer(p->ctx, p->roots);
@@ -11286,7 +11331,7 @@ static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, v
     vd_fft_argument args[3];
     vd_fft_io io;
     vd_result result;
-    bool dealt = p && vd__convolve_dealt(p);
+    bool dealt = p && vd__convolve_thread_order_pass(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_buffer(p->ctx, kernel, "kernel",
@@ -11299,7 +11344,7 @@ static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, v
     if (dealt) vd__convolve_argument(&io, args, "spectrum", p->run->spectrum);
     else io.out = p->run->spectrum;
     result = vd_fft_run(p->kernel, list, &io);
-    return result ? result : vd__convolve_note(p, list);
+    return result ? result : vd__convolve_add_pending(p, list);
 }
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
@@ -11319,7 +11364,7 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
     result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__convolve_check_set(p);
+    if (!result) result = vd__convolve_check_kernel_set(p);
     if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", ins);
     if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", outs);
     if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
@@ -11382,7 +11427,7 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     io.in = image;
     io.kernel = kernel;
     io.out = out;
-    return vd__kept_run(ctx, &vd__kept_convolve, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_convolve, &desc, &io);
 }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
@@ -11457,7 +11502,7 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     if (op == VD_REDUCE_DOT) io.with = with;
     io.out = out;
     if (desc.also) io.also = also;
-    return vd__kept_run(ctx, &vd__kept_reduce, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_reduce, &desc, &io);
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
@@ -11563,7 +11608,7 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
     desc.exclusive = exclusive;
     io.in = in;
     io.out = out;
-    return vd__kept_run(ctx, &vd__kept_scan, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_scan, &desc, &io);
 }
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
@@ -11636,7 +11681,7 @@ static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
     desc.type = info.type;
     desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     io.keys = keys;
-    return vd__kept_run(ctx, &vd__kept_sort, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_sort, &desc, &io);
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
@@ -11742,7 +11787,7 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
     io.in = in;
     io.values = values;
     io.indices = indices;
-    return vd__kept_run(ctx, &vd__kept_top_k, &desc, &io);
+    return vd__plan_cache_run(ctx, &vd__cached_top_k, &desc, &io);
 }
 
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
