@@ -9967,11 +9967,14 @@ VD__CACHED_PLAN(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__co
                 vd__convolve_set_and_run(plan, list, io), vd_convolve_destroy)
 
 // >>measure
-/* Which shape of a kernel is the fastest: those that are cheapest by estimate are compiled, compared with what the planner would take, and timed; then, with
-   the radices and threads of the best, other numbers of transforms side by side and other exchanges. */
+/* Tuner for VD_FFT_MEASURE and VD_FFT_PATIENT. For each pass, the candidate shapes with the lowest estimates are
+   compiled, compared with the results of the estimated shape, and timed. Then variants of the fastest are timed,
+   which differ in the transforms per work-group and in the exchange. */
 
-enum { VD__FFT_MEASURE_VERSION = 4 }; /* of what is kept: to be raised when kernels or choices change */
+/* Part of the cache key. Increase it when kernels or the choice of candidates change. */
+enum { VD__FFT_MEASURE_VERSION = 4 };
 
+/* Returns the tunable parameters of a shape. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
     memset(&c, 0, sizeof c);
@@ -9983,16 +9986,17 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     return c;
 }
 
-/* The radices of a choice, axis by axis; false: they are not those of the pass. */
-static bool vd__fft_take_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
-    uint32_t axis = 0, left;
+/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns false if they do not fit the
+   lengths of the pass. */
+static bool vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
+    uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
         if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536) return false;
     if (pass->chirp) {
         if (s->n < 2 * pass->chirp - 1) return false;
         s->size[0] = s->n;
     }
-    left = s->size[vd__fft_axis_at(s, 0)];
+    uint32_t left = s->size[vd__fft_axis_at(s, 0)];
     for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
         while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
         if (left % c->radix[s->stages]) return false;
@@ -10004,21 +10008,25 @@ static bool vd__fft_take_radices(const vd__fft_pass *pass, const vd__fft_choice 
     return left == 1 && s->stages;
 }
 
-/* The shape that a choice makes of a pass; false: it has none. */
-static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *out) {
+/* Computes the shape of a pass for a choice. Returns false if the device or the pass does not support it. */
+static bool vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c,
+                                 vd__fft_shape *out) {
     const vd__fft_device *d = &p->device;
     vd__fft_shape s = pass->shape;
-    uint32_t i;
-    if (!vd__fft_take_radices(pass, c, &s)) return false;
+    if (!vd__fft_apply_radices(pass, c, &s)) return false;
     s.columns_in = vd__fft_deals_columns(d, &pass->in);
     s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_deals_columns(d, &pass->out);
-    if (!c->threads || c->threads > d->threads || !c->side || c->side > d->threads || c->slices > (s.mirrored ? 1u : 4u) || c->slices == 3) return false;
+    if (!c->threads || c->threads > d->threads || !c->side || c->side > d->threads || c->slices > (s.mirrored ? 1u : 4u)
+        || c->slices == 3)
+        return false;
     s.threads = c->threads;
     s.side = c->side;
     s.split = c->slices != 0;
     s.slices = s.split ? c->slices : 1;
-    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(d, c->joined, &s) || !vd__fft_can_slice(&s, s.slices)) return false;
-    for (i = 0; i < VD__FFT_STAGES; i++) s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
+    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(d, c->joined, &s) || !vd__fft_can_slice(&s, s.slices))
+        return false;
+    for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
+        s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
     if (!vd__fft_settle(d, &s, vd__fft_fits(d, &s))) return false;
@@ -10026,48 +10034,46 @@ static bool vd__fft_take_choice(const vd_fft *p, const vd__fft_pass *pass, const
     return true;
 }
 
-/* ---- what the environment says ---- */
+/* ---- VKDISPATCH_FFT_FACTORS ---- */
 
-static bool vd__fft_read_number(const char **at, uint32_t *out) {
+static bool vd__fft_read_number(const char **text, uint32_t *out) {
     uint32_t n = 0;
-    if (**at < '0' || **at > '9') return false;
-    for (; **at >= '0' && **at <= '9' && n < 1000000; (*at)++) n = 10 * n + (uint32_t)(**at - '0');
+    if (**text < '0' || **text > '9') return false;
+    for (; **text >= '0' && **text <= '9' && n < 1000000; (*text)++) n = 10 * n + (uint32_t)(**text - '0');
     *out = n;
     return true;
 }
 
-/* "16x16+16/256/1/1", up to a comma or the end, of which slices alone may be 0; false: it is something else. */
-static bool vd__fft_read_choice(const char **at, vd__fft_choice *out) {
-    uint32_t i;
+/* Parses a choice such as "16x16+16/256/1/1", up to a comma or the end of the text. Only slices may be 0. Returns
+   false if it is malformed. */
+static bool vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     memset(out, 0, sizeof *out);
-    for (i = 0; i < VD__FFT_STAGES; i++) {
-        if (i && **at != 'x' && **at != '+') break;
-        if (i && *(*at)++ == '+') out->joined |= 1u << i;
-        if (!vd__fft_read_number(at, &out->radix[i]) || !out->radix[i]) return false;
+    for (uint32_t i = 0; i < VD__FFT_STAGES; i++) {
+        if (i && **text != 'x' && **text != '+') break;
+        if (i && *(*text)++ == '+') out->joined |= 1u << i;
+        if (!vd__fft_read_number(text, &out->radix[i]) || !out->radix[i]) return false;
     }
-    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->threads) || !out->threads) return false;
-    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->side) || !out->side) return false;
-    if (*(*at)++ != '/' || !vd__fft_read_number(at, &out->slices)) return false;
-    return **at == ',' || !**at;
+    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->threads) || !out->threads) return false;
+    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->side) || !out->side) return false;
+    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->slices)) return false;
+    return **text == ',' || !**text;
 }
 
-/* Whether a shape of the environment is meant for a pass. */
-static bool vd__fft_is_meant(const vd__fft_pass *pass, char whom, const vd__fft_choice *c) {
-    uint32_t i;
+/* Whether an override applies to a pass. `target`: c columns, r rows, b Bluestein's algorithm, space: all. */
+static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, const vd__fft_choice *c) {
     uint64_t n = 1;
     bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
-    for (i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
-    if (pass->real.alone || (whom == 'c' && !columns) || (whom == 'r' && columns)) return false;
-    return whom == 'b' ? pass->chirp && n >= 2 * pass->chirp - 1 : n == pass->shape.n;
+    for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
+    if (pass->real.alone || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
+    return target == 'b' ? pass->chirp && n >= 2 * pass->chirp - 1 : n == pass->shape.n;
 }
 
-/* Gives the passes that a shape is meant for that shape. */
-static vd_result vd__fft_force(vd_fft *p, char whom, const vd__fft_choice *c, const char *text, int length) {
-    uint32_t i;
-    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+/* Applies an override to all passes that it is for. `text` is the entry as written, for the error message. */
+static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *c, const char *text, int length) {
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        if (!vd__fft_is_meant(pass, whom, c)) continue;
-        if (!vd__fft_take_choice(p, pass, c, &pass->shape))
+        if (!vd__fft_override_applies(pass, target, c)) continue;
+        if (!vd__fft_apply_choice(p, pass, c, &pass->shape))
             return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.*s', which a kernel of %u points "
                                 "cannot be: at most %u values a thread, %u threads and %u bytes of shared memory in "
                                 "slices that divide radices and threads", length, text, pass->shape.n,
@@ -10078,51 +10084,54 @@ static vd_result vd__fft_force(vd_fft *p, char whom, const vd__fft_choice *c, co
     return VD_OK;
 }
 
-/* "4", of "p4". */
-static bool vd__fft_read_parts(const char **at, uint32_t *out) {
-    return vd__fft_read_number(at, out) && *out && *out <= VD__FFT_RADIX && (**at == ',' || !**at);
+/* Parses the number of an entry such as "p4", after the p. */
+static bool vd__fft_read_parts(const char **text, uint32_t *out) {
+    return vd__fft_read_number(text, out) && *out && *out <= VD__FFT_RADIX && (**text == ',' || !**text);
 }
 
-static vd_result vd__fft_force_all(vd_fft *p) {
-    const char *at = getenv("VKDISPATCH_FFT_FACTORS"), *first, *whole;
+/* Applies all overrides of the environment to the passes of a plan. */
+static vd_result vd__fft_override_all(vd_fft *p) {
+    const char *text = getenv("VKDISPATCH_FFT_FACTORS"), *entry;
     vd_result result = VD_OK;
     vd__fft_choice c;
-    while (at && *at && !result) {
-        char whom = *(whole = at) == 'r' || *at == 'c' || *at == 'b' || *at == 'p' ? *at++ : ' ';
+    while (text && *text && !result) {
+        char target = *(entry = text) == 'r' || *text == 'c' || *text == 'b' || *text == 'p' ? *text++ : ' ';
         uint32_t parts;
-        first = at;
-        if (whom == 'p' ? !vd__fft_read_parts(&at, &parts) : !vd__fft_read_choice(&at, &c))
+        const char *choice_text = text;
+        if (target == 'p' ? !vd__fft_read_parts(&text, &parts) : !vd__fft_read_choice(&text, &c))
             return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side "
                                 "by side and slices as in 16x16x16/256/1/1, of which slices alone may be 0, or parts "
-                                "as in p4, 1 to %d", whole, (int)VD__FFT_RADIX);
-        if (whom != 'p') result = vd__fft_force(p, whom, &c, first, (int)(at - first));
-        if (*at == ',') at++;
+                                "as in p4, 1 to %d", entry, (int)VD__FFT_RADIX);
+        if (target != 'p') result = vd__fft_override(p, target, &c, choice_text, (int)(text - choice_text));
+        if (*text == ',') text++;
     }
     return result;
 }
 
-/* The parts that the environment wants for convolutions; 0: it says nothing. */
+/* Returns the number of parts that the environment sets for convolutions; 0: not set. */
 static uint32_t vd__fft_environment_parts(void) {
-    const char *at = getenv("VKDISPATCH_FFT_FACTORS");
+    const char *text = getenv("VKDISPATCH_FFT_FACTORS");
     uint32_t parts = 0;
-    while (at && *at != 'p') {
-        at = strchr(at, ',');
-        if (at) at++;
+    while (text && *text != 'p') {
+        text = strchr(text, ',');
+        if (text) text++;
     }
-    return at && (at++, vd__fft_read_parts(&at, &parts)) ? parts : 0;
+    return text && (text++, vd__fft_read_parts(&text, &parts)) ? parts : 0;
 }
 
-/* ---- what was measured before ---- */
+/* ---- cache of measurements ---- */
 
-typedef struct vd__fft_key {
+/* Identifies a measurement: the device, its driver, and all properties of a pass that affect its time. */
+typedef struct vd__fft_timing_key {
     char device[256], driver[256];
-    uint32_t count, limit;   /* words there are; 0 until there was no room for one */
+    uint32_t count;          /* words used */
+    uint32_t overflow;       /* 1: words are missing, so the measurement is not cached */
     uint64_t word[128];
-} vd__fft_key;
+} vd__fft_timing_key;
 
-static void vd__fft_key_add(vd__fft_key *k, uint64_t word) {
+static void vd__fft_timing_key_add(vd__fft_timing_key *k, uint64_t word) {
     if (k->count < sizeof k->word / sizeof *k->word) k->word[k->count++] = word;
-    else k->limit = 1;
+    else k->overflow = 1;
 }
 
 static uint64_t vd__fft_log2(uint64_t n) {
@@ -10131,118 +10140,133 @@ static uint64_t vd__fft_log2(uint64_t n) {
     return log;
 }
 
-/* Strides as they are, numbers of transforms in powers of two. */
-static void vd__fft_key_digits(vd__fft_key *k, const vd__digits *d) {
-    uint32_t i;
-    vd__fft_key_add(k, d->count);
-    for (i = 0; i < d->count; i++) {
-        vd__fft_key_add(k, vd__fft_log2(d->size[i]));
-        vd__fft_key_add(k, d->stride[i]);
+/* Adds strides exactly and counts of transforms rounded down to powers of two. */
+static void vd__fft_timing_key_digits(vd__fft_timing_key *k, const vd__digits *d) {
+    vd__fft_timing_key_add(k, d->count);
+    for (uint32_t i = 0; i < d->count; i++) {
+        vd__fft_timing_key_add(k, vd__fft_log2(d->size[i]));
+        vd__fft_timing_key_add(k, d->stride[i]);
     }
 }
 
-static void vd__fft_key_side(vd__fft_key *k, const vd__fft_side *s) {
-    uint32_t i;
-    for (i = 0; i < VD__FFT_AXES; i++) vd__fft_key_add(k, s->stride[i]);
-    vd__fft_key_digits(k, &s->block);
-    vd__fft_key_digits(k, &s->each);
+static void vd__fft_timing_key_side(vd__fft_timing_key *k, const vd__fft_side *s) {
+    for (uint32_t i = 0; i < VD__FFT_AXES; i++) vd__fft_timing_key_add(k, s->stride[i]);
+    vd__fft_timing_key_digits(k, &s->block);
+    vd__fft_timing_key_digits(k, &s->each);
 }
 
-static void vd__fft_key_device(vd__fft_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
+static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    const uint64_t words[] = { VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id, d->device_id,
-                               d->driver_version, d->features, p->device.threads, p->device.shared, p->device.cpu, p->device.wide, (uint64_t)rigor, direction };
-    size_t i;
+    const uint64_t words[] = {
+        VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id,
+        d->device_id, d->driver_version, d->features, p->device.threads, p->device.shared, p->device.cpu,
+        p->device.wide, (uint64_t)rigor, direction
+    };
     snprintf(k->device, sizeof k->device, "%s", d->name);
     snprintf(k->driver, sizeof k->driver, "%s", d->driver);
-    for (i = 0; i < sizeof words / sizeof *words; i++) vd__fft_key_add(k, words[i]);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
 }
 
-/* Whatever a pass's time depends on beside its shape. */
-static void vd__fft_key_of(vd__fft_key *k, const vd_fft *p, const vd__fft_pass *pass, uint32_t direction, vd_fft_rigor rigor) {
+/* Fills in the key of a pass; `direction`: 0 forward, 1 inverse. The current shape of a pass is not part of it,
+   except its lengths. */
+static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, const vd__fft_pass *pass,
+                                    uint32_t direction, vd_fft_rigor rigor) {
     const vd__real *r = &pass->real;
     const vd__fft_shape *s = &pass->shape;
-    const uint64_t words[] = { p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->mirrored,
-                               pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->copies, pass->inverse, pass->filled[0].count,
-                               pass->filled[0].scale, pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale, pass->kept[1].count,
-                               pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind, r->back, r->half, r->two, r->fold,
-                               r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out, r->n, r->h, r->filled, r->kept };
-    size_t i;
+    const uint64_t words[] = {
+        p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3],
+        s->mirrored, pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->copies, pass->inverse,
+        pass->filled[0].count, pass->filled[0].scale, pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale,
+        pass->kept[1].count, pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind,
+        r->back, r->half, r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out,
+        r->n, r->h, r->filled, r->kept
+    };
     memset(k, 0, sizeof *k);
-    vd__fft_key_device(k, p, direction, rigor);
-    for (i = 0; i < sizeof words / sizeof *words; i++) vd__fft_key_add(k, words[i]);
-    vd__fft_key_side(k, &pass->in);
-    vd__fft_key_side(k, &pass->out);
+    vd__fft_timing_key_device(k, p, direction, rigor);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
+    vd__fft_timing_key_side(k, &pass->in);
+    vd__fft_timing_key_side(k, &pass->out);
 }
 
-typedef struct vd__fft_memory {
-    struct vd__fft_memory *next;
-    vd__fft_key key;
+/* A measurement in the list that the context keeps. */
+typedef struct vd__fft_timing_entry {
+    struct vd__fft_timing_entry *next;
+    vd__fft_timing_key key;
     vd__fft_timing timing;
-} vd__fft_memory;
+} vd__fft_timing_entry;
 
-typedef struct vd__fft_recollection { const vd__fft_key *key; vd__fft_timing *timing; bool keep; } vd__fft_recollection;
+typedef struct vd__fft_timing_request {
+    const vd__fft_timing_key *key;
+    vd__fft_timing *timing;
+    bool store;              /* else it is looked up */
+} vd__fft_timing_request;
 
-static const char vd__fft_memory_key = 'm';
+static const char vd__fft_timings_key = 'm';
 
-static void vd__fft_forget(vd_context *ctx, void *data) {
+static void vd__fft_timings_release(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
-    vd__fft_memory *m = (vd__fft_memory *)data, *next;
-    for (; m; m = next) {
-        next = m->next;
-        vd__fft_free(&allocator, m);
+    vd__fft_timing_entry *entry = (vd__fft_timing_entry *)data, *next;
+    for (; entry; entry = next) {
+        next = entry->next;
+        vd__fft_free(&allocator, entry);
     }
 }
 
-/* Looks a key up in the context, or adds it to what the context has. */
-static vd_result vd__fft_remember(vd_context *ctx, void **data, void *user) {
-    vd__fft_recollection *r = (vd__fft_recollection *)user;
-    vd__fft_memory *m = (vd__fft_memory *)*data;
-    while (m && memcmp(&m->key, r->key, sizeof m->key) != 0) m = m->next;
-    if (!r->keep) {
-        if (m) *r->timing = m->timing;
-        return m ? VD_OK : VD_TIMEOUT;
+/* Looks up or stores a measurement in the list of the context. Returns VD_TIMEOUT if it is not there. */
+static vd_result vd__fft_timings_visit(vd_context *ctx, void **data, void *user) {
+    vd__fft_timing_request *r = (vd__fft_timing_request *)user;
+    vd__fft_timing_entry *entry = (vd__fft_timing_entry *)*data;
+    while (entry && memcmp(&entry->key, r->key, sizeof entry->key) != 0) entry = entry->next;
+    if (!r->store) {
+        if (entry) *r->timing = entry->timing;
+        return entry ? VD_OK : VD_TIMEOUT;
     }
-    if (!m) {
+    if (!entry) {
         vd_allocator allocator = vd_context_allocator(ctx);
-        m = (vd__fft_memory *)vd__fft_allocate(&allocator, sizeof *m);
-        if (!m) return VD_ERROR_OUT_OF_MEMORY;
-        m->next = (vd__fft_memory *)*data;
-        m->key = *r->key;
-        *data = m;
+        entry = (vd__fft_timing_entry *)vd__fft_allocate(&allocator, sizeof *entry);
+        if (!entry) return VD_ERROR_OUT_OF_MEMORY;
+        entry->next = (vd__fft_timing_entry *)*data;
+        entry->key = *r->key;
+        *data = entry;
     }
-    m->timing = *r->timing;
+    entry->timing = *r->timing;
     return VD_OK;
 }
 
-static vd_result vd__fft_memorise(vd_context *ctx, const vd__fft_key *key, vd__fft_timing *timing, bool keep) {
-    vd__fft_recollection r;
+static vd_result vd__fft_timings_access(vd_context *ctx, const vd__fft_timing_key *key, vd__fft_timing *timing,
+                                        bool store) {
+    vd__fft_timing_request r;
     r.key = key;
     r.timing = timing;
-    r.keep = keep;
-    return vd_context_attach(ctx, &vd__fft_memory_key, vd__fft_remember, &r, vd__fft_forget);
+    r.store = store;
+    return vd_context_attach(ctx, &vd__fft_timings_key, vd__fft_timings_visit, &r, vd__fft_timings_release);
 }
 
-/* From the context or from its directory; false: there is nothing that this pass can be. */
-static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_key *key, vd__fft_timing *t) {
+/* Finds a measurement in the context or in its cache directory. Returns false if there is none, or if the fastest
+   choice of the one in the directory does not fit the pass. */
+static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_timing_key *key,
+                                vd__fft_timing *t) {
     vd__fft_shape shape;
-    if (key->limit) return false;
-    if (vd__fft_memorise(p->ctx, key, t, false)) {
+    if (key->overflow) return false;
+    if (vd__fft_timings_access(p->ctx, key, t, false)) {
         if (vd_cache_load(p->ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
-        if (!t->count || t->count > VD__FFT_TIMED || t->estimated >= t->count || !vd__fft_take_choice(p, pass, &t->choice[0], &shape)) return false;
-        vd__fft_memorise(p->ctx, key, t, true);
+        if (!t->count || t->count > VD__FFT_TIMED || t->estimated >= t->count
+            || !vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
+            return false;
+        vd__fft_timings_access(p->ctx, key, t, true);
     }
     t->found = 1;
     return true;
 }
 
-static void vd__fft_keep_timing(const vd_fft *p, const vd__fft_key *key, vd__fft_timing *t) {
-    if (key->limit) return;
-    vd__fft_memorise(p->ctx, key, t, true);
+/* Stores a measurement in the context and in its cache directory. */
+static void vd__fft_store_timing(const vd_fft *p, const vd__fft_timing_key *key, vd__fft_timing *t) {
+    if (key->overflow) return;
+    vd__fft_timings_access(p->ctx, key, t, true);
     vd_cache_store(p->ctx, "fft", key, sizeof *key, t, sizeof *t);
 }
 
-/* ---- trials ---- */
+/* ---- trials: candidates that are compiled and timed ---- */
 
 typedef struct vd__fft_trial {
     vd__fft_choice choice;
@@ -10250,48 +10274,50 @@ typedef struct vd__fft_trial {
     vd_kernel kernel;
     vd_buffer tables;
     uint64_t groups;
-    bool alive;              /* is timed in this turn */
-    double ns[VD__FFT_ROUNDS], median; /* of one run; 0: never timed */
+    bool active;             /* is timed in the current series */
+    double ns[VD__FFT_ROUNDS], median; /* nanoseconds of one run; 0: not timed */
 } vd__fft_trial;
 
-/* What is used to measure a pass after another. */
-typedef struct vd__fft_bench {
-    vd_fft *plan;            /* of few enough transforms */
-    vd_fft *one;             /* that a trial is made with */
+/* State of the tuner, used for one pass after another. */
+typedef struct vd__fft_tuner {
+    vd_fft *plan;            /* the same transforms with a batch that is small enough to measure */
+    vd_fft *scratch;         /* a plan with one pass, for building a trial */
     vd__fft_pass *pass;
     uint32_t direction;
     bool patient;
     vd_buffer in, out, spectrum;
     uint64_t in_bytes, out_bytes;
-    uint8_t *expected, *got; /* of `sample` bytes from the beginning of the results, and as many from their end */
-    uint64_t sample;
+    uint8_t *expected, *actual; /* the first and the last sample_bytes bytes of the results */
+    uint64_t sample_bytes;
     vd__fft_candidates candidates;
     vd__fft_trial trial[VD__FFT_TIMED];
     uint32_t count;
-} vd__fft_bench;
+} vd__fft_tuner;
 
-enum { VD__FFT_SAMPLE = 1 << 20, VD__FFT_NOISE = 65521 * 16 }; /* bytes; the latter a prime number of the largest elements */
+enum {
+    VD__FFT_SAMPLE_BYTES = 1 << 20,  /* results that are compared, at each end of the output */
+    VD__FFT_NOISE_BYTES = 65521 * 16 /* period of the noise, a prime number of 16-byte elements, so that rows differ */
+};
 
-static void vd__fft_add_trial(vd__fft_bench *b, const vd__fft_choice *c) {
-    vd__fft_trial *t = &b->trial[b->count];
-    uint32_t i;
-    for (i = 0; i < b->count; i++) if (memcmp(&b->trial[i].choice, c, sizeof *c) == 0) return;
-    if (b->count == VD__FFT_TIMED) return;
+/* Adds a trial, unless the list is full, already has this choice, or the pass cannot have it. */
+static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
+    vd__fft_trial *t = &tuner->trial[tuner->count];
+    for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->trial[i].choice, c, sizeof *c) == 0) return;
+    if (tuner->count == VD__FFT_TIMED) return;
     memset(t, 0, sizeof *t);
-    if (!vd__fft_take_choice(b->plan, b->pass, c, &t->shape)) return;
+    if (!vd__fft_apply_choice(tuner->plan, tuner->pass, c, &t->shape)) return;
     t->choice = *c;
-    b->count++;
+    tuner->count++;
 }
 
-/* Shapes for a pass, or for one length of Bluestein's algorithm. */
-static void vd__fft_search_wide(vd__fft_bench *b, uint32_t n) {
-    const vd_fft *p = b->plan;
-    const vd__fft_pass *pass = b->pass;
+/* Adds candidates for a pass of length n; with Bluestein's algorithm n is the length of its transforms. */
+static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
+    const vd_fft *p = tuner->plan;
+    const vd__fft_pass *pass = tuner->pass;
     vd__fft_search search;
-    uint32_t i;
     memset(&search, 0, sizeof search);
     search.device = &p->device;
-    search.wide = &b->candidates;
+    search.wide = &tuner->candidates;
     search.now = pass->shape;
     search.now.stages = search.now.joined = 0;
     search.now.side = search.now.slices = 1;
@@ -10300,382 +10326,405 @@ static void vd__fft_search_wide(vd__fft_bench *b, uint32_t n) {
     search.now.columns_out = vd__fft_deals_columns(&p->device, &pass->out);
     search.now.n = n;
     if (pass->chirp) search.now.size[0] = n;
-    for (i = 0; i < VD__FFT_STAGES; i++) search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
+    for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
+        search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
     vd__fft_enumerate(&search, 0, search.now.size[vd__fft_axis_at(&search.now, 0)], VD__FFT_RADIX);
 }
 
-/* How many of some candidates have the same radices, in whatever order. */
-static uint32_t vd__fft_alike(const vd__fft_bench *b, const vd__fft_shape *s) {
-    uint32_t i, j, alike = 0;
-    for (i = 0; i < b->count; i++) {
-        const vd__fft_shape *o = &b->trial[i].shape;
+/* Counts the trials with the same radices as `s`, in any order, by the sum of the radices and of their squares. */
+static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_shape *s) {
+    uint32_t i, similar = 0;
+    for (i = 0; i < tuner->count; i++) {
+        const vd__fft_shape *other = &tuner->trial[i].shape;
         uint32_t sum = 0, squares = 0;
-        if (o->n != s->n || o->stages != s->stages) continue;
-        for (j = 0; j < s->stages; j++) {
-            sum += s->radix[j] - o->radix[j];
-            squares += s->radix[j] * s->radix[j] - o->radix[j] * o->radix[j];
+        if (other->n != s->n || other->stages != s->stages) continue;
+        for (uint32_t j = 0; j < s->stages; j++) {
+            sum += s->radix[j] - other->radix[j];
+            squares += s->radix[j] * s->radix[j] - other->radix[j] * other->radix[j];
         }
-        alike += !sum && !squares;
+        similar += !sum && !squares;
     }
-    return alike;
+    return similar;
 }
 
-/* What the planner took comes first; then the cheapest, not too many of one kind. */
-static void vd__fft_list_trials(vd__fft_bench *b) {
-    const vd_fft *p = b->plan;
-    const vd__fft_pass *pass = b->pass;
+/* Fills the list of trials: first the estimated shape, then the candidates with the lowest estimates, with a limit
+   for similar ones. */
+static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
+    const vd_fft *p = tuner->plan;
+    const vd__fft_pass *pass = tuner->pass;
     uint64_t count = vd__fft_count(pass), n = pass->chirp ? 2 * (uint64_t)pass->chirp - 1 : 0, power = 1;
-    vd__fft_choice first = vd__fft_choice_of(&pass->shape), c;
-    uint32_t i, most = b->patient ? 20 : 8;
-    b->count = b->candidates.count = 0;
-    b->candidates.stages = pass->shape.stages < 2 ? 3 : pass->shape.stages + 1;
-    vd__fft_add_trial(b, &first);
+    vd__fft_choice estimated = vd__fft_choice_of(&pass->shape);
+    uint32_t i, limit = tuner->patient ? 20 : 8;
+    tuner->count = tuner->candidates.count = 0;
+    tuner->candidates.stages = pass->shape.stages < 2 ? 3 : pass->shape.stages + 1;
+    vd__fft_add_trial(tuner, &estimated);
     while (power < n) power *= 2;
-    if (!pass->chirp) vd__fft_search_wide(b, pass->shape.n);
-    else for (i = 0, n = vd__fft_next_smooth(n, 5); i < 4 && n <= power; i++, n = vd__fft_next_smooth(n + 1, 5)) vd__fft_search_wide(b, (uint32_t)n);
-    if (pass->chirp && n <= power) vd__fft_search_wide(b, (uint32_t)power);
-    for (i = 0; i < b->candidates.count && b->count < most; i++) {
-        vd__fft_shape s = b->candidates.at[i].shape;
-        if (vd__fft_alike(b, &s) >= (b->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
+    if (!pass->chirp) vd__fft_search_shapes(tuner, pass->shape.n);
+    else
+        for (i = 0, n = vd__fft_next_smooth(n, 5); i < 4 && n <= power; i++, n = vd__fft_next_smooth(n + 1, 5))
+            vd__fft_search_shapes(tuner, (uint32_t)n);
+    if (pass->chirp && n <= power) vd__fft_search_shapes(tuner, (uint32_t)power);
+    for (i = 0; i < tuner->candidates.count && tuner->count < limit; i++) {
+        vd__fft_shape s = tuner->candidates.at[i].shape;
+        if (vd__fft_count_similar(tuner, &s) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
-        if (s.columns_in || s.columns_out ? !vd__fft_deal_columns(&p->device, &s, count, 1) : !vd__fft_deal_rows(&p->device, &s, count)) continue;
-        c = vd__fft_choice_of(&s);
-        vd__fft_add_trial(b, &c);
+        if (s.columns_in || s.columns_out ? !vd__fft_deal_columns(&p->device, &s, count, 1)
+                                          : !vd__fft_deal_rows(&p->device, &s, count))
+            continue;
+        vd__fft_choice c = vd__fft_choice_of(&s);
+        vd__fft_add_trial(tuner, &c);
     }
 }
 
-/* What one trial has, with other numbers side by side and other exchanges: with one thing changed, or if there is patience both. */
-static void vd__fft_vary_trial(vd__fft_bench *b, const vd__fft_choice *base) {
+/* Adds variants of a choice with another number of transforms per work-group or another exchange; both at once only
+   with VD_FFT_PATIENT. */
+static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *base) {
     static const uint32_t slices[] = { 0, 1, 2, 4 };
-    uint32_t widest = b->patient ? 4 : 2, most = b->count + (b->patient ? 20 : 8), side, i;
+    uint32_t widest = tuner->patient ? 4 : 2, limit = tuner->count + (tuner->patient ? 20 : 8);
     vd__fft_choice c = *base;
-    for (side = base->side * widest; side && side >= base->side / widest; side /= 2) {
-        for (i = 0; i < 4 && b->count < most; i++) {
-            if (!b->patient && side != base->side && slices[i] != base->slices) continue;
-            if (b->pass->shape.stages == 1 && !b->pass->shape.mirrored && slices[i]) continue;
+    for (uint32_t side = base->side * widest; side && side >= base->side / widest; side /= 2) {
+        for (uint32_t i = 0; i < 4 && tuner->count < limit; i++) {
+            if (!tuner->patient && side != base->side && slices[i] != base->slices) continue;
+            if (tuner->pass->shape.stages == 1 && !tuner->pass->shape.mirrored && slices[i]) continue;
             c.side = side;
             c.slices = slices[i];
-            vd__fft_add_trial(b, &c);
+            vd__fft_add_trial(tuner, &c);
         }
     }
 }
 
-/* The kernel of a trial and its tables. */
-static vd_result vd__fft_build_trial(vd__fft_bench *b, vd__fft_trial *t) {
-    vd_fft *one = b->one;
-    vd__fft_pass *pass = &one->route[0].pass[0];
-    vd_result result;
-    *one = *b->plan;
-    memset(&one->hooks, 0, sizeof one->hooks);
-    one->scale[0] = one->scale[1] = 1;
-    one->route[0].count = 1;
-    one->route[1].count = 0;
-    *pass = *b->pass;
+/* Compiles the kernel of a trial and creates its tables, without hooks and scaling. */
+static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
+    vd_fft *scratch = tuner->scratch;
+    vd__fft_pass *pass = &scratch->route[0].pass[0];
+    *scratch = *tuner->plan;
+    memset(&scratch->hooks, 0, sizeof scratch->hooks);
+    scratch->scale[0] = scratch->scale[1] = 1;
+    scratch->route[0].count = 1;
+    scratch->route[1].count = 0;
+    *pass = *tuner->pass;
     pass->shape = t->shape;
-    result = vd__fft_make_tables(one);
-    if (!result) result = vd__fft_upload_tables(one);
-    if (!result) result = vd__fft_build(one, 0, b->direction, false);
-    vd__fft_free(&one->allocator, one->table);
-    t->kernel = pass->kernels[b->direction][0];
-    t->tables = one->tables;
+    vd_result result = vd__fft_make_tables(scratch);
+    if (!result) result = vd__fft_upload_tables(scratch);
+    if (!result) result = vd__fft_build(scratch, 0, tuner->direction, false);
+    vd__fft_free(&scratch->allocator, scratch->table);
+    t->kernel = pass->kernels[tuner->direction][0];
+    t->tables = scratch->tables;
     t->groups = vd__fft_group_count(pass);
     return result;
 }
 
-static void vd__fft_drop_trial(vd__fft_bench *b, vd__fft_trial *t) {
+/* Destroys the kernel and the tables of a trial. */
+static void vd__fft_drop_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd_kernel none = { 0 };
-    if (t->kernel.id) vd_kernel_destroy(b->plan->ctx, t->kernel);
-    if (t->tables.id) vd_buffer_destroy(b->plan->ctx, t->tables);
+    if (t->kernel.id) vd_kernel_destroy(tuner->plan->ctx, t->kernel);
+    if (t->tables.id) vd_buffer_destroy(tuner->plan->ctx, t->tables);
     t->kernel = none;
     t->tables.id = 0;
-    t->alive = false;
+    t->active = false;
 }
 
-/* Runs a trial so often, and waits; nanoseconds of all, 0: it failed. */
-static double vd__fft_run_trial(vd__fft_bench *b, const vd__fft_trial *t, uint32_t times) {
-    vd_context *ctx = b->plan->ctx;
+/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, by the clock of the host; 0 on
+   failure. */
+static double vd__fft_run_trial(vd__fft_tuner *tuner, const vd__fft_trial *t, uint32_t times) {
+    vd_context *ctx = tuner->plan->ctx;
     vd_list_desc list_desc;
     vd_dispatch_desc desc;
     vd_arg args[4];
-    vd_list *list;
     vd_event event;
-    uint64_t start;
     memset(&list_desc, 0, sizeof list_desc);
     memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(b->in);
-    args[1] = vd_b(b->out);
+    args[0] = vd_b(tuner->in);
+    args[1] = vd_b(tuner->out);
     args[2] = vd_b(t->tables);
-    args[3] = vd_b(b->spectrum);
+    args[3] = vd_b(tuner->spectrum);
     desc.kernel = t->kernel;
     desc.groups[0] = t->groups;
     desc.args = args;
-    desc.arg_count = vd__fft_has_spectrum(b->pass) ? 4 : 3;
-    list = vd_list_begin(ctx, &list_desc);
+    desc.arg_count = vd__fft_has_spectrum(tuner->pass) ? 4 : 3;
+    vd_list *list = vd_list_begin(ctx, &list_desc);
     for (; times; times--) vd_dispatch(list, &desc);
     if (!list) return 0;
     vd_list_end(list);
-    start = vd_time_ns();
+    uint64_t start = vd_time_ns();
     if (vd_submit(list, NULL, &event) || vd_wait(ctx, event, VD_FOREVER)) return 0;
     start = vd_time_ns() - start;
     return start ? (double)start : 1;
 }
 
-/* ---- whether results are right ---- */
+/* ---- verification of trials ---- */
 
-static double vd__fft_sampled(vc_type type, const uint8_t *at, uint64_t i) {
+/* Returns number i of an array of f64, f32 or f16. */
+static double vd__fft_sample_number(vc_type type, const uint8_t *data, uint64_t i) {
     double x;
     float f;
     uint16_t h;
     if (type == VC_F64) {
-        memcpy(&x, at + 8 * i, 8);
+        memcpy(&x, data + 8 * i, 8);
         return x;
     }
     if (type == VC_F32) {
-        memcpy(&f, at + 4 * i, 4);
+        memcpy(&f, data + 4 * i, 4);
         return (double)f;
     }
-    memcpy(&h, at + 2 * i, 2);
+    memcpy(&h, data + 2 * i, 2);
     x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
     return h >> 15 ? -x : x;
 }
 
-/* Results of a trial: runs it once, on zeros. */
-static bool vd__fft_sample(vd__fft_bench *b, const vd__fft_trial *t, uint8_t *to) {
-    vd_context *ctx = b->plan->ctx;
-    uint64_t bytes = vd__fft_bytes(b->plan, b->pass->to), end;
-    b->sample = bytes < VD__FFT_SAMPLE ? bytes / 8 * 8 : (uint64_t)VD__FFT_SAMPLE;
-    end = (bytes - b->sample) / 8 * 8;
-    if (vd_fill(vd_immediate(ctx, 0, 0), b->out, 0, VD_WHOLE, NULL, 0) || vd__fft_run_trial(b, t, 1) <= 0) return false;
-    return !vd_buffer_read(ctx, b->out, 0, to, b->sample) && !vd_buffer_read(ctx, b->out, end, to + b->sample, b->sample);
+/* Clears the output, runs a trial once, and reads samples from both ends of its results. */
+static bool vd__fft_run_sample(vd__fft_tuner *tuner, const vd__fft_trial *t, uint8_t *to) {
+    vd_context *ctx = tuner->plan->ctx;
+    uint64_t bytes = vd__fft_bytes(tuner->plan, tuner->pass->to);
+    tuner->sample_bytes = bytes < VD__FFT_SAMPLE_BYTES ? bytes / 8 * 8 : (uint64_t)VD__FFT_SAMPLE_BYTES;
+    uint64_t end = (bytes - tuner->sample_bytes) / 8 * 8;
+    if (vd_fill(vd_immediate(ctx, 0, 0), tuner->out, 0, VD_WHOLE, NULL, 0) || vd__fft_run_trial(tuner, t, 1) <= 0)
+        return false;
+    return !vd_buffer_read(ctx, tuner->out, 0, to, tuner->sample_bytes)
+           && !vd_buffer_read(ctx, tuner->out, end, to + tuner->sample_bytes, tuner->sample_bytes);
 }
 
-/* Relative L2, to a few times the rounding of what is stored. */
-static bool vd__fft_agrees(const vd__fft_bench *b) {
-    vc_type type = b->plan->stored[b->pass->to];
-    bool half = type == VC_F16 || b->plan->stored[b->pass->from] == VC_F16, wide = type == VC_F64 && b->plan->real == VC_F64;
-    uint64_t count = 2 * b->sample / vc_type_size(type), i;
-    double wrong = 0, all = 0, least = half ? 3e-3 : wide ? 1e-13 : 3e-6;
+/* Whether the samples agree: the relative L2 error is at most a few rounding errors of the stored type. */
+static bool vd__fft_samples_agree(const vd__fft_tuner *tuner) {
+    vc_type type = tuner->plan->stored[tuner->pass->to];
+    bool has_f16 = type == VC_F16 || tuner->plan->stored[tuner->pass->from] == VC_F16;
+    bool all_f64 = type == VC_F64 && tuner->plan->real == VC_F64;
+    uint64_t count = 2 * tuner->sample_bytes / vc_type_size(type), i;
+    double error = 0, norm = 0, tolerance = has_f16 ? 3e-3 : all_f64 ? 1e-13 : 3e-6;
     for (i = 0; i < count; i++) {
-        double x = vd__fft_sampled(type, b->expected, i), y = vd__fft_sampled(type, b->got, i) - x;
-        wrong += y * y;
-        all += x * x;
+        double x = vd__fft_sample_number(type, tuner->expected, i);
+        double y = vd__fft_sample_number(type, tuner->actual, i) - x;
+        error += y * y;
+        norm += x * x;
     }
-    return all > 0 && wrong <= least * least * all; /* not a number is false */
+    return norm > 0 && error <= tolerance * tolerance * norm; /* false for NaN */
 }
 
-/* Noise of magnitude 1/2 … 1, or a little below where all is f16. */
-static bool vd__fft_make_noise(vd__fft_bench *b, vd_buffer buffer, uint64_t bytes, vc_type type) {
-    const vd_allocator *a = &b->plan->allocator;
-    vd_list *list = vd_immediate(b->plan->ctx, 0, 0);
-    uint64_t have = bytes < VD__FFT_NOISE ? bytes : (uint64_t)VD__FFT_NOISE, i, state = 88172645463325252u;
-    uint8_t *data = (uint8_t *)vd__fft_allocate(a, VD__FFT_NOISE);
+/* Fills a buffer with noise of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
+static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t bytes, vc_type type) {
+    const vd_allocator *a = &tuner->plan->allocator;
+    vd_list *list = vd_immediate(tuner->plan->ctx, 0, 0);
+    uint64_t filled = bytes < VD__FFT_NOISE_BYTES ? bytes : (uint64_t)VD__FFT_NOISE_BYTES, state = 88172645463325252u;
+    uint8_t *data = (uint8_t *)vd__fft_allocate(a, VD__FFT_NOISE_BYTES);
     uint32_t size = vc_type_size(type);
-    vd_result result;
     if (!data) return false;
-    for (i = 0; i + size <= have; i += size) {
-        uint64_t x;
-        uint32_t w;
-        uint16_t h;
+    for (uint64_t i = 0; i + size <= filled; i += size) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        x = (state & 0x800FFFFFFFFFFFFFu) | 0x3FE0000000000000u;
-        w = (uint32_t)(state >> 32 & 0x807FFFFFu) | 0x3F000000u;
-        h = (uint16_t)((state >> 48 & 0x83FFu) | 0x2800u); /* 1/32 … 1/16: sums of some thousand stay in range */
+        uint64_t x = (state & 0x800FFFFFFFFFFFFFu) | 0x3FE0000000000000u;
+        uint32_t w = (uint32_t)(state >> 32 & 0x807FFFFFu) | 0x3F000000u;
+        /* small, so that sums of some thousand values do not overflow */
+        uint16_t h = (uint16_t)((state >> 48 & 0x83FFu) | 0x2800u);
         memcpy(data + i, size == 8 ? (const void *)&x : size == 4 ? (const void *)&w : (const void *)&h, size);
     }
-    result = vd_write(list, buffer, 0, data, have);
-    for (; !result && have < bytes; have *= 2) result = vd_copy(list, buffer, have, buffer, 0, bytes - have < have ? bytes - have : have);
+    vd_result result = vd_write(list, buffer, 0, data, filled);
+    for (; !result && filled < bytes; filled *= 2)
+        result = vd_copy(list, buffer, filled, buffer, 0, bytes - filled < filled ? bytes - filled : filled);
     vd__fft_free(a, data);
     return !result;
 }
 
-/* A spectrum of ones, which is the same in whatever order a shape has it (vd__fft_is_dealt). */
-static bool vd__fft_make_even(vd__fft_bench *b) {
-    static const double wide[] = { 1, 0 };
-    static const float narrow[] = { 1, 0 };
-    bool is_wide = b->plan->real == VC_F64;
-    return !vd_fill(vd_immediate(b->plan->ctx, 0, 0), b->spectrum, 0, VD_WHOLE, is_wide ? (const void *)wide : (const void *)narrow, is_wide ? 16 : 8);
+/* Fills the spectrum with ones, which are the same in any order of the elements (vd__fft_is_dealt). */
+static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
+    static const double one_f64[] = { 1, 0 };
+    static const float one_f32[] = { 1, 0 };
+    bool is_f64 = tuner->plan->real == VC_F64;
+    return !vd_fill(vd_immediate(tuner->plan->ctx, 0, 0), tuner->spectrum, 0, VD_WHOLE,
+                    is_f64 ? (const void *)one_f64 : (const void *)one_f32, is_f64 ? 16 : 8);
 }
 
 /* ---- timing ---- */
 
-/* Makes the trials from number `first` on; those are alive whose results are those of the first one of all. */
-static void vd__fft_build_trials(vd__fft_bench *b, uint32_t first) {
+/* Builds and verifies the trials from number `first` on. Drops those whose results differ from those of trial 0;
+   stops if trial 0 itself fails. */
+static void vd__fft_build_trials(vd__fft_tuner *tuner, uint32_t first) {
     uint32_t i;
-    for (i = first; i < b->count; i++) {
-        vd__fft_trial *t = &b->trial[i];
-        t->alive = !vd__fft_build_trial(b, t) && vd__fft_sample(b, t, i ? b->got : b->expected);
-        if (t->alive && !i) memcpy(b->got, b->expected, (size_t)(2 * b->sample));
-        if (t->alive) t->alive = vd__fft_agrees(b);
-        if (!t->alive) vd__fft_drop_trial(b, t);
-        if (!b->trial[0].alive) return;
+    for (i = first; i < tuner->count; i++) {
+        vd__fft_trial *t = &tuner->trial[i];
+        t->active = !vd__fft_build_trial(tuner, t) && vd__fft_run_sample(tuner, t, i ? tuner->actual : tuner->expected);
+        if (t->active && !i) memcpy(tuner->actual, tuner->expected, (size_t)(2 * tuner->sample_bytes));
+        if (t->active) t->active = vd__fft_samples_agree(tuner);
+        if (!t->active) vd__fft_drop_trial(tuner, t);
+        if (!tuner->trial[0].active) return;
     }
 }
 
 static double vd__fft_median(const double *values) {
     double sorted[VD__FFT_ROUNDS];
-    uint32_t i, j;
-    for (i = 0; i < VD__FFT_ROUNDS; i++) {
+    uint32_t j;
+    for (uint32_t i = 0; i < VD__FFT_ROUNDS; i++) {
         for (j = i; j && sorted[j - 1] > values[i]; j--) sorted[j] = sorted[j - 1];
         sorted[j] = values[i];
     }
     return sorted[VD__FFT_ROUNDS / 2];
 }
 
-/* Times those that are alive in turn, some milliseconds each; what takes more than twice as long as the first one is not timed again. The fastest of them. */
-static uint32_t vd__fft_time_trials(vd__fft_bench *b) {
-    double once = vd__fft_run_trial(b, &b->trial[0], 2) / 2;
-    uint32_t times = once > 2e6 || once <= 0 ? 1 : once < 1e4 ? 200 : (uint32_t)(2e6 / once) + 1, round, i, winner = 0;
+/* Times the active trials in interleaved rounds of some milliseconds per trial. A trial that takes more than twice
+   as long as trial 0 is not timed again. Returns the fastest trial. */
+static uint32_t vd__fft_time_trials(vd__fft_tuner *tuner) {
+    double once_ns = vd__fft_run_trial(tuner, &tuner->trial[0], 2) / 2;
+    uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
+    uint32_t round, i, winner = 0;
     for (round = 0; round < VD__FFT_ROUNDS; round++) {
-        for (i = 0; i < b->count; i++) {
-            vd__fft_trial *t = &b->trial[i];
-            if (!t->alive) continue;
-            t->ns[round] = vd__fft_run_trial(b, t, times) / times;
+        for (i = 0; i < tuner->count; i++) {
+            vd__fft_trial *t = &tuner->trial[i];
+            if (!t->active) continue;
+            t->ns[round] = vd__fft_run_trial(tuner, t, times) / times;
             t->median = t->ns[round];
-            t->alive = !i || (t->median > 0 && t->median < 2 * b->trial[0].ns[round]);
+            t->active = !i || (t->median > 0 && t->median < 2 * tuner->trial[0].ns[round]);
         }
     }
-    for (i = 0; i < b->count; i++) {
-        if (!b->trial[i].alive) continue;
-        b->trial[i].median = vd__fft_median(b->trial[i].ns);
-        if (b->trial[i].median < b->trial[winner].median) winner = i;
+    for (i = 0; i < tuner->count; i++) {
+        if (!tuner->trial[i].active) continue;
+        tuner->trial[i].median = vd__fft_median(tuner->trial[i].ns);
+        if (tuner->trial[i].median < tuner->trial[winner].median) winner = i;
     }
     return winner;
 }
 
-/* How many trials are known to be faster. */
-static uint32_t vd__fft_faster(const vd__fft_bench *b, uint32_t count, const vd__fft_trial *t) {
-    uint32_t i, faster = 0;
-    for (i = 0; i < count; i++) faster += b->trial[i].median > 0 && b->trial[i].median < t->median;
+/* Counts the trials among the first `count` that are faster than `t`. */
+static uint32_t vd__fft_count_faster(const vd__fft_tuner *tuner, uint32_t count, const vd__fft_trial *t) {
+    uint32_t faster = 0;
+    for (uint32_t i = 0; i < count; i++) faster += tuner->trial[i].median > 0 && tuner->trial[i].median < t->median;
     return faster;
 }
 
-/* A second turn: the trials from number `first` on, beside the fastest three and the first of all, to whose times in this turn those of the others are
-   brought. */
-static uint32_t vd__fft_time_more(vd__fft_bench *b, uint32_t first, uint32_t winner) {
-    double before = b->trial[0].median;
+/* Times the trials from number `first` on, together with trial 0 and the fastest three of the earlier ones. The
+   times of the other trials are scaled by the change of the time of trial 0. Returns the fastest trial. */
+static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint32_t winner) {
+    double earlier_ns = tuner->trial[0].median;
     bool again[VD__FFT_TIMED];
-    uint32_t i;
-    if (b->count == first) return winner;
-    for (i = 0; i < first; i++) again[i] = i == 0 || (b->trial[i].median > 0 && vd__fft_faster(b, first, &b->trial[i]) < 3);
-    for (i = 0; i < first; i++) b->trial[i].alive = again[i];
-    vd__fft_build_trials(b, first);
-    winner = vd__fft_time_trials(b);
-    for (i = 0; i < first; i++) if (!again[i]) b->trial[i].median *= b->trial[0].median / before;
+    if (tuner->count == first) return winner;
+    for (uint32_t i = 0; i < first; i++)
+        again[i] = i == 0 || (tuner->trial[i].median > 0 && vd__fft_count_faster(tuner, first, &tuner->trial[i]) < 3);
+    for (uint32_t i = 0; i < first; i++) tuner->trial[i].active = again[i];
+    vd__fft_build_trials(tuner, first);
+    winner = vd__fft_time_trials(tuner);
+    for (uint32_t i = 0; i < first; i++) if (!again[i]) tuner->trial[i].median *= tuner->trial[0].median / earlier_ns;
     return winner;
 }
 
-/* What was timed, in order; the estimate first where nothing is clearly faster. */
-static void vd__fft_report(const vd__fft_bench *b, uint32_t winner, vd__fft_timing *out) {
-    bool used[VD__FFT_TIMED] = { false };
-    uint32_t i, next = b->trial[winner].median > 0.99 * b->trial[0].median ? 0 : winner;
+/* Sorts the timed trials by time. The estimated shape stays first unless another is at least 1 % faster. */
+static void vd__fft_sort_timings(const vd__fft_tuner *tuner, uint32_t winner, vd__fft_timing *out) {
+    bool listed[VD__FFT_TIMED] = { false };
+    uint32_t i, next = tuner->trial[winner].median > 0.99 * tuner->trial[0].median ? 0 : winner;
     memset(out, 0, sizeof *out);
-    while (next < b->count) {
-        const vd__fft_trial *t = &b->trial[next];
+    while (next < tuner->count) {
+        const vd__fft_trial *t = &tuner->trial[next];
         if (!next) out->estimated = out->count;
-        used[next] = true;
+        listed[next] = true;
         out->choice[out->count] = t->choice;
         out->ms[out->count++] = (float)(t->median * 1e-6);
-        for (next = b->count, i = 0; i < b->count; i++)
-            if (!used[i] && b->trial[i].median > 0 && (next == b->count || b->trial[i].median < b->trial[next].median)) next = i;
+        for (next = tuner->count, i = 0; i < tuner->count; i++)
+            if (!listed[i] && tuner->trial[i].median > 0
+                && (next == tuner->count || tuner->trial[i].median < tuner->trial[next].median))
+                next = i;
     }
 }
 
-/* One pass; false: it could not be measured. */
-static bool vd__fft_measure_pass(vd__fft_bench *b, vd__fft_timing *out) {
-    uint32_t winner, before = 0, i;
-    bool ok = vd__fft_make_noise(b, b->in, vd__fft_bytes(b->plan, b->pass->from), b->plan->stored[b->pass->from]);
+/* Measures one pass. Returns false if that is not possible. */
+static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
+    bool ok = vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, tuner->pass->from),
+                                 tuner->plan->stored[tuner->pass->from]);
     if (!ok) return false;
-    if (b->pass->shape.turned && !vd__fft_make_even(b)) return false;
-    vd__fft_list_trials(b);
-    vd__fft_build_trials(b, 0);
-    before = b->count;
-    ok = b->count && b->trial[0].alive;
-    winner = ok ? vd__fft_time_trials(b) : 0;
-    if (ok && b->trial[0].median > 0) {
-        vd__fft_vary_trial(b, &b->trial[winner].choice);
-        winner = vd__fft_time_more(b, before, winner);
-        vd__fft_report(b, winner, out);
+    if (tuner->pass->shape.turned && !vd__fft_fill_ones(tuner)) return false;
+    vd__fft_choose_trials(tuner);
+    vd__fft_build_trials(tuner, 0);
+    uint32_t first_variant = tuner->count;
+    ok = tuner->count && tuner->trial[0].active;
+    uint32_t winner = ok ? vd__fft_time_trials(tuner) : 0;
+    if (ok && tuner->trial[0].median > 0) {
+        vd__fft_add_variants(tuner, &tuner->trial[winner].choice);
+        winner = vd__fft_time_variants(tuner, first_variant, winner);
+        vd__fft_sort_timings(tuner, winner, out);
     }
     ok = ok && out->count;
-    for (i = 0; i < b->count; i++) vd__fft_drop_trial(b, &b->trial[i]);
+    for (uint32_t i = 0; i < tuner->count; i++) vd__fft_drop_trial(tuner, &tuner->trial[i]);
     return ok;
 }
 
-/* ---- the passes of a plan ---- */
+/* ---- tuning of a plan ---- */
 
-static void vd__fft_bench_close(vd__fft_bench *b) {
-    vd_allocator allocator = b->plan->allocator;
-    vd_context *ctx = b->plan->ctx;
-    if (b->in.id) vd_buffer_destroy(ctx, b->in);
-    if (b->out.id) vd_buffer_destroy(ctx, b->out);
-    if (b->spectrum.id) vd_buffer_destroy(ctx, b->spectrum);
-    vd_fft_destroy(b->plan);
-    vd__fft_free(&allocator, b->one);
-    vd__fft_free(&allocator, b->expected);
-    vd__fft_free(&allocator, b);
+static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
+    vd_allocator allocator = tuner->plan->allocator;
+    vd_context *ctx = tuner->plan->ctx;
+    if (tuner->in.id) vd_buffer_destroy(ctx, tuner->in);
+    if (tuner->out.id) vd_buffer_destroy(ctx, tuner->out);
+    if (tuner->spectrum.id) vd_buffer_destroy(ctx, tuner->spectrum);
+    vd_fft_destroy(tuner->plan);
+    vd__fft_free(&allocator, tuner->scratch);
+    vd__fft_free(&allocator, tuner->expected);
+    vd__fft_free(&allocator, tuner);
 }
 
-/* Memory for all passes, once. */
-static bool vd__fft_bench_prepare(vd__fft_bench *b, uint64_t most) {
-    vd_fft *p = b->plan;
+/* Allocates the buffers for all passes at the first call. Returns false if they would exceed `max_bytes`, or on
+   failure. */
+static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
+    vd_fft *p = tuner->plan;
     uint64_t spectrum = 0;
-    uint32_t i;
-    if (b->one) return b->expected != NULL;
-    b->one = (vd_fft *)vd__fft_allocate(&p->allocator, sizeof *b->one);
-    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    if (tuner->scratch) return tuner->expected != NULL;
+    tuner->scratch = (vd_fft *)vd__fft_allocate(&p->allocator, sizeof *tuner->scratch);
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
         uint64_t in = vd__fft_bytes(p, pass->from), out = vd__fft_bytes(p, pass->to);
-        if (in > b->in_bytes) b->in_bytes = in;
-        if (out > b->out_bytes) b->out_bytes = out;
-        if (vd__fft_has_spectrum(pass)) spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
+        if (in > tuner->in_bytes) tuner->in_bytes = in;
+        if (out > tuner->out_bytes) tuner->out_bytes = out;
+        if (vd__fft_has_spectrum(pass))
+            spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
     }
-    if (!b->one || b->in_bytes > most || b->out_bytes > most || spectrum > most / 8) return false;
-    b->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (b->in_bytes + 7) / 8, NULL);
-    b->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (b->out_bytes + 7) / 8, NULL);
-    if (spectrum) b->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum,
-                                               NULL);
-    if (!b->in.id || !b->out.id || (spectrum && !b->spectrum.id)) return false;
-    if (spectrum && !vd__fft_make_noise(b, b->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real)) return false;
-    b->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE);
-    b->got = b->expected ? b->expected + 2 * (size_t)VD__FFT_SAMPLE : NULL;
-    return b->expected != NULL;
+    if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
+        return false;
+    tuner->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
+    tuner->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
+    if (spectrum)
+        tuner->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum,
+                                         NULL);
+    if (!tuner->in.id || !tuner->out.id || (spectrum && !tuner->spectrum.id)) return false;
+    if (spectrum
+        && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real))
+        return false;
+    tuner->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE_BYTES);
+    tuner->actual = tuner->expected ? tuner->expected + 2 * (size_t)VD__FFT_SAMPLE_BYTES : NULL;
+    return tuner->expected != NULL;
 }
 
-/* The same with fewer transforms, which are numbered by the first dimensions, where there are more than so many bytes. */
-static void vd__fft_shrink(const vd_fft *p, vd_fft_desc *desc, vd__fft_convolution *c, uint64_t bytes) {
-    uint64_t most = vd__fft_bytes(p, VD__FFT_IN), out = vd__fft_bytes(p, VD__FFT_OUT), times, take;
-    uint32_t i;
-    if (out > most) most = out;
-    times = (most + bytes - 1) / bytes;
+/* Reduces the batch so that the arrays have at most about `bytes` bytes: the batch of a convolution, else the
+   leading dimensions that are not transformed. */
+static void vd__fft_limit_batch(const vd_fft *p, vd_fft_desc *desc, vd__fft_convolution *c, uint64_t bytes) {
+    uint64_t size = vd__fft_bytes(p, VD__FFT_IN), out = vd__fft_bytes(p, VD__FFT_OUT), part;
+    if (out > size) size = out;
+    uint64_t divisor = (size + bytes - 1) / bytes;
     if (c->batch) {
-        take = c->batch < times ? c->batch : times;
+        part = c->batch < divisor ? c->batch : divisor;
         desc->shape[0] /= c->batch;
-        c->batch /= take;
+        c->batch /= part;
         desc->shape[0] *= c->batch;
         return;
     }
-    for (i = 0; i < p->dimensions && !(p->axes >> i & 1) && times > 1; i++) {
-        take = desc->shape[i] < times ? desc->shape[i] : times;
-        desc->shape[i] /= take;
+    for (uint32_t i = 0; i < p->dimensions && !(p->axes >> i & 1) && divisor > 1; i++) {
+        part = desc->shape[i] < divisor ? desc->shape[i] : divisor;
+        desc->shape[i] /= part;
         desc->in_count[i] = desc->out_count[i] = 0;
-        times = (times + take - 1) / take;
+        divisor = (divisor + part - 1) / part;
     }
 }
 
-/* Whether the passes of two plans are for the same transforms. */
-static bool vd__fft_is_like(vd_fft *a, vd_fft *b) {
-    uint32_t i;
+/* Whether two plans have passes with the same lengths and memory orders. */
+static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     if (a->route[0].count != b->route[0].count || a->route[1].count != b->route[1].count) return false;
-    for (i = 0; i < a->route[0].count + a->route[1].count; i++) {
+    for (uint32_t i = 0; i < a->route[0].count + a->route[1].count; i++) {
         const vd__fft_pass *x = vd__fft_pass_at(a, i), *y = vd__fft_pass_at(b, i);
-        if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0 || x->chirp != y->chirp) return false;
-        if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in) || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out)) return false;
+        if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0
+            || x->chirp != y->chirp)
+            return false;
+        if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in)
+            || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out))
+            return false;
     }
     return true;
 }
 
-/* What the environment says; default: nothing that it may. */
-static vd_fft_rigor vd__fft_told_rigor(void) {
+/* Returns the rigor that VKDISPATCH_FFT sets; VD_FFT_RIGOR_DEFAULT if it is unset or invalid. */
+static vd_fft_rigor vd__fft_environment_rigor(void) {
     const char *text = getenv("VKDISPATCH_FFT");
     if (text && strcmp(text, "estimate") == 0) return VD_FFT_ESTIMATE;
     if (text && strcmp(text, "measure") == 0) return VD_FFT_MEASURE;
@@ -10683,54 +10732,59 @@ static vd_fft_rigor vd__fft_told_rigor(void) {
 }
 
 static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
-    vd_fft_rigor rigor = vd__fft_told_rigor();
+    vd_fft_rigor rigor = vd__fft_environment_rigor();
     return rigor ? rigor : desc->rigor;
 }
 
-/* What is to be measured with; NULL: nothing can be. */
-static vd__fft_bench *vd__fft_bench_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution, bool patient) {
-    vd__fft_bench *b = (vd__fft_bench *)vd__fft_allocate(&p->allocator, sizeof *b);
-    vd_fft_desc few = *desc;
+/* Creates a tuner. Returns NULL if the plan cannot be measured. */
+static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                                         bool patient) {
+    vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->allocator, sizeof *tuner);
+    vd_fft_desc small = *desc;
     vd__fft_convolution c;
     memset(&c, 0, sizeof c);
-    if (!b) return NULL;
+    if (!tuner) return NULL;
     if (convolution) c = *convolution;
     c.parts = p->convolution.parts;
-    vd__fft_shrink(p, &few, &c, (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
-    b->patient = patient;
-    if (!vd__fft_new_estimated(p->ctx, &few, convolution ? &c : NULL, &b->plan) && vd__fft_is_like(p, b->plan)) return b;
-    vd_fft_destroy(b->plan);
-    vd__fft_free(&p->allocator, b);
+    vd__fft_limit_batch(p, &small, &c,
+                        (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
+    tuner->patient = patient;
+    if (!vd__fft_new_estimated(p->ctx, &small, convolution ? &c : NULL, &tuner->plan)
+        && vd__fft_has_same_passes(p, tuner->plan))
+        return tuner;
+    vd_fft_destroy(tuner->plan);
+    vd__fft_free(&p->allocator, tuner);
     return NULL;
 }
 
-/* Gives the passes of a plan the fastest shapes. Where that cannot be known they keep what they have. */
+/* Sets the shapes of all passes to the fastest ones, from the cache or by measuring. Passes that cannot be measured
+   keep their estimated shapes. */
 static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_fft_rigor rigor = vd__fft_rigor_of(desc);
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint64_t most = (uint64_t)1 << 30;
-    uint32_t count = p->route[0].count + p->route[1].count, i;
-    vd__fft_bench *b;
-    vd__fft_key key;
+    uint64_t max_bytes = (uint64_t)1 << 30;
+    uint32_t count = p->route[0].count + p->route[1].count;
+    uint32_t i;
+    vd__fft_timing_key key;
     if (rigor < VD_FFT_MEASURE || d->backend == VD_BACKEND_DUMMY) return;
-    if (most > d->device_memory / 8) most = d->device_memory / 8;
+    if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
     p->timing = (vd__fft_timing *)vd__fft_allocate(&p->allocator, count * sizeof *p->timing);
-    b = p->timing ? vd__fft_bench_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
-    for (i = 0; b && i < count; i++) {
+    vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
+    for (i = 0; tuner && i < count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         vd__fft_timing *t = &p->timing[i];
         if (p->forced >> i & 1 || pass->real.alone || pass->shape.n == 1) continue;
-        b->pass = vd__fft_pass_at(b->plan, i);
-        b->direction = i >= p->route[0].count;
-        vd__fft_key_of(&key, b->plan, b->pass, b->direction, rigor);
-        if (!vd__fft_find_timing(b->plan, b->pass, &key, t)) {
+        tuner->pass = vd__fft_pass_at(tuner->plan, i);
+        tuner->direction = i >= p->route[0].count;
+        vd__fft_timing_key_make(&key, tuner->plan, tuner->pass, tuner->direction, rigor);
+        if (!vd__fft_find_timing(tuner->plan, tuner->pass, &key, t)) {
             memset(t, 0, sizeof *t);
-            if (!vd__fft_bench_prepare(b, most) || !vd__fft_measure_pass(b, t)) continue;
-            vd__fft_keep_timing(b->plan, &key, t);
+            if (!vd__fft_tuner_allocate(tuner, max_bytes) || !vd__fft_measure_pass(tuner, t)) continue;
+            vd__fft_store_timing(tuner->plan, &key, t);
         }
-        if (!vd__fft_take_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
+        if (!vd__fft_apply_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
     }
-    if (b) vd__fft_bench_close(b);
+    if (tuner) vd__fft_tuner_close(tuner);
 }
 
 // >>public
@@ -10819,7 +10873,7 @@ static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
 static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
     if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "rigor is %d", (int)desc->rigor);
-    if (!text || !*text || vd__fft_told_rigor()) return VD_OK;
+    if (!text || !*text || vd__fft_environment_rigor()) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s'; the choices are: estimate, measure, patient",
                         text);
 }
@@ -10910,7 +10964,7 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
 static vd_result vd__fft_plan_shaped(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
     vd_result result = vd__fft_new_estimated(ctx, desc, convolution, out);
     if (result || desc->engine) return result;
-    result = vd__fft_force_all(*out);
+    result = vd__fft_override_all(*out);
     if (!result) vd__fft_measure_all(*out, desc, convolution);
     if (!result) return VD_OK;
     vd_fft_destroy(*out);
