@@ -10788,56 +10788,62 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 }
 
 // >>public
-/* Thin functions: check, look up, call. */
+/* Definitions of the public functions: check arguments, look up objects, call the rooms above. */
 
-/* An array's layout, from the counts and strides of a desc or in C order; elements may not lie in one place where they are written. */
-static vd_result vd__fft_lay_out(vd_fft *p, vd__fft_place place, const uint64_t *count, const uint64_t *stride, const char *which) {
-    vd__fft_layout *l = &p->layout[place];
-    bool given = stride[0] || stride[1] || stride[2] || stride[3];
+/* Computes the layout of an array from the counts and strides of a description, by default in C order. Elements may
+   overlap only in arrays that are read. */
+static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_place role, const uint64_t *count, const uint64_t *stride,
+                                     const char *prefix) {
+    vd__fft_layout *l = &p->layout[role];
+    bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
     uint32_t i, order[4];
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
         if (i >= p->dimensions && (count[i] || stride[i]))
-            return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but there are %u dimensions", which,
+            return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but there are %u dimensions", prefix,
                                 count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]),
                                 p->dimensions);
         l->count[i] = count[i] ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
             return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu; dimension %u has %llu indices and is "
-                                "%stransformed", which, i, (unsigned long long)l->count[i], i,
+                                "%stransformed", prefix, i, (unsigned long long)l->count[i], i,
                                 (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
     }
-    for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = given ? stride[i] : dense;
+    for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
     vd__fft_order(p, l, order);
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
-        uint64_t n = l->count[order[i]], s = l->stride[order[i]];
+        uint64_t n = l->count[order[i]], step = l->stride[order[i]];
         if (n == 1) continue;
-        if (s < l->span && place == VD__FFT_IN && s) p->overlaps = true;
-        else if (s < l->span)
+        if (step < l->span && role == VD__FFT_IN && step) p->overlaps = true;
+        else if (step < l->span)
             return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu; it takes %llu at least, the room of the "
-                                "dimensions inside", which, order[i], (unsigned long long)s,
+                                "dimensions inside", prefix, order[i], (unsigned long long)step,
                                 (unsigned long long)l->span);
-        if (s > (UINT32_MAX - l->span) / (n - 1))
+        if (step > (UINT32_MAX - l->span) / (n - 1))
             return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, with which the array is more than %u "
-                                "elements long", which, order[i], (unsigned long long)s, UINT32_MAX);
-        l->span += (n - 1) * s;
+                                "elements long", prefix, order[i], (unsigned long long)step, UINT32_MAX);
+        l->span += (n - 1) * step;
     }
     return VD_OK;
 }
 
-/* The arithmetic's type and those in memory, which the device must have. */
+/* Sets the types of the arithmetic and of the arrays; checks that the device supports them. */
 static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
-    vd_type type = desc->type ? desc->type : (vd_type)VD_F32, in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
-    uint64_t has = vd_device(p->ctx, 0)->features;
-    const char *which = type != VD_F32 && type != VD_F64 ? "type" : in < VD_F16 || in > VD_F64 ? "in_type" : out < VD_F16 || out > VD_F64 ? "out_type" : NULL;
-    if (which)
-        return vd_error_set(VD_ERROR_INVALID, "%s is %s; it takes %s", which,
-                            vd_type_name(which[0] == 't' ? type : which[0] == 'i' ? in : out),
-                            which[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
-    if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(has & VD_FEATURE_F64))
+    vd_type type = desc->type ? desc->type : (vd_type)VD_F32;
+    vd_type in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
+    uint64_t features = vd_device(p->ctx, 0)->features;
+    const char *invalid = type != VD_F32 && type != VD_F64 ? "type"
+                          : in < VD_F16 || in > VD_F64     ? "in_type"
+                          : out < VD_F16 || out > VD_F64   ? "out_type"
+                                                           : NULL;
+    if (invalid)
+        return vd_error_set(VD_ERROR_INVALID, "%s is %s; it takes %s", invalid,
+                            vd_type_name(invalid[0] == 't' ? type : invalid[0] == 'i' ? in : out),
+                            invalid[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
+    if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(features & VD_FEATURE_F64))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f64, which the device lacks",
                             type == VD_F64 ? "type" : in == VD_F64 ? "in_type" : "out_type");
-    if ((in == VD_F16 || out == VD_F16) && !(has & VD_FEATURE_STORAGE_16))
+    if ((in == VD_F16 || out == VD_F16) && !(features & VD_FEATURE_STORAGE_16))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f16, and the device has no 16-bit elements in buffers",
                             in == VD_F16 ? "in_type" : "out_type");
     p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = p->stored[VD__FFT_FOLD] = (vc_type)type;
@@ -10846,26 +10852,27 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     return VD_OK;
 }
 
-/* Strides of the places. Of a real transform the reals come first, then its axis gets the length of the half spectrum. */
-static vd_result vd__fft_lay_all(vd_fft *p, const vd_fft_desc *desc) {
-    static const uint64_t dense[4] = { 0, 0, 0, 0 };
+/* Computes the layouts of all roles. For a real transform, the layout of the reals is made first; then its axis gets
+   the length of the half spectrum. */
+static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
+    static const uint64_t none[4] = { 0, 0, 0, 0 };
     uint64_t in_stride[4], bins[4];
-    uint32_t i;
-    bool reals = p->kind == VD_FFT_REAL && p->convolution.batch; /* on both sides */
+    bool reals = p->kind == VD_FFT_REAL && p->convolution.batch; /* input and output are reals */
     vd_result result = VD_OK;
     memcpy(in_stride, desc->in_stride, sizeof in_stride);
     if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_IN, desc->in_count, in_stride, "in");
-    for (i = 0; i < 4; i++) bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
+    if (!result) result = vd__fft_make_layout(p, VD__FFT_IN, desc->in_count, in_stride, "in");
+    for (uint32_t i = 0; i < 4; i++)
+        bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
     if (!result && p->overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
         result = vd_error_set(VD_ERROR_INVALID, "padded, but by in_count and out_count reals need more room than their "
                               "bins: %s and %s", vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__numbers_of(bins, p->dimensions, " x ").text);
-    if (!result && reals) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result && reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     p->scalar[VD__FFT_OUT] |= reals;
     if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
-    if (!result && !reals) result = vd__fft_lay_out(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
-    if (!result) result = vd__fft_lay_out(p, VD__FFT_TEMP, dense, dense, "");
+    if (!result && !reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result) result = vd__fft_make_layout(p, VD__FFT_TEMP, none, none, "");
     p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
     return result;
 }
@@ -10879,7 +10886,6 @@ static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
 }
 
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
-    uint32_t i;
     double product = 1;
     vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
     if (result) return result;
@@ -10898,37 +10904,42 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     p->pack_rows = desc->pack_rows;
     memcpy(p->shape, desc->shape, sizeof p->shape);
     p->axes = desc->axes ? desc->axes : 1u << (p->dimensions - 1);
-    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= vd__real_gain(p->kind, p->shape[i]);
+    for (uint32_t i = 0; i < p->dimensions; i++) if (p->axes >> i & 1) product *= vd__real_gain(p->kind, p->shape[i]);
     p->scale[0] = desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1;
-    p->scale[1] = desc->norm == VD_FFT_NORM_NONE ? 1 : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product) : 1 / product;
+    p->scale[1] = desc->norm == VD_FFT_NORM_NONE    ? 1
+                  : desc->norm == VD_FFT_NORM_ORTHO ? 1 / sqrt(product)
+                                                    : 1 / product;
     p->hooks.load = desc->load;
     p->hooks.store = desc->store;
     p->hooks.declare = desc->hook_declare;
     p->hooks.user = desc->hook_user;
     result = vd__fft_check_types(p, desc);
-    return result ? result : vd__fft_lay_all(p, desc);
+    return result ? result : vd__fft_make_layouts(p, desc);
 }
 
-static void vd__fft_learn_device(vd_fft *p) {
+/* Reads the properties of the device that the planner uses. */
+static void vd__fft_query_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     p->device.threads = vd__plan_threads(d);
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
     p->device.held = d->limits.max_private_bytes / vc_type_size(p->real);
     p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
-    p->device.words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64 && p->real == VC_F32;
-    if (p->device.words && d->features & VD_FEATURE_SUBGROUP && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
+    p->device.words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64
+                      && p->real == VC_F32;
+    if (p->device.words && d->features & VD_FEATURE_SUBGROUP
+        && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
         p->device.lanes = d->limits.min_subgroup_size;
 }
 
+/* Creates the tables and the intermediate buffers of a plan. */
 static vd_result vd__fft_make_buffers(vd_fft *p) {
     static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes", "fft third buffer" };
     vd_result result = vd__fft_make_tables(p);
-    uint32_t i;
     if (!result) result = vd__fft_upload_tables(p);
     vd__fft_free(&p->allocator, p->table);
     p->table = NULL;
-    for (i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_place to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->own[to].id) continue;
         p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]),
@@ -10938,8 +10949,9 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     return result;
 }
 
-/* What is needed to measure, and to make kernels. */
-static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+/* Creates a plan with estimated shapes, without tables and intermediate buffers. */
+static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                                       vd_fft **out) {
     vd_allocator allocator;
     vd_fft *p;
     vd_result result;
@@ -10951,17 +10963,21 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     if (convolution) p->convolution = *convolution;
     if (!result) result = vd__fft_check_desc(p, desc);
-    if (!result) vd__fft_learn_device(p);
+    if (!result) vd__fft_query_device(p);
     if (!result) result = vd__fft_try_hooks(p);
     if (!result && desc->engine) result = vd__vkfft_make(p);
-    else if (!result) result = convolution ? vd__fft_plan_convolution(p) : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p) : vd__fft_plan_axes(p);
+    else if (!result)
+        result = convolution                ? vd__fft_plan_convolution(p)
+                 : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p)
+                                            : vd__fft_plan_axes(p);
     if (result) vd_fft_destroy(p);
     else *out = p;
     return result;
 }
 
-/* The same with the shapes of its kernels. */
-static vd_result vd__fft_plan_shaped(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+/* Creates a plan with overridden or measured shapes, without tables and intermediate buffers. */
+static vd_result vd__fft_new_tuned(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                                   vd_fft **out) {
     vd_result result = vd__fft_new_estimated(ctx, desc, convolution, out);
     if (result || desc->engine) return result;
     result = vd__fft_override_all(*out);
@@ -10972,33 +10988,31 @@ static vd_result vd__fft_plan_shaped(vd_context *ctx, const vd_fft_desc *desc, c
     return result;
 }
 
-/* What all kernels of a plan took when they were timed; 0: one was not. */
-static double vd__fft_measured(const vd_fft *p) {
+/* Returns the measured time of the first route; 0 if one of its passes was not measured. */
+static double vd__fft_measured_ms(const vd_fft *p) {
     double sum = 0;
-    uint32_t i;
-    for (i = 0; i < p->route[0].count; i++) {
+    for (uint32_t i = 0; i < p->route[0].count; i++) {
         if (!p->timing || !p->timing[i].count) return 0;
         sum += (double)p->timing[i].ms[0];
     }
     return sum;
 }
 
-/* Times the other routes of a convolution whose estimates are not far from the one that was taken, above all the one without parts; it gives way to one that
-   is faster. */
+/* Measures other numbers of parts of a convolution whose estimates are close to that of the plan, and replaces the
+   plan if one is at least 1 % faster. The limit is wider for the route without parts (c.parts = 1). */
 static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **plan) {
     vd__fft_convolution c = *convolution;
     double estimate = (*plan)->estimate;
-    uint32_t first = (*plan)->convolution.parts;
-    if (c.parts || estimate <= 0 || vd__fft_measured(*plan) <= 0) return;
+    uint32_t planned_parts = (*plan)->convolution.parts;
+    if (c.parts || estimate <= 0 || vd__fft_measured_ms(*plan) <= 0) return;
     for (c.parts = 1; c.parts <= VD__FFT_RADIX; c.parts++) {
         vd_fft *other = NULL;
-        double ms;
-        if (c.parts == first || vd__fft_new_estimated((*plan)->ctx, desc, &c, &other)) continue;
+        if (c.parts == planned_parts || vd__fft_new_estimated((*plan)->ctx, desc, &c, &other)) continue;
         if (other->convolution.parts == c.parts && other->estimate < (c.parts == 1 ? 1.4 : 1.1) * estimate) {
             vd_fft_destroy(other);
-            if (vd__fft_plan_shaped((*plan)->ctx, desc, &c, &other)) continue;
-            ms = vd__fft_measured(other);
-            if (ms > 0 && ms < 0.99 * vd__fft_measured(*plan)) {
+            if (vd__fft_new_tuned((*plan)->ctx, desc, &c, &other)) continue;
+            double ms = vd__fft_measured_ms(other);
+            if (ms > 0 && ms < 0.99 * vd__fft_measured_ms(*plan)) {
                 vd_fft *slower = *plan;
                 *plan = other;
                 other = slower;
@@ -11008,10 +11022,12 @@ static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolu
     }
 }
 
-/* A plan of transforms or, with a convolution, of there, a product and back. */
-static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **out) {
+/* Creates a plan of transforms or, if `convolution` is not NULL, of forward transforms, products with the spectra,
+   and inverse transforms. */
+static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
+                             vd_fft **out) {
     vd_fft *p = NULL;
-    vd_result result = vd__fft_plan_shaped(ctx, desc, convolution, &p);
+    vd_result result = vd__fft_new_tuned(ctx, desc, convolution, &p);
     if (result) return result;
     if (convolution) vd__fft_measure_parts(desc, convolution, &p);
     if (!desc->engine) result = vd__fft_make_buffers(p);
@@ -11027,20 +11043,20 @@ VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
 }
 
 VD_API void vd_fft_destroy(vd_fft *p) {
-    uint32_t i;
     if (!p) return;
     vd__vkfft_destroy(p);
     vd__fft_free(&p->allocator, p->timing);
-    for (i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++)
+    for (uint32_t i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++)
         vd__plan_drop_kernel(p->ctx, vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2]);
     vd__plan_drop_buffer(p->ctx, p->tables);
     vd__plan_drop_buffer(p->ctx, p->spectrum);
-    for (i = 0; i < VD__FFT_PLACES; i++) vd__plan_drop_buffer(p->ctx, p->own[i]);
+    for (uint32_t i = 0; i < VD__FFT_PLACES; i++) vd__plan_drop_buffer(p->ctx, p->own[i]);
     vd__plan_free(&p->tie, p);
 }
 
 VD__FFT_SMALL_END
 
+/* Checks that a plan can run in place. */
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
@@ -11060,41 +11076,41 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Whether a run's buffers are what it needs; what keeps a plan from running in place comes before the room that it would take. `in` and `out` are the places
-   that it goes from and to, blank ones where hooks need none. */
-static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *at, vd__fft_place in, vd__fft_place out) {
+/* Checks the buffers of a run. In-place errors are reported before sizes. `in` and `out`: the roles of input and
+   output. Either may be missing if hooks do not use it; `buffers` then has a placeholder. */
+static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *buffers, vd__fft_place in,
+                                  vd__fft_place out) {
     bool reads = !p->hooks.blind[io->direction] || io->in.id, writes = !p->hooks.mute[io->direction] || io->out.id;
-    bool one = reads && writes && at[in].id && vd__fft_is_one_memory(p->ctx, at[in], at[out]);
+    bool in_place = reads && writes && buffers[in].id && vd__fft_is_one_memory(p->ctx, buffers[in], buffers[out]);
     vd_result result = VD_OK;
     if (p->overlaps && out == VD__FFT_IN)
         result = vd_error_set(VD_ERROR_INVALID, "inverse, but by in_stride { %s } the reals overlap",
                               vd__numbers_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
-    if (!result && one) result = vd__fft_check_in_place(p);
+    if (!result && in_place) result = vd__fft_check_in_place(p);
     if (!result && reads) result = vd__fft_check_buffer(p->ctx, io->in, "in", vd__fft_bytes(p, in));
-    if (!result && writes) result = vd__fft_check_buffer(p->ctx, at[out], "out", vd__fft_bytes(p, out));
-    if (!result && p->paired) result = vd__real_check_alignment(p, at[VD__FFT_IN]);
+    if (!result && writes) result = vd__fft_check_buffer(p->ctx, buffers[out], "out", vd__fft_bytes(p, out));
+    if (!result && p->paired) result = vd__real_check_alignment(p, buffers[VD__FFT_IN]);
     if (!result && reads && writes)
-        result = vd__plan_check_apart(p->ctx, vd__named_of(at[in], "in"), vd__named_of(at[out], "out"), true);
-    if (one) at[out] = at[in];
+        result = vd__plan_check_apart(p->ctx, vd__named_of(buffers[in], "in"), vd__named_of(buffers[out], "out"), true);
+    if (in_place) buffers[out] = buffers[in];
     return result ? result : vd__fft_check_args(p, io);
 }
 
 static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
-    vd_buffer at[VD__FFT_PLACES];
-    vd__fft_place in, out;
-    vd_result result;
+    vd_buffer buffers[VD__FFT_PLACES];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE)
         return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)io->direction);
-    in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
-    out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
-    memcpy(at, p->own, sizeof at);
-    at[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables; /* of a load hook that does not read it */
-    at[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
-    result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__fft_check_io(p, io, at, in, out);
-    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, at[out]);
-    return result ? result : vd__fft_run_all(p, list, io, at);
+    vd__fft_place in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_place out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
+    memcpy(buffers, p->own, sizeof buffers);
+    /* A hook may use no buffer. The kernel argument then needs a placeholder. */
+    buffers[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables;
+    buffers[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
+    vd_result result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__fft_check_io(p, io, buffers, in, out);
+    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, buffers[out]);
+    return result ? result : vd__fft_run_all(p, list, io, buffers);
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
@@ -11131,20 +11147,19 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     return p ? p->hooks.arg : NULL;
 }
 
-/* ---- rows of reals with room for their half spectra ---- */
+/* ---- padded rows of reals, for real transforms in place ---- */
 
 static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
-    uint32_t dimensions, last;
+    uint32_t dimensions;
     uint64_t elements;
-    vd_result result;
     if (!ctx || !shape || !out)
         return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !shape ? "shape" : "out");
     memset(out, 0, sizeof *out);
-    result = vd__fft_check_shape(shape, 0, UINT32_MAX, &dimensions, &elements);
+    vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &dimensions, &elements);
     if (result) return result;
-    last = dimensions - 1;
+    uint32_t last = dimensions - 1;
     memset(&desc, 0, sizeof desc);
     memset(&view, 0, sizeof view);
     desc.name = "rows of reals";
@@ -11176,7 +11191,8 @@ VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
     memset(rows, 0, sizeof *rows);
 }
 
-static vd_result vd__real_region(vd_context *ctx, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
+/* Fills in the region of the reals without their padding. */
+static vd_result vd__rows_region(vd_context *ctx, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
     uint32_t i, last = 0;
     if (!ctx || !rows || !data)
         return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !rows ? "rows" : "data");
@@ -11193,13 +11209,13 @@ static vd_result vd__real_region(vd_context *ctx, const vd_fft_rows *rows, const
 
 VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data) {
     vd_region_desc region;
-    vd_result result = vd__real_region(ctx, rows, data, &region);
+    vd_result result = vd__rows_region(ctx, rows, data, &region);
     return vd__result_of("vd_fft_rows_write", result ? result : vd_buffer_write_region(ctx, &region, data));
 }
 
 VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data) {
     vd_region_desc region;
-    vd_result result = vd__real_region(ctx, rows, data, &region);
+    vd_result result = vd__rows_region(ctx, rows, data, &region);
     return vd__result_of("vd_fft_rows_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
@@ -11208,7 +11224,7 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     vd__shift_desc desc;
     vd__shift_io io;
     vd_buffer_info info;
-    uint32_t dimensions = 4, beyond = 0;
+    uint32_t dimensions = 4, invalid = 0;
     vd_result result = vd__fft_query(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -11218,9 +11234,9 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
                             vd_type_name(info.type));
     while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
     if (axes >> dimensions) {
-        while (!(axes >> dimensions >> beyond & 1)) beyond++;
+        while (!(axes >> dimensions >> invalid & 1)) invalid++;
         return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s",
-                            axes, dimensions + beyond, info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
+                            axes, dimensions + invalid, info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
     }
     if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are one buffer");
@@ -11243,87 +11259,102 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
 }
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
-    uint64_t i;
-    for (i = 0; out && i < n; i++) out[i] = (i < (n + 1) / 2 ? (double)i : -(double)(n - i)) / ((double)n * spacing);
+    for (uint64_t i = 0; out && i < n; i++)
+        out[i] = (i < (n + 1) / 2 ? (double)i : -(double)(n - i)) / ((double)n * spacing);
 }
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
 
-static size_t vd__fft_print(char *at, size_t size, const char *format, unsigned long long x) {
-    int n = size > 1 ? snprintf(at, size, format, x) : 0;
+/* Prints into a buffer of `size` bytes, truncating; returns the number of characters written. */
+static size_t vd__fft_print(char *text, size_t size, const char *format, unsigned long long x) {
+    int n = size > 1 ? snprintf(text, size, format, x) : 0;
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-/* What a pass of a real transform is for. */
-static size_t vd__real_print(char *at, size_t size, const vd__real *r) {
+/* Prints what kind of real transform a pass belongs to. */
+static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" };
     char kind[32];
     uint32_t family = vd__real_family(r->kind);
-    size_t used;
     if (!family) snprintf(kind, sizeof kind, r->two ? " for two reals" : " for reals");
-    else snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C', classes[family]);
-    used = vd__fft_print(at, size, kind, 0);
-    return used + vd__fft_print(at + used, size - used, " of %llu", r->n);
+    else
+        snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C',
+                 classes[family]);
+    size_t used = vd__fft_print(text, size, kind, 0);
+    return used + vd__fft_print(text + used, size - used, " of %llu", r->n);
 }
 
-static size_t vd__fft_print_pass(char *at, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    size_t used = vd__fft_print(at, size, pass->real.alone ? "pairs of bins" : vd__fft_is_columns(&pass->in) ? "columns of %llu" : "rows of %llu", s->size[0]);
-    uint32_t j;
-    for (j = 1; j < s->axes; j++) used += vd__fft_print(at + used, size - used, " by %llu", s->size[j]);
-    if (pass->real.kind) used += vd__real_print(at + used, size - used, &pass->real);
-    if (pass->real.alone) return used + vd__fft_print(at + used, size - used, "\n", 0);
-    if (pass->chirp) used += vd__fft_print(at + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
-    for (j = 0; j < s->stages; j++) {
-        const char *between = j == 0 ? " = %llu" : s->joined >> j & 1 ? " with %llu" : s->axis[j] != s->axis[j - 1] ? " by %llu" : " x %llu";
-        used += vd__fft_print(at + used, size - used, between, s->radix[j]);
+    size_t used = vd__fft_print(text, size,
+                                pass->real.alone                ? "pairs of bins"
+                                : vd__fft_is_columns(&pass->in) ? "columns of %llu"
+                                                                : "rows of %llu",
+                                s->size[0]);
+    for (uint32_t j = 1; j < s->axes; j++) used += vd__fft_print(text + used, size - used, " by %llu", s->size[j]);
+    if (pass->real.kind) used += vd__real_print(text + used, size - used, &pass->real);
+    if (pass->real.alone) return used + vd__fft_print(text + used, size - used, "\n", 0);
+    if (pass->chirp) used += vd__fft_print(text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
+    for (uint32_t j = 0; j < s->stages; j++) {
+        const char *format = j == 0                         ? " = %llu"
+                             : s->joined >> j & 1           ? " with %llu"
+                             : s->axis[j] != s->axis[j - 1] ? " by %llu"
+                                                            : " x %llu";
+        used += vd__fft_print(text + used, size - used, format, s->radix[j]);
     }
-    if (s->turned) used += vd__fft_print(at + used, size - used, ", the last axis first", 0);
-    used += vd__fft_print(at + used, size - used, ", %llu threads", s->threads);
-    used += vd__fft_print(at + used, size - used, ", %llu side by side", s->side);
-    if (s->slices > 1) used += vd__fft_print(at + used, size - used, ", in %llu slices", s->slices);
-    used += vd__fft_print(at + used, size - used, s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
+    if (s->turned) used += vd__fft_print(text + used, size - used, ", the last axis first", 0);
+    used += vd__fft_print(text + used, size - used, ", %llu threads", s->threads);
+    used += vd__fft_print(text + used, size - used, ", %llu side by side", s->side);
+    if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", in %llu slices", s->slices);
+    used += vd__fft_print(text + used, size - used,
+                          s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
                           vd__fft_shared(s) * vc_type_size(p->real));
-    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(at + used, size - used, ", times the spectrum", 0);
-    if (pass->product.channels) used += vd__fft_print(at + used, size - used, " and back", 0);
-    if (pass->copies) used += vd__fft_print(at + used, size - used, pass->turn_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
-    if (pass->turn) used += vd__fft_print(at + used, size - used, pass->turn_first ? ", turned back for %llu" : ", turned for %llu", pass->turn);
-    return used + vd__fft_print(at + used, size - used, "\n", 0);
+    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", times the spectrum", 0);
+    if (pass->product.channels) used += vd__fft_print(text + used, size - used, " and back", 0);
+    if (pass->copies)
+        used += vd__fft_print(text + used, size - used,
+                              pass->turn_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
+    if (pass->turn)
+        used += vd__fft_print(text + used, size - used,
+                              pass->turn_first ? ", turned back for %llu" : ", turned for %llu", pass->turn);
+    return used + vd__fft_print(text + used, size - used, "\n", 0);
 }
 
-/* "16x16+16/256/1/1"; how many characters. */
-static size_t vd__fft_print_choice(char *at, size_t size, const vd__fft_choice *c) {
+/* Prints a choice, such as "16x16+16/256/1/1". */
+static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice *c) {
     size_t used = 0;
-    uint32_t i;
-    for (i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
-        used += vd__fft_print(at + used, size - used, !i ? "%llu" : c->joined >> i & 1 ? "+%llu" : "x%llu", c->radix[i]);
-    used += vd__fft_print(at + used, size - used, "/%llu", c->threads);
-    used += vd__fft_print(at + used, size - used, "/%llu", c->side);
-    return used + vd__fft_print(at + used, size - used, "/%llu", c->slices);
+    for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
+        used += vd__fft_print(text + used, size - used,
+                              !i                   ? "%llu"
+                              : c->joined >> i & 1 ? "+%llu"
+                                                   : "x%llu",
+                              c->radix[i]);
+    used += vd__fft_print(text + used, size - used, "/%llu", c->threads);
+    used += vd__fft_print(text + used, size - used, "/%llu", c->side);
+    return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
 }
 
-/* The fastest few, and the one that was estimated. */
-static size_t vd__fft_print_timing(char *at, size_t size, const vd__fft_timing *t) {
-    size_t used = vd__fft_print(at, size, t->found ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
+/* Prints the fastest six choices and the estimated one. */
+static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
+    size_t used = vd__fft_print(text, size,
+                                t->found ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
     char ms[32];
-    uint32_t i;
-    for (i = 0; i < t->count; i++) {
+    for (uint32_t i = 0; i < t->count; i++) {
         if (i >= 6 && i != t->estimated) continue;
-        used += vd__fft_print(at + used, size - used, i ? ", " : " ", 0);
-        used += vd__fft_print_choice(at + used, size - used, &t->choice[i]);
+        used += vd__fft_print(text + used, size - used, i ? ", " : " ", 0);
+        used += vd__fft_print_choice(text + used, size - used, &t->choice[i]);
         snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->ms[i], i == t->estimated ? " (estimated)" : "");
-        used += vd__fft_print(at + used, size - used, ms, 0);
+        used += vd__fft_print(text + used, size - used, ms, 0);
     }
-    return used + vd__fft_print(at + used, size - used, "\n", 0);
+    return used + vd__fft_print(text + used, size - used, "\n", 0);
 }
 
 VD_API const char *vd_fft_explain(vd_fft *p) {
-    size_t used = 0, size;
-    uint32_t i;
+    size_t used = 0;
     if (!p) return "";
-    size = sizeof p->text;
-    if (p->route[0].count) p->text[0] = 0; /* else it is another engine's, or empty */
-    for (i = 0; i < p->route[0].count + p->route[1].count; i++) {
+    size_t size = sizeof p->text;
+    if (p->route[0].count) p->text[0] = 0; /* else the text was written by VkFFT, or is empty */
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "back:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
         if (p->timing && p->timing[i].count) used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
@@ -11370,12 +11401,14 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
     vd__plan_free(&p->tie, p);
 }
 
-VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) { if (p && shape) memcpy(shape, p->result, sizeof p->result); }
+VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
+    if (p && shape) memcpy(shape, p->result, sizeof p->result);
+}
 
 VD__FFT_SMALL_END
 
-/* Adds an argument of the hooks. */
-static void vd__convolve_argument(vd_fft_io *io, vd_fft_argument *args, const char *name, vd_buffer buffer) {
+/* Appends a buffer to the arguments of the hooks. */
+static void vd__convolve_add_argument(vd_fft_io *io, vd_fft_argument *args, const char *name, vd_buffer buffer) {
     args[io->arg_count].name = name;
     args[io->arg_count++].value = vd_b(buffer);
     io->args = args;
@@ -11384,18 +11417,17 @@ static void vd__convolve_argument(vd_fft_io *io, vd_fft_argument *args, const ch
 static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_fft_argument args[3];
     vd_fft_io io;
-    vd_result result;
-    bool dealt = p && vd__convolve_thread_order_pass(p);
+    bool thread_order = p && vd__convolve_thread_order_pass(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
-    result = vd__plan_check_list(p->ctx, list);
+    vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_buffer(p->ctx, kernel, "kernel",
                                                vd__convolve_bytes(p, p->desc.kernel_shape,
                                                                   (uint64_t)p->desc.kernels * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
-    vd__convolve_argument(&io, args, "kernel", kernel);
-    if (p->roots.id) vd__convolve_argument(&io, args, "roots", p->roots);
-    if (dealt) vd__convolve_argument(&io, args, "spectrum", p->run->spectrum);
+    vd__convolve_add_argument(&io, args, "kernel", kernel);
+    if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
+    if (thread_order) vd__convolve_add_argument(&io, args, "spectrum", p->run->spectrum);
     else io.out = p->run->spectrum;
     result = vd_fft_run(p->kernel, list, &io);
     return result ? result : vd__convolve_add_pending(p, list);
@@ -11411,26 +11443,25 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
 static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_fft_argument args[3];
     vd_fft_io io;
-    vd_buffer at[VD__FFT_PLACES];
-    vd_result result;
-    uint64_t ins, outs;
+    vd_buffer buffers[VD__FFT_PLACES];
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
-    ins = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
-    outs = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
-    result = vd__plan_check_list(p->ctx, list);
+    uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
+    uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
+    vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__convolve_check_kernel_set(p);
-    if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", ins);
-    if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", outs);
+    if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", in_bytes);
+    if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", out_bytes);
     if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
-    vd__convolve_argument(&io, args, "in", in); /* of the hooks, if there are any */
-    vd__convolve_argument(&io, args, "out", out);
-    if (p->roots.id) vd__convolve_argument(&io, args, "roots", p->roots);
-    memcpy(at, p->run->own, sizeof at);
-    at[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in; /* hooks have the arrays of reals, and what kernels do not use has to be some buffer */
-    at[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
-    return vd__fft_run_all(p->run, list, &io, at);
+    vd__convolve_add_argument(&io, args, "in", in); /* used by hooks only */
+    vd__convolve_add_argument(&io, args, "out", out);
+    if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
+    memcpy(buffers, p->run->own, sizeof buffers);
+    /* with hooks these arrays are arguments; unused kernel arguments still need a buffer */
+    buffers[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in;
+    buffers[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
+    return vd__fft_run_all(p->run, list, &io, buffers);
 }
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -11448,14 +11479,12 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     vd_convolve_desc desc;
     vd__convolve_io io;
     vd_buffer_info info[3];
-    uint32_t i, j;
-    uint64_t batch;
     vd_buffer buffers[3];
     buffers[0] = image;
     buffers[1] = kernel;
     buffers[2] = out;
     memset(&desc, 0, sizeof desc);
-    for (i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         vd_result result = vd__fft_query(ctx, buffers[i], names[i], &info[i]);
         if (result) return result;
         if (info[i].type != VD_F32)
@@ -11465,12 +11494,15 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     if (range != VD_CONVOLVE_CENTRED && range != VD_CONVOLVE_SAME)
         return vd_error_set(VD_ERROR_INVALID, "range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
                             (int)range);
-    for (i = 4; i > 2 && info[0].shape[i - 1] == 1;) i--;
-    for (j = 4; j > 2 && info[1].shape[j - 1] == 1;) j--;
-    if (j > 2) return vd_error_set(VD_ERROR_INVALID, "the kernel '%s' has %u dimensions; it takes 2", info[1].name, j);
-    memcpy(desc.shape, &info[0].shape[i - 2], 2 * sizeof(uint64_t));
+    uint32_t image_dimensions = 4, kernel_dimensions = 4;
+    while (image_dimensions > 2 && info[0].shape[image_dimensions - 1] == 1) image_dimensions--;
+    while (kernel_dimensions > 2 && info[1].shape[kernel_dimensions - 1] == 1) kernel_dimensions--;
+    if (kernel_dimensions > 2)
+        return vd_error_set(VD_ERROR_INVALID, "the kernel '%s' has %u dimensions; it takes 2", info[1].name,
+                            kernel_dimensions);
+    memcpy(desc.shape, &info[0].shape[image_dimensions - 2], 2 * sizeof(uint64_t));
     memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
-    batch = (i > 2 ? info[0].shape[0] : 1) * (i > 3 ? info[0].shape[1] : 1);
+    uint64_t batch = (image_dimensions > 2 ? info[0].shape[0] : 1) * (image_dimensions > 3 ? info[0].shape[1] : 1);
     if (batch > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu images; it takes up to %u", info[0].name,
                             (unsigned long long)batch, UINT32_MAX);
@@ -11494,9 +11526,8 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kern
 VD__PLAN_CREATE(reduce)
 
 VD_API void vd_reduce_destroy(vd_reduce *p) {
-    uint32_t i;
     if (!p) return;
-    for (i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i]);
+    for (uint32_t i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i]);
     vd__plan_drop_buffer(p->ctx, p->partials);
     vd__plan_drop_buffer(p->ctx, p->tickets);
     vd__plan_free(&p->tie, p);
@@ -11505,13 +11536,11 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
 static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[10];
-    vd_result result;
-    uint64_t place = 0;
-    bool vectors;
+    uint64_t alignment = 0;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__reduce_check_io(p, io, &place);
-    vectors = p->vector > 1 && place % (p->vector * vd_type_size(p->desc.type)) == 0;
+    vd_result result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__reduce_check_io(p, io, &alignment);
+    bool vectors = p->vector > 1 && alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
     if (!result && !p->kernels[vectors].id) result = vd__reduce_build(p, vectors);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -11539,8 +11568,9 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
     return result;
 }
 
-static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer with, vd_buffer out,
-                                  vd_buffer also) {
+/* Reduces all elements of a buffer. `in_b` and `extra_out` are used only by operations that have them. */
+static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer in_b, vd_buffer out,
+                                  vd_buffer extra_out) {
     vd_reduce_desc desc;
     vd_reduce_io io;
     vd_buffer_info info;
@@ -11553,9 +11583,9 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     desc.also = op == VD_REDUCE_VARIANCE;
     io.in = in;
-    if (op == VD_REDUCE_DOT) io.with = with;
+    if (op == VD_REDUCE_DOT) io.with = in_b;
     io.out = out;
-    if (desc.also) io.also = also;
+    if (desc.also) io.also = extra_out;
     return vd__plan_cache_run(ctx, &vd__cached_reduce, &desc, &io);
 }
 
@@ -11623,23 +11653,20 @@ VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) 
 }
 
 VD_API void vd_scan_destroy(vd_scan *p) {
-    uint32_t i;
     if (!p) return;
-    for (i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2]);
+    for (uint32_t i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2]);
     vd__plan_drop_buffer(p->ctx, p->states);
     vd__plan_drop_buffer(p->ctx, p->flags);
     vd__plan_free(&p->tie, p);
 }
 
 static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io *io) {
-    vd_result result;
-    uint64_t place = 0;
-    uint32_t step;
+    uint64_t alignment = 0;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__scan_check_io(p, io, &place);
-    for (step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
-        result = vd__scan_run_step(p, list, io, step, p->whole && place % 16 == 0);
+    vd_result result = vd__plan_check_list(p->ctx, list);
+    if (!result) result = vd__scan_check_io(p, io, &alignment);
+    for (uint32_t step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
+        result = vd__scan_run_step(p, list, io, step, p->whole && alignment % 16 == 0);
     return result;
 }
 
@@ -11649,6 +11676,7 @@ VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     return result;
 }
 
+/* Scans all elements of a buffer. */
 static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bool exclusive) {
     vd_scan_desc desc;
     vd_scan_io io;
@@ -11687,15 +11715,13 @@ VD_API void vd_sort_destroy(vd_sort *p) {
     vd__plan_free(&p->tie, p);
 }
 
-static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *given) {
+static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *user_io) {
     vd_sort_io io, pass;
-    vd_result result;
-    uint32_t shift, bits;
-    if (!p || !given) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    io = *given;
+    if (!p || !user_io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    io = *user_io;
     if (!io.out.id) io.out = io.keys;
     if (!io.out_values.id) io.out_values = io.values;
-    result = vd__plan_check_list(p->ctx, list);
+    vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__plan_check_buffer(p->ctx, io.keys, "keys", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, io.out, "out", p->desc.type, p->desc.count, NULL);
     if (!result && p->desc.values)
@@ -11705,22 +11731,24 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
     if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "it has keys alone");
     if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "it has keys alone");
     if (!result) result = vd__sort_check_apart(p, &io);
-    bits = vd_type_size(p->desc.type) * 8;
-    for (shift = 0; shift < bits && !result; shift += p->bits) { /* an even number of passes: from the first buffers, to and fro, to the last ones */
-        bool odd = shift / p->bits % 2 != 0;
-        pass.keys = odd ? p->keys : shift ? io.out : io.keys;
-        pass.values = odd ? p->values : shift ? io.out_values : io.values;
-        pass.out = odd ? io.out : p->keys;
-        pass.out_values = odd ? io.out_values : p->values;
+    uint32_t bits = vd_type_size(p->desc.type) * 8;
+    /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
+       outputs */
+    for (uint32_t shift = 0; shift < bits && !result; shift += p->bits) {
+        bool from_plan = shift / p->bits % 2 != 0;
+        pass.keys = from_plan ? p->keys : shift ? io.out : io.keys;
+        pass.values = from_plan ? p->values : shift ? io.out_values : io.values;
+        pass.out = from_plan ? io.out : p->keys;
+        pass.out_values = from_plan ? io.out_values : p->values;
         if (!shift || !p->single) result = vd__sort_run_count(p, list, pass.keys, shift);
         if (!result) result = vd__sort_run_scatter(p, list, shift, &pass);
     }
     return result;
 }
 
-VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *given) {
+VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, given));
+    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, io));
     return result;
 }
 
@@ -11753,9 +11781,8 @@ VD_API void vd_histogram_destroy(vd_histogram *p) {
 static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_dispatch_desc desc;
     vd_arg args[2];
-    vd_result result;
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
-    result = vd__plan_check_list(p->ctx, list);
+    vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__plan_check_buffer(p->ctx, in, "in", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, out, "out", VD_U32, p->desc.bins, NULL);
     if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
@@ -11792,9 +11819,8 @@ VD_API void vd_top_k_destroy(vd_top_k *p) {
 static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
     vd_dispatch_desc desc;
     vd_arg args[6];
-    vd_result result;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    result = vd__plan_check_list(p->ctx, list);
+    vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__top_check_io(p, io);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -11817,25 +11843,26 @@ VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io)
     return result;
 }
 
+/* Finds the largest or smallest elements of each row; k follows from the size of `values`. */
 static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
     vd_top_k_desc desc;
     vd_top_k_io io;
-    vd_buffer_info from, to;
+    vd_buffer_info in_info, values_info;
     uint64_t rows = 1, results = 1;
-    uint32_t i, last = 3;
-    vd_result result = vd__fft_query_scalars(ctx, in, "in", &from);
-    if (!result) result = vd__fft_query_scalars(ctx, values, "values", &to);
+    uint32_t last = 3;
+    vd_result result = vd__fft_query_scalars(ctx, in, "in", &in_info);
+    if (!result) result = vd__fft_query_scalars(ctx, values, "values", &values_info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
-    while (last && from.shape[last] == 1) last--;
-    memcpy(desc.shape, from.shape, (last + 1) * sizeof from.shape[0]);
-    for (i = 0; i < last; i++) rows *= from.shape[i];
-    for (i = 0; i < 4; i++) results *= to.shape[i];
-    if (results % rows || results / rows > from.shape[last])
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has %llu elements for %llu rows of %llu", to.name,
+    while (last && in_info.shape[last] == 1) last--;
+    memcpy(desc.shape, in_info.shape, (last + 1) * sizeof in_info.shape[0]);
+    for (uint32_t i = 0; i < last; i++) rows *= in_info.shape[i];
+    for (uint32_t i = 0; i < 4; i++) results *= values_info.shape[i];
+    if (results % rows || results / rows > in_info.shape[last])
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has %llu elements for %llu rows of %llu", values_info.name,
                             (unsigned long long)results, (unsigned long long)rows,
-                            (unsigned long long)from.shape[last]);
-    desc.type = from.type;
+                            (unsigned long long)in_info.shape[last]);
+    desc.type = in_info.type;
     desc.k = (uint32_t)(results / rows);
     desc.smallest = smallest;
     io.in = in;
