@@ -9341,8 +9341,8 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
 /* Recording the kernels of a plan into a list. */
 
 /* Size of the array of a buffer role. */
-static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place place) {
-    return p->layout[place].span * vc_type_size(vd__fft_element(p->stored[place], p->scalar[place]));
+static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place role) {
+    return p->layout[role].span * vc_type_size(vd__fft_element(p->stored[role], p->scalar[role]));
 }
 
 /* Number of work-groups of a pass. */
@@ -9482,7 +9482,7 @@ VD__CACHED_PLAN(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ct
    (2 h)) Y gives polynomials modulo Y^h - 1, a cyclic convolution (Nussbaumer, Fast Fourier Transform and
    Convolution Algorithms, 1982). Elements that wrap change their sign; they are never part of a result. */
 
-/* A list in which a kernel was set and that was neither submitted nor discarded when it was last checked. */
+/* A list in which a kernel was set. It was neither submitted nor discarded when it was last checked. */
 typedef struct vd__convolve_pending {
     struct vd__convolve_pending *next;
     vd_list *list;
@@ -9683,7 +9683,7 @@ static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc
                                               : x;
 }
 
-/* Load hook of vd_convolve_set_kernel. Correlation takes the conjugate. */
+/* Load hook of vd_convolve_set_kernel. Correlation uses the conjugate. */
 static void vd__convolve_load_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
@@ -9826,7 +9826,8 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
     vd__fft_free(&p->allocator, s);
 }
 
-/* Checks which lists were submitted or discarded since. One submitted list is enough; the others are then dropped. */
+/* Checks which of the pending lists were submitted or discarded since the last check. One submitted list is enough;
+   the others are then dropped. */
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
@@ -9901,11 +9902,11 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
     if (!table) return vd__fft_no_memory();
     for (uint64_t j = 0; j < h; j++) {
-        float narrow[2];
+        float root_f32[2];
         vd__fft_root(j, 4 * h, &root[0], &root[1]);
-        narrow[0] = (float)root[0];
-        narrow[1] = (float)root[1];
-        memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)narrow : root, (size_t)(2 * size));
+        root_f32[0] = (float)root[0];
+        root_f32[1] = (float)root[1];
+        memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)root_f32 : root, (size_t)(2 * size));
     }
     p->roots = vd__fft_buffer(p->ctx, "roots of the period", (vd_type)vd__fft_pair_of(p->desc.type), h, table);
     vd__fft_free(&p->allocator, table);
@@ -9969,7 +9970,7 @@ VD__CACHED_PLAN(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__co
 // >>measure
 /* Tuner for VD_FFT_MEASURE and VD_FFT_PATIENT. For each pass, the candidate shapes with the lowest estimates are
    compiled, compared with the results of the estimated shape, and timed. Then variants of the fastest are timed,
-   which differ in the transforms per work-group and in the exchange. */
+   with other numbers of transforms per work-group and other exchanges. */
 
 /* Part of the cache key. Increase it when kernels or the choice of candidates change. */
 enum { VD__FFT_MEASURE_VERSION = 4 };
@@ -10382,11 +10383,11 @@ static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *bas
     static const uint32_t slices[] = { 0, 1, 2, 4 };
     uint32_t widest = tuner->patient ? 4 : 2, limit = tuner->count + (tuner->patient ? 20 : 8);
     vd__fft_choice c = *base;
-    for (uint32_t side = base->side * widest; side && side >= base->side / widest; side /= 2) {
+    for (uint32_t ffts = base->side * widest; ffts && ffts >= base->side / widest; ffts /= 2) {
         for (uint32_t i = 0; i < 4 && tuner->count < limit; i++) {
-            if (!tuner->patient && side != base->side && slices[i] != base->slices) continue;
+            if (!tuner->patient && ffts != base->side && slices[i] != base->slices) continue;
             if (tuner->pass->shape.stages == 1 && !tuner->pass->shape.mirrored && slices[i]) continue;
-            c.side = side;
+            c.side = ffts;
             c.slices = slices[i];
             vd__fft_add_trial(tuner, &c);
         }
@@ -11271,7 +11272,7 @@ static size_t vd__fft_print(char *text, size_t size, const char *format, unsigne
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-/* Prints what kind of real transform a pass belongs to. */
+/* Prints the kind of a real transform. */
 static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" };
     char kind[32];
