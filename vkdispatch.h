@@ -4112,11 +4112,12 @@ static void vd__vk_device_close(vd__device *dev) {
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan memory
-/* Blocks and buffers. */
+/* Memory blocks (VkDeviceMemory) and the buffers in them (VkBuffer). */
 
 #if VD__HAS_VULKAN
 /* ---- blocks ---- */
 
+/* Sets the block's host properties, and maps it if its memory type is host-visible. */
 static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
     void *mapped = NULL;
     VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
@@ -4124,74 +4125,86 @@ static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
     block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
     block->coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
     if (!(flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)) return VD_OK;
-    VkResult result = vk->vkMapMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), 0, VK_WHOLE_SIZE, 0, &mapped);
-    if (result) return vd__vk_fail(result, "vkMapMemory of %llu bytes of memory type %u", (unsigned long long)block->size, block->type);
+    VkResult result = vk->vkMapMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), 0, VK_WHOLE_SIZE, 0,
+                                      &mapped);
+    if (result)
+        return vd__vk_fail(result, "vkMapMemory of %llu bytes of memory type %u", (unsigned long long)block->size,
+                           block->type);
     block->mapped = (uint8_t *)mapped;
     return VD_OK;
 }
 
 static VkExternalMemoryHandleTypeFlagBits vd__vk_handle_type(uint32_t sharing) {
-    return sharing == VD__SHARE_HOST ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    return sharing == VD__SHARE_HOST ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
+                                     : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 }
 
-/* `more`: a chain of structs that say where the memory is from or may go. */
-static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, const void *more) {
+/* Allocates block->size bytes of memory type block->type. `next` is a pNext chain with an export or import struct,
+   or NULL. */
+static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, const void *next) {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VD__VK_STRUCT(VkMemoryAllocateFlagsInfo, flags, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
-    flags.pNext = more;
+    flags.pNext = next;
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
     VD__VK_STRUCT(VkMemoryAllocateInfo, info, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.pNext = vk->address ? &flags : more;
+    info.pNext = vk->address ? &flags : next;
     info.allocationSize = block->size;
     info.memoryTypeIndex = block->type;
     VkResult result = vk->vkAllocateMemory(vk->handle, &info, NULL, &memory);
-    if (result) return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size, block->type);
+    if (result)
+        return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size,
+                           block->type);
     block->native[0] = VD__VK_PACK(memory);
     return VD_OK;
 }
 
 static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VD__VK_STRUCT(VkExportMemoryAllocateInfo, out, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-    out.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-    vd_result r = vd__vk_block_allocate(vk, block, block->sharing ? &out : NULL);
+    VD__VK_STRUCT(VkExportMemoryAllocateInfo, export_info, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+    export_info.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    vd_result r = vd__vk_block_allocate(vk, block, block->sharing ? &export_info : NULL);
     if (r) return r;
     r = vd__vk_block_map(vk, block);
     if (r) vd__vk_block_destroy(dev, block);
     return r;
 }
 
-/* Whole pages around the host's memory: the driver takes nothing less. */
-static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__need *need, uint64_t address, uint64_t *offset) {
-    uint64_t align = vk->host_align ? vk->host_align : 4096, first = address / align * align;
-    VD__VK_STRUCT(VkMemoryHostPointerPropertiesEXT, facts, VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
-    VD__VK_STRUCT(VkImportMemoryHostPointerInfoEXT, from, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
-    *offset = address - first;
-    from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    from.pHostPointer = (void *)(uintptr_t)first;
+/* Imports the host memory at `address`. Vulkan imports only multiples of minImportedHostPointerAlignment, so the
+   block begins at the multiple at or below the address, and *offset is the distance. */
+static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__need *need, uint64_t address,
+                                          uint64_t *offset) {
+    uint64_t align = vk->host_align ? vk->host_align : 4096, base = address / align * align;
+    VD__VK_STRUCT(VkMemoryHostPointerPropertiesEXT, properties, VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
+    VD__VK_STRUCT(VkImportMemoryHostPointerInfoEXT, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    *offset = address - base;
+    import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    import_info.pHostPointer = (void *)(uintptr_t)base;
     if (*offset % need->align || (*offset && align > 4096))
         return vd__fail(VD_ERROR_UNSUPPORTED, "host memory at 0x%llx is not at a multiple of %llu", VD__U(address),
                         VD__U(align > 4096 ? align : need->align));
-    VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, from.handleType, from.pHostPointer, &facts);
-    if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(first));
-    uint32_t types = facts.memoryTypeBits & need->types;
+    VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, import_info.handleType,
+                                                              import_info.pHostPointer, &properties);
+    if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(base));
+    uint32_t types = properties.memoryTypeBits & need->types;
     for (block->type = 0; types >> block->type; block->type++) {
         VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
         if (!(types >> block->type & 1u) || !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) continue;
         block->size = (*offset + need->size + align - 1) / align * align;
-        block->mapped = (uint8_t *)(uintptr_t)first;
+        block->mapped = (uint8_t *)(uintptr_t)base;
         block->coherent = true;
         block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
-        return vd__vk_block_allocate(vk, block, &from);
+        return vd__vk_block_allocate(vk, block, &import_info);
     }
     return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type takes host memory at 0x%llx", VD__U(address));
 }
 
-/* The driver owns the descriptor once it took it. */
-static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__need *need, const vd_external *external, uint64_t *offset) {
+/* Imports a duplicate of the file descriptor. A successful import transfers the ownership of the duplicate to the
+   driver. */
+static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__need *need,
+                                        const vd_external *external, uint64_t *offset) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VD__VK_STRUCT(VkImportMemoryFdInfoKHR, from, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
-    from.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    VD__VK_STRUCT(VkImportMemoryFdInfoKHR, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+    import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
         return vd__fail(VD_ERROR_INVALID, "memory type %u of external is none that buffers of '%s' may have",
                         external->memory_type, dev->info.name);
@@ -4199,14 +4212,15 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
         return vd__fail(VD_ERROR_INVALID, "%llu bytes at %llu of external memory of %llu bytes are no place for a "
                         "buffer, which wants %llu at a multiple of %llu", VD__U(block->size), VD__U(external->offset),
                         VD__U(external->size), VD__U(need->size), VD__U(need->align));
-    from.fd = vd__fd_copy(external->fd);
-    if (from.fd < 0) return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", external->fd);
+    import_info.fd = vd__fd_copy(external->fd);
+    if (import_info.fd < 0)
+        return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", external->fd);
     *offset = external->offset;
     block->size = external->size;
     block->type = external->memory_type;
-    vd_result r = vd__vk_block_allocate(vk, block, &from);
+    vd_result r = vd__vk_block_allocate(vk, block, &import_info);
     if (r) {
-        vd__fd_close(from.fd);
+        vd__fd_close(import_info.fd);
         return r;
     }
     r = vd__vk_block_map(vk, block);
@@ -4214,7 +4228,8 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
     return r;
 }
 
-static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
+                                     uint64_t *offset) {
     if (need->sharing == VD__SHARE_FD) return vd__vk_block_import_fd(dev, block, need, from->external, offset);
     return vd__vk_block_import_host(vd__vk_device_of(dev), block, need, from->handle, offset);
 }
@@ -4237,16 +4252,20 @@ static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
     block->mapped = NULL;
 }
 
+/* Ranges are rounded to multiples of nonCoherentAtomSize, as the calls require. */
 static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t from = offset / vk->atom * vk->atom, to = (offset + size + vk->atom - 1) / vk->atom * vk->atom;
+    uint64_t begin = offset / vk->atom * vk->atom, end = (offset + size + vk->atom - 1) / vk->atom * vk->atom;
     VD__VK_STRUCT(VkMappedMemoryRange, range, VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
     range.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
-    range.offset = from;
-    range.size = to < block->size ? to - from : VK_WHOLE_SIZE;
-    VkResult result = to_host ? vk->vkInvalidateMappedMemoryRanges(vk->handle, 1, &range) : vk->vkFlushMappedMemoryRanges(vk->handle, 1, &range);
+    range.offset = begin;
+    range.size = end < block->size ? end - begin : VK_WHOLE_SIZE;
+    VkResult result = to_host ? vk->vkInvalidateMappedMemoryRanges(vk->handle, 1, &range)
+                              : vk->vkFlushMappedMemoryRanges(vk->handle, 1, &range);
     if (!result) return VD_OK;
-    return vd__vk_fail(result, "%s of %llu bytes", to_host ? "vkInvalidateMappedMemoryRanges" : "vkFlushMappedMemoryRanges", (unsigned long long)size);
+    return vd__vk_fail(result, "%s of %llu bytes",
+                       to_host ? "vkInvalidateMappedMemoryRanges" : "vkFlushMappedMemoryRanges",
+                       (unsigned long long)size);
 }
 
 /* ---- memory types ---- */
@@ -4257,30 +4276,33 @@ static uint32_t vd__vk_memory_types(vd__device *dev, vd__memory_kind kind, uint3
 
 /* ---- buffers ---- */
 
+/* Creates the VkBuffer; vd__vk_memory_bind binds memory to it. */
 static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkBuffer buffer = VK_NULL_HANDLE;
-    VkMemoryRequirements needs;
+    VkMemoryRequirements requirements;
     VD__VK_STRUCT(VkBufferCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = m->size;
     info.usage = vd__vk_usage(vk);
-    VD__VK_STRUCT(VkExternalMemoryBufferCreateInfo, external, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
-    external.handleTypes = vd__vk_handle_type(need->sharing);
-    if (need->sharing) info.pNext = &external;
+    VD__VK_STRUCT(VkExternalMemoryBufferCreateInfo, external_info,
+                  VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    external_info.handleTypes = vd__vk_handle_type(need->sharing);
+    if (need->sharing) info.pNext = &external_info;
     VkResult result = vk->vkCreateBuffer(vk->handle, &info, NULL, &buffer);
     if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", (unsigned long long)m->size);
-    vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &needs);
+    vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &requirements);
     m->native[0] = VD__VK_PACK(buffer);
-    need->size = needs.size;
-    need->align = needs.alignment;
-    need->types = needs.memoryTypeBits;
+    need->size = requirements.size;
+    need->align = requirements.alignment;
+    need->types = requirements.memoryTypeBits;
     return VD_OK;
 }
 
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkBuffer buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
-    VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]), m->offset);
+    VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]),
+                                             m->offset);
     if (result) return vd__vk_fail(result, "vkBindBufferMemory of %llu bytes", (unsigned long long)m->size);
     VD__VK_STRUCT(VkBufferDeviceAddressInfo, info, VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
     info.buffer = buffer;
@@ -4296,54 +4318,66 @@ static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan kernel
-/* Pipelines; the block of values moves from push constants to a uniform buffer where it is too large. */
+/* Pipelines and their layouts. An argument block too large for push constants is passed in a uniform buffer instead. */
 
 #if VD__HAS_VULKAN
 typedef struct vd__vk_kernel {
     VkPipeline pipeline;
     VkPipelineLayout layout;
-    VkDescriptorSetLayout set_layout; /* null: no bindings */
-    uint32_t set_index;        /* of the layout in the device */
-    uint32_t binding_count;    /* storage buffers */
+    VkDescriptorSetLayout set_layout; /* VK_NULL_HANDLE: no bindings */
+    uint32_t set_index;        /* index of set_layout in the device's layouts */
+    uint32_t binding_count;    /* number of storage buffers */
     uint32_t first_binding;
-    uint32_t uniform;          /* 1 + binding of the block of values; 0: push constants or no values */
+    uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
 } vd__vk_kernel;
 
-static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) { return (vd__vk_kernel *)(uintptr_t)code->native[0]; }
+static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
+    return (vd__vk_kernel *)(uintptr_t)code->native[0];
+}
 
-/* ---- moving the block of values ----
-   A block of 32-bit members has the same layout as push constants and as a uniform block, so that the move is a change of storage class in the variable and its
-   pointer types, and two decorations more. SPIR-V: five words of header, then instructions whose first word is length << 16 | opcode. */
+/* ---- argument blocks in a uniform buffer ----
+   If all members of the argument block are 32-bit integers, it has the same layout in push constants and in a
+   uniform block. The conversion therefore only changes the storage class of the variable and of its pointer types
+   and adds two decorations. A SPIR-V module is five header words followed by instructions whose first word is length
+   << 16 | opcode. */
 
-enum { VD__VK_OP_TYPE_INT = 21, VD__VK_OP_TYPE_STRUCT = 30, VD__VK_OP_TYPE_POINTER = 32, VD__VK_OP_TYPE_FORWARD_POINTER = 39, VD__VK_OP_VARIABLE = 59,
-    VD__VK_OP_DECORATE = 71, VD__VK_OP_MEMBER_DECORATE = 72 };
+enum {
+    VD__VK_OP_TYPE_INT = 21,
+    VD__VK_OP_TYPE_STRUCT = 30,
+    VD__VK_OP_TYPE_POINTER = 32,
+    VD__VK_OP_TYPE_FORWARD_POINTER = 39,
+    VD__VK_OP_VARIABLE = 59,
+    VD__VK_OP_DECORATE = 71,
+    VD__VK_OP_MEMBER_DECORATE = 72
+};
 enum { VD__VK_CLASS_UNIFORM = 2, VD__VK_CLASS_PUSH_CONSTANT = 9 };
 enum { VD__VK_DECORATION_BINDING = 33, VD__VK_DECORATION_SET = 34 };
-enum { VD__VK_MOVE_EXTRA = 8 }; /* words */
+enum { VD__VK_UNIFORM_EXTRA = 8 }; /* words that vd__vk_module_to_uniform adds: two OpDecorate */
 
 typedef struct vd__vk_module {
     const uint32_t *words;
     size_t count;
 } vd__vk_module;
 
+/* Length of an instruction in words. An invalid length of 0 counts as 1, so that loops over instructions terminate. */
 static uint32_t vd__vk_op_length(const uint32_t *op) { return *op >> 16 ? *op >> 16 : 1; }
 
-/* The first instruction with this opcode whose word `at` is `value`, or NULL. */
-static const uint32_t *vd__vk_module_find(const vd__vk_module *m, uint32_t opcode, uint32_t at, uint32_t value) {
+/* Returns the first instruction with this opcode that contains `value` in word number `word`, or NULL. */
+static const uint32_t *vd__vk_module_find(const vd__vk_module *m, uint32_t opcode, uint32_t word, uint32_t value) {
     const uint32_t *end = m->words + m->count;
     for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
-        if ((*op & 0xffffu) == opcode && vd__vk_op_length(op) > at && op + at < end && op[at] == value) return op;
+        if ((*op & 0xffffu) == opcode && vd__vk_op_length(op) > word && op + word < end && op[word] == value) return op;
     }
     return NULL;
 }
 
-/* The variable in push constants, if its block is made of 32-bit integers only, or NULL. */
-static const uint32_t *vd__vk_module_values(const vd__vk_module *m) {
+/* Returns the push constant variable if all members of its block are 32-bit integers, otherwise NULL. */
+static const uint32_t *vd__vk_module_push_constants(const vd__vk_module *m) {
     const uint32_t *variable = vd__vk_module_find(m, VD__VK_OP_VARIABLE, 3, VD__VK_CLASS_PUSH_CONSTANT);
     const uint32_t *pointer = variable ? vd__vk_module_find(m, VD__VK_OP_TYPE_POINTER, 1, variable[1]) : NULL;
     const uint32_t *block = pointer ? vd__vk_module_find(m, VD__VK_OP_TYPE_STRUCT, 1, pointer[3]) : NULL;
-    uint32_t known = 0;
+    uint32_t known = 0; /* id of a type that was checked already */
     if (!block) return NULL;
     for (uint32_t i = 2; i < vd__vk_op_length(block); i++) {
         if (block[i] == known) continue;
@@ -4354,6 +4388,7 @@ static const uint32_t *vd__vk_module_values(const vd__vk_module *m) {
     return variable;
 }
 
+/* Writes an OpDecorate to out and returns the position after it. */
 static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration, uint32_t value) {
     out[0] = 4u << 16 | VD__VK_OP_DECORATE;
     out[1] = id;
@@ -4362,26 +4397,29 @@ static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration
     return out + 4;
 }
 
-/* Which word of an instruction holds the storage class; 0: none that matters. */
-static uint32_t vd__vk_class_at(uint32_t opcode) {
-    return opcode == VD__VK_OP_TYPE_POINTER || opcode == VD__VK_OP_TYPE_FORWARD_POINTER ? 2 : opcode == VD__VK_OP_VARIABLE ? 3 : 0;
+/* Returns the number of the word that holds the storage class, or 0 for instructions that need no change. */
+static uint32_t vd__vk_storage_class_word(uint32_t opcode) {
+    return opcode == VD__VK_OP_TYPE_POINTER || opcode == VD__VK_OP_TYPE_FORWARD_POINTER ? 2
+        : opcode == VD__VK_OP_VARIABLE ? 3 : 0;
 }
 
-/* Writes the module with its values in a uniform block at `binding` of set 0. `out` has room for VD__VK_MOVE_EXTRA words more than the module. */
-static size_t vd__vk_module_move(const vd__vk_module *m, uint32_t variable, uint32_t binding, uint32_t *out) {
+/* Writes to `out` the module with its argument block in a uniform buffer at `binding` of set 0, and returns its
+   length in words. `out` must hold VD__VK_UNIFORM_EXTRA words more than the module. Both decorations of the variable
+   are inserted before the first decoration of the module. */
+static size_t vd__vk_module_to_uniform(const vd__vk_module *m, uint32_t variable, uint32_t binding, uint32_t *out) {
     const uint32_t *end = m->words + m->count;
     uint32_t *to = out + 5;
     bool decorated = false;
     memcpy(out, m->words, 5 * sizeof *out);
     for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
-        uint32_t opcode = *op & 0xffffu, length = vd__vk_op_length(op), at = vd__vk_class_at(opcode);
+        uint32_t opcode = *op & 0xffffu, length = vd__vk_op_length(op), class_word = vd__vk_storage_class_word(opcode);
         if (!decorated && (opcode == VD__VK_OP_DECORATE || opcode == VD__VK_OP_MEMBER_DECORATE)) {
             to = vd__vk_decorate(to, variable, VD__VK_DECORATION_SET, 0);
             to = vd__vk_decorate(to, variable, VD__VK_DECORATION_BINDING, binding);
             decorated = true;
         }
         memcpy(to, op, length * sizeof *to);
-        if (at && to[at] == VD__VK_CLASS_PUSH_CONSTANT) to[at] = VD__VK_CLASS_UNIFORM;
+        if (class_word && to[class_word] == VD__VK_CLASS_PUSH_CONSTANT) to[class_word] = VD__VK_CLASS_UNIFORM;
         to += length;
     }
     return (size_t)(to - out);
@@ -4407,10 +4445,11 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
     return vk->vkCreateDescriptorSetLayout(vk->handle, &info, NULL, out);
 }
 
-/* Appends a layout to the device's; the caller holds the lock. */
+/* Creates a descriptor set layout and appends it to the device's layouts. The caller holds vk->lock. */
 static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity, vk->layout_count + 1, sizeof *layouts);
+    vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity,
+                                                             vk->layout_count + 1, sizeof *layouts);
     if (!layouts) return VD_ERROR_OUT_OF_MEMORY;
     vk->layouts = layouts;
     vd__vk_layout *layout = &vk->layouts[vk->layout_count];
@@ -4421,12 +4460,15 @@ static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted)
     return VD_OK;
 }
 
+/* Sets the kernel's descriptor set layout; kernels with the same bindings share one. */
 static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_result result = VD_OK;
     uint32_t i = 0;
     vd__mutex_lock(&vk->lock);
-    while (i < vk->layout_count && (vk->layouts[i].bindings != wanted->bindings || vk->layouts[i].uniform != wanted->uniform)) i++;
+    while (i < vk->layout_count
+           && (vk->layouts[i].bindings != wanted->bindings || vk->layouts[i].uniform != wanted->uniform))
+        i++;
     if (i == vk->layout_count) result = vd__vk_layout_add(dev, wanted);
     if (!result) {
         kernel->set_layout = vk->layouts[i].handle;
@@ -4436,23 +4478,24 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     return result;
 }
 
-/* Finds the bindings in desc, decides where the values go, and gets the layouts for it. */
+/* Collects the bindings of desc, chooses push constants or a uniform buffer for the argument block, and creates the
+   layouts. The uniform buffer is bound after the highest storage buffer. */
 static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_layout layout;
-    uint32_t next = 0;
+    uint32_t uniform_binding = 0;
     memset(&layout, 0, sizeof layout);
     for (int i = 0; i < desc->arg_count; i++) {
         if (desc->args[i].kind != VD_ARG_BINDING) continue;
-        uint32_t place = desc->args[i].place;
-        if (place > 63)
+        uint32_t binding = desc->args[i].place;
+        if (binding > 63)
             return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' uses binding %u, the highest possible is 63", desc->name,
-                            place);
-        if (kernel->binding_count++ == 0 || place < kernel->first_binding) kernel->first_binding = place;
-        if (place >= next) next = place + 1;
-        layout.bindings |= 1ull << place;
+                            binding);
+        if (kernel->binding_count++ == 0 || binding < kernel->first_binding) kernel->first_binding = binding;
+        if (binding >= uniform_binding) uniform_binding = binding + 1;
+        layout.bindings |= 1ull << binding;
     }
-    if (desc->value_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = next + 1;
+    if (desc->value_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = uniform_binding + 1;
     else kernel->push_bytes = desc->value_bytes;
     vd_result result = layout.bindings || layout.uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
     if (result) return result;
@@ -4470,7 +4513,8 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
 
 /* ---- pipelines ---- */
 
-static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module, vd__vk_kernel *kernel) {
+static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module,
+                                        vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkShaderModule shader = VK_NULL_HANDLE;
     VD__VK_STRUCT(VkShaderModuleCreateInfo, code, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
@@ -4492,20 +4536,21 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
 }
 
-/* The pipeline of a kernel whose values go through memory. */
-static vd_result vd__vk_pipeline_create_moved(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module, vd__vk_kernel *kernel) {
-    const uint32_t *variable = vd__vk_module_values(module);
+/* Creates the pipeline of a kernel whose argument block is passed in a uniform buffer. */
+static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc,
+                                                const vd__vk_module *module, vd__vk_kernel *kernel) {
+    const uint32_t *variable = vd__vk_module_push_constants(module);
     if (!variable) {
         return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, the device takes %u, and "
                         "only a block of 32-bit integers can pass through memory instead", desc->name,
                         desc->value_bytes, dev->info.limits.max_push_bytes);
     }
-    vd__vk_module moved;
-    uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_MOVE_EXTRA) * 4);
+    vd__vk_module converted;
+    uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_UNIFORM_EXTRA) * 4);
     if (!words) return vd__fail_memory(NULL, NULL, 0);
-    moved.words = words;
-    moved.count = vd__vk_module_move(module, variable[2], kernel->uniform - 1, words);
-    vd_result result = vd__vk_pipeline_create(dev, desc, &moved, kernel);
+    converted.words = words;
+    converted.count = vd__vk_module_to_uniform(module, variable[2], kernel->uniform - 1, words);
+    vd_result result = vd__vk_pipeline_create(dev, desc, &converted, kernel);
     vd__free(vd__vk_allocator(dev), words);
     return result;
 }
@@ -4518,7 +4563,9 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
-    if (!result) result = kernel->uniform ? vd__vk_pipeline_create_moved(dev, desc, &module, kernel) : vd__vk_pipeline_create(dev, desc, &module, kernel);
+    if (!result)
+        result = kernel->uniform ? vd__vk_pipeline_create_uniform(dev, desc, &module, kernel)
+                                 : vd__vk_pipeline_create(dev, desc, &module, kernel);
     if (result) vd__vk_kernel_destroy(dev, code);
     return result;
 }
@@ -4532,62 +4579,86 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     code->native[0] = 0;
 }
 
-/* ---- kernels of our own ----
-   `move` copies 16 bytes an invocation: to[i] = from[i], i < count. Its block of values is the two addresses and the count.
-   `round` has eight f64 x[i] at binding 0 and stores trunc(x[i]) in their place and round(x[i]) at x[i + 8]. tools/built-in writes what follows. */
+/* ---- built-in kernels ----
+   `move` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
+   `from` and the count.
+   `round` has eight f64 x[i] at binding 0. It replaces x[i] by trunc(x[i]) and stores round(x[i]) at x[i + 8].
+   tools/built-in writes the following words. */
 
 /* built in */
 static const uint32_t vd__vk_move_words[] = {
-    0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb, 0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b,
-    0x73796870, 0x6c616369, 0x6f74735f, 0x65676172, 0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x14e4,
-    0x1, 0x6000f, 0x5, 0xd, 0x6e69616d, 0x0, 0x30, 0x60010, 0xd, 0x11, 0x100, 0x1, 0x1, 0x40005,
-    0xd, 0x65766f6d, 0x0, 0x30005, 0x1, 0x6f74, 0x40005, 0x19, 0x756c6176, 0x7365, 0x40005, 0x2, 0x6d6f7266, 0x0,
-    0x40005, 0x3, 0x6e756f63, 0x74, 0x50005, 0x30, 0x626f6c67, 0x695f6c61, 0x64, 0x40047, 0x13, 0x6, 0x10, 0x30047,
-    0x14, 0x2, 0x50048, 0x14, 0x0, 0x23, 0x0, 0x40048, 0x14, 0x0, 0x19, 0x30047, 0x18, 0x2,
-    0x50048, 0x18, 0x0, 0x23, 0x0, 0x50048, 0x18, 0x1, 0x23, 0x4, 0x50048, 0x18, 0x2, 0x23,
-    0x8, 0x50048, 0x18, 0x3, 0x23, 0xc, 0x50048, 0x18, 0x4, 0x23, 0x10, 0x30047, 0x23, 0x2,
-    0x50048, 0x23, 0x0, 0x23, 0x0, 0x40048, 0x23, 0x0, 0x18, 0x40047, 0x30, 0xb, 0x1c, 0x20013,
-    0xe, 0x30021, 0xf, 0xe, 0x40015, 0x11, 0x20, 0x0, 0x40017, 0x12, 0x11, 0x4, 0x3001d, 0x13,
-    0x12, 0x3001e, 0x14, 0x13, 0x40020, 0x15, 0x14e5, 0x14, 0x40017, 0x16, 0x11, 0x2, 0x40015, 0x17,
-    0x40, 0x0, 0x7001e, 0x18, 0x11, 0x11, 0x11, 0x11, 0x11, 0x40020, 0x1a, 0x9, 0x18, 0x4003b,
-    0x1a, 0x19, 0x9, 0x40020, 0x1b, 0x9, 0x11, 0x4002b, 0x11, 0x1c, 0x0, 0x4002b, 0x11, 0x1f,
-    0x1, 0x3001e, 0x23, 0x13, 0x40020, 0x24, 0x14e5, 0x23, 0x4002b, 0x11, 0x25, 0x2, 0x4002b, 0x11,
-    0x28, 0x3, 0x4002b, 0x11, 0x2c, 0x4, 0x40017, 0x2e, 0x11, 0x3, 0x40020, 0x2f, 0x1, 0x2e,
-    0x4003b, 0x2f, 0x30, 0x1, 0x20014, 0x32, 0x40020, 0x38, 0x14e5, 0x12, 0x50036, 0xe, 0xd, 0x0,
-    0xf, 0x200f8, 0x10, 0x50041, 0x1b, 0x1d, 0x19, 0x1c, 0x4003d, 0x11, 0x1e, 0x1d, 0x50041, 0x1b,
-    0x20, 0x19, 0x1f, 0x4003d, 0x11, 0x21, 0x20, 0x50050, 0x16, 0x22, 0x1e, 0x21, 0x4007c, 0x17,
-    0x1, 0x22, 0x50041, 0x1b, 0x26, 0x19, 0x25, 0x4003d, 0x11, 0x27, 0x26, 0x50041, 0x1b, 0x29,
-    0x19, 0x28, 0x4003d, 0x11, 0x2a, 0x29, 0x50050, 0x16, 0x2b, 0x27, 0x2a, 0x4007c, 0x17, 0x2,
-    0x2b, 0x50041, 0x1b, 0x2d, 0x19, 0x2c, 0x4003d, 0x11, 0x3, 0x2d, 0x4003d, 0x2e, 0x31, 0x30,
-    0x50051, 0x11, 0x4, 0x31, 0x0, 0x500b0, 0x32, 0x5, 0x4, 0x3, 0x300f7, 0x34, 0x0, 0x400fa,
-    0x5, 0x33, 0x34, 0x200f8, 0x33, 0x40071, 0x17, 0x35, 0x4, 0x500c4, 0x17, 0x36, 0x35, 0x2c,
-    0x50080, 0x17, 0x37, 0x2, 0x36, 0x40078, 0x24, 0x7, 0x37, 0x60041, 0x38, 0x39, 0x7, 0x1c,
-    0x1c, 0x6003d, 0x12, 0x8, 0x39, 0x2, 0x10, 0x40071, 0x17, 0x3a, 0x4, 0x500c4, 0x17, 0x3b,
-    0x3a, 0x2c, 0x50080, 0x17, 0x3c, 0x1, 0x3b, 0x40078, 0x15, 0x9, 0x3c, 0x60041, 0x38, 0x3d,
-    0x9, 0x1c, 0x1c, 0x5003e, 0x3d, 0x8, 0x2, 0x10, 0x200f9, 0x34, 0x200f8, 0x34, 0x100fd, 0x10038
+    0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb,
+    0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b, 0x73796870, 0x6c616369, 0x6f74735f, 0x65676172,
+    0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e,
+    0x14e4, 0x1, 0x6000f, 0x5, 0xd, 0x6e69616d, 0x0, 0x30, 0x60010,
+    0xd, 0x11, 0x100, 0x1, 0x1, 0x40005, 0xd, 0x65766f6d, 0x0,
+    0x30005, 0x1, 0x6f74, 0x40005, 0x19, 0x756c6176, 0x7365, 0x40005, 0x2,
+    0x6d6f7266, 0x0, 0x40005, 0x3, 0x6e756f63, 0x74, 0x50005, 0x30, 0x626f6c67,
+    0x695f6c61, 0x64, 0x40047, 0x13, 0x6, 0x10, 0x30047, 0x14, 0x2,
+    0x50048, 0x14, 0x0, 0x23, 0x0, 0x40048, 0x14, 0x0, 0x19,
+    0x30047, 0x18, 0x2, 0x50048, 0x18, 0x0, 0x23, 0x0, 0x50048,
+    0x18, 0x1, 0x23, 0x4, 0x50048, 0x18, 0x2, 0x23, 0x8,
+    0x50048, 0x18, 0x3, 0x23, 0xc, 0x50048, 0x18, 0x4, 0x23,
+    0x10, 0x30047, 0x23, 0x2, 0x50048, 0x23, 0x0, 0x23, 0x0,
+    0x40048, 0x23, 0x0, 0x18, 0x40047, 0x30, 0xb, 0x1c, 0x20013,
+    0xe, 0x30021, 0xf, 0xe, 0x40015, 0x11, 0x20, 0x0, 0x40017,
+    0x12, 0x11, 0x4, 0x3001d, 0x13, 0x12, 0x3001e, 0x14, 0x13,
+    0x40020, 0x15, 0x14e5, 0x14, 0x40017, 0x16, 0x11, 0x2, 0x40015,
+    0x17, 0x40, 0x0, 0x7001e, 0x18, 0x11, 0x11, 0x11, 0x11,
+    0x11, 0x40020, 0x1a, 0x9, 0x18, 0x4003b, 0x1a, 0x19, 0x9,
+    0x40020, 0x1b, 0x9, 0x11, 0x4002b, 0x11, 0x1c, 0x0, 0x4002b,
+    0x11, 0x1f, 0x1, 0x3001e, 0x23, 0x13, 0x40020, 0x24, 0x14e5,
+    0x23, 0x4002b, 0x11, 0x25, 0x2, 0x4002b, 0x11, 0x28, 0x3,
+    0x4002b, 0x11, 0x2c, 0x4, 0x40017, 0x2e, 0x11, 0x3, 0x40020,
+    0x2f, 0x1, 0x2e, 0x4003b, 0x2f, 0x30, 0x1, 0x20014, 0x32,
+    0x40020, 0x38, 0x14e5, 0x12, 0x50036, 0xe, 0xd, 0x0, 0xf,
+    0x200f8, 0x10, 0x50041, 0x1b, 0x1d, 0x19, 0x1c, 0x4003d, 0x11,
+    0x1e, 0x1d, 0x50041, 0x1b, 0x20, 0x19, 0x1f, 0x4003d, 0x11,
+    0x21, 0x20, 0x50050, 0x16, 0x22, 0x1e, 0x21, 0x4007c, 0x17,
+    0x1, 0x22, 0x50041, 0x1b, 0x26, 0x19, 0x25, 0x4003d, 0x11,
+    0x27, 0x26, 0x50041, 0x1b, 0x29, 0x19, 0x28, 0x4003d, 0x11,
+    0x2a, 0x29, 0x50050, 0x16, 0x2b, 0x27, 0x2a, 0x4007c, 0x17,
+    0x2, 0x2b, 0x50041, 0x1b, 0x2d, 0x19, 0x2c, 0x4003d, 0x11,
+    0x3, 0x2d, 0x4003d, 0x2e, 0x31, 0x30, 0x50051, 0x11, 0x4,
+    0x31, 0x0, 0x500b0, 0x32, 0x5, 0x4, 0x3, 0x300f7, 0x34,
+    0x0, 0x400fa, 0x5, 0x33, 0x34, 0x200f8, 0x33, 0x40071, 0x17,
+    0x35, 0x4, 0x500c4, 0x17, 0x36, 0x35, 0x2c, 0x50080, 0x17,
+    0x37, 0x2, 0x36, 0x40078, 0x24, 0x7, 0x37, 0x60041, 0x38,
+    0x39, 0x7, 0x1c, 0x1c, 0x6003d, 0x12, 0x8, 0x39, 0x2,
+    0x10, 0x40071, 0x17, 0x3a, 0x4, 0x500c4, 0x17, 0x3b, 0x3a,
+    0x2c, 0x50080, 0x17, 0x3c, 0x1, 0x3b, 0x40078, 0x15, 0x9,
+    0x3c, 0x60041, 0x38, 0x3d, 0x9, 0x1c, 0x1c, 0x5003e, 0x3d,
+    0x8, 0x2, 0x10, 0x200f9, 0x34, 0x200f8, 0x34, 0x100fd, 0x10038
 };
 static const uint32_t vd__vk_round_words[] = {
-    0x7230203, 0x10300, 0x0, 0x1b, 0x0, 0x20011, 0x1, 0x20011, 0xa, 0x6000b, 0xa, 0x4c534c47, 0x6474732e, 0x3035342e,
-    0x0, 0x3000e, 0x0, 0x1, 0x6000f, 0x5, 0xb, 0x6e69616d, 0x0, 0x15, 0x60010, 0xb, 0x11, 0x8,
-    0x1, 0x1, 0x40005, 0xb, 0x6e756f72, 0x64, 0x30005, 0x2, 0x78, 0x50005, 0x15, 0x61636f6c, 0x6e695f6c, 0x786564,
-    0x40047, 0x11, 0x6, 0x8, 0x30047, 0x12, 0x2, 0x50048, 0x12, 0x0, 0x23, 0x0, 0x40047, 0x2,
-    0x22, 0x0, 0x40047, 0x2, 0x21, 0x0, 0x30047, 0x2, 0x13, 0x40047, 0x15, 0xb, 0x1d, 0x20013,
-    0xc, 0x30021, 0xd, 0xc, 0x40015, 0xf, 0x20, 0x0, 0x4002b, 0xf, 0x1, 0x8, 0x30016, 0x10,
-    0x40, 0x3001d, 0x11, 0x10, 0x3001e, 0x12, 0x11, 0x40020, 0x13, 0xc, 0x12, 0x4003b, 0x13, 0x2,
-    0xc, 0x40020, 0x14, 0x1, 0xf, 0x4003b, 0x14, 0x15, 0x1, 0x40020, 0x16, 0xc, 0x10, 0x4002b,
-    0xf, 0x18, 0x0, 0x50036, 0xc, 0xb, 0x0, 0xd, 0x200f8, 0xe, 0x4003d, 0xf, 0x3, 0x15,
-    0x60041, 0x16, 0x17, 0x2, 0x18, 0x3, 0x4003d, 0x10, 0x4, 0x17, 0x6000c, 0x10, 0x5, 0xa,
-    0x3, 0x4, 0x60041, 0x16, 0x19, 0x2, 0x18, 0x3, 0x3003e, 0x19, 0x5, 0x50080, 0xf, 0x7,
-    0x3, 0x1, 0x6000c, 0x10, 0x8, 0xa, 0x2, 0x4, 0x60041, 0x16, 0x1a, 0x2, 0x18, 0x7,
-    0x3003e, 0x1a, 0x8, 0x100fd, 0x10038
+    0x7230203, 0x10300, 0x0, 0x1b, 0x0, 0x20011, 0x1, 0x20011, 0xa,
+    0x6000b, 0xa, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x0, 0x1,
+    0x6000f, 0x5, 0xb, 0x6e69616d, 0x0, 0x15, 0x60010, 0xb, 0x11,
+    0x8, 0x1, 0x1, 0x40005, 0xb, 0x6e756f72, 0x64, 0x30005, 0x2,
+    0x78, 0x50005, 0x15, 0x61636f6c, 0x6e695f6c, 0x786564, 0x40047, 0x11, 0x6,
+    0x8, 0x30047, 0x12, 0x2, 0x50048, 0x12, 0x0, 0x23, 0x0,
+    0x40047, 0x2, 0x22, 0x0, 0x40047, 0x2, 0x21, 0x0, 0x30047,
+    0x2, 0x13, 0x40047, 0x15, 0xb, 0x1d, 0x20013, 0xc, 0x30021,
+    0xd, 0xc, 0x40015, 0xf, 0x20, 0x0, 0x4002b, 0xf, 0x1,
+    0x8, 0x30016, 0x10, 0x40, 0x3001d, 0x11, 0x10, 0x3001e, 0x12,
+    0x11, 0x40020, 0x13, 0xc, 0x12, 0x4003b, 0x13, 0x2, 0xc,
+    0x40020, 0x14, 0x1, 0xf, 0x4003b, 0x14, 0x15, 0x1, 0x40020,
+    0x16, 0xc, 0x10, 0x4002b, 0xf, 0x18, 0x0, 0x50036, 0xc,
+    0xb, 0x0, 0xd, 0x200f8, 0xe, 0x4003d, 0xf, 0x3, 0x15,
+    0x60041, 0x16, 0x17, 0x2, 0x18, 0x3, 0x4003d, 0x10, 0x4,
+    0x17, 0x6000c, 0x10, 0x5, 0xa, 0x3, 0x4, 0x60041, 0x16,
+    0x19, 0x2, 0x18, 0x3, 0x3003e, 0x19, 0x5, 0x50080, 0xf,
+    0x7, 0x3, 0x1, 0x6000c, 0x10, 0x8, 0xa, 0x2, 0x4,
+    0x60041, 0x16, 0x1a, 0x2, 0x18, 0x7, 0x3003e, 0x1a, 0x8,
+    0x100fd, 0x10038
 };
 /* end of what is built in */
 
-enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes */
+enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes that a work-group of `move` copies */
 
 typedef enum vd__vk_move_state { VD__VK_MOVE_UNTRIED, VD__VK_MOVE_READY, VD__VK_MOVE_FAILED } vd__vk_move_state;
 
-/* Made with the first copy that wants it; false: the driver has to copy. */
+/* Creates the kernel `move` on first use. Returns false if that failed; the driver then does all copies. */
 static VD__APART bool vd__vk_move_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__mutex_lock(&vk->move_lock);

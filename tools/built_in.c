@@ -40,7 +40,7 @@ static void print(const char *name, vc_kernel *k) {
     size_t count = 0;
     const uint32_t *words = vc_spirv(k, &count);
     printf("static const uint32_t vd__vk_%s_words[] = {", name);
-    for (size_t i = 0; i < count; i++) printf("%s0x%x%s", i % 14 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
+    for (size_t i = 0; i < count; i++) printf("%s0x%x%s", i % 9 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
 }
 
 int main(void) {
