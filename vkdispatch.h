@@ -4684,142 +4684,158 @@ VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan list
-/* Command buffers, descriptor sets, submission, the timeline semaphore. */
+/* Command buffers, descriptor sets, submission and timeline semaphores. */
 
 #if VD__HAS_VULKAN
-/* What a descriptor points at. The serial tells a new buffer from a dead one with the same handle. */
-typedef struct vd__vk_key {
+/* The memory range that a descriptor refers to. The serial distinguishes a buffer from a destroyed one with the same
+   handle. */
+typedef struct vd__vk_descriptor_key {
     uint64_t offset, size;
     uint32_t serial;
-} vd__vk_key;
+} vd__vk_descriptor_key;
 
-/* The descriptor sets of one layout. A recording takes them in order; what the last recording wrote into them often fits again, so they are never reset. */
-typedef struct vd__vk_sets {
+/* The descriptor sets of one layout. A recording uses them in order. They keep the descriptors of earlier recordings
+   and are never reset, because a set that already has the right descriptors needs no write. */
+typedef struct vd__vk_set_cache {
     VkDescriptorSet *sets;
-    vd__vk_key *keys;          /* `stride` of each set */
+    vd__vk_descriptor_key *keys; /* `stride` keys per set */
     uint32_t stride, used, count;
     uint32_t set_capacity, key_capacity;
-} vd__vk_sets;
+} vd__vk_set_cache;
 
-/* A piece of the ring in which large blocks of values lie. */
+/* A buffer from which a recording allocates the argument blocks that are too large for push constants. */
 typedef struct vd__vk_chunk {
     vd__block block;
     vd__memory memory;
 } vd__vk_chunk;
 
 enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4 };
-enum { VD__VK_SLAB_BYTES = 64 * 1024, VD__VK_SLABS_KEPT = 64, VD__VK_PIECE_LARGE = 4096, VD__VK_PIECE_ALIGN = 16 };
+enum { VD__VK_SLAB_BYTES = 64 * 1024, VD__VK_SLABS_KEPT = 64, VD__VK_PIECE_LARGE = 4096, VD__VK_ALLOCATION_ALIGN = 16 };
 
-typedef struct vd__vk_slab { struct vd__vk_slab *next; } vd__vk_slab; /* in front of its bytes */
+typedef struct vd__vk_slab { struct vd__vk_slab *next; } vd__vk_slab; /* header; the memory of the slab follows */
 
-typedef struct vd__vk_piece {  /* in front of a piece of memory */
-    uint64_t block;            /* what the allocator gave for it; 0: it is cut from a slab */
+typedef struct vd__vk_allocation {  /* header of an allocation */
+    uint64_t block;            /* the allocator's pointer; 0: the allocation is part of a slab */
     uint64_t size;
-} vd__vk_piece;
+} vd__vk_allocation;
 
-/* The memory that a driver takes for what is recorded; some ask for it several times a command. It is cut from slabs, one piece behind the other, and free all
-   at once when the command pool is reset. So it comes sooner than from the heap, and lies in the order in which it is used. */
+/* Allocates the host memory of a command pool. Drivers allocate during recording, some of them several times per
+   command. Allocations are cut from slabs one after the other and are all free again when the command pool is reset.
+   This is faster than the heap and keeps the memory in the order of its use. */
 typedef struct vd__vk_arena {
     const vd_allocator *allocator;
-    vd__vk_slab *slabs, *slab; /* all; the one being cut */
-    uint8_t *at, *end;         /* what is left of that */
-    uint64_t alive;            /* pieces that were cut and not given back */
-    bool cuts;                 /* else the allocator gives every piece: before the first recording, and when a driver keeps some over a reset */
-    bool failed;               /* there was none, whatever the driver makes of it */
+    vd__vk_slab *slabs, *current; /* all slabs; the one that allocations are cut from, NULL before the first */
+    uint8_t *cursor, *end;     /* the free rest of `current` */
+    uint64_t alive;            /* allocations in slabs that are not freed */
+    /* false: all allocations are made directly. This is so before the first recording, and after a reset at which
+       allocations in slabs were not freed. */
+    bool use_slabs;
+    bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
 } vd__vk_arena;
 
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    VkCommandBuffer lead;      /* submitted before `buffer` if a barrier comes first */
-    VkAllocationCallbacks callbacks; /* of the pool */
+    VkCommandBuffer barrier_buffer; /* submitted before `buffer` if vd__commands.barrier_first is set */
+    VkAllocationCallbacks callbacks; /* host memory of `pool`, from `arena` */
     vd__vk_arena arena;
 
-    /* bound now */
+    /* currently bound */
     const vd__vk_kernel *kernel;
-    vd__vk_sets *list;         /* of the kernel's layout */
+    vd__vk_set_cache *set_cache; /* of the kernel's layout */
     VkDescriptorSet set;
-    const vd__vk_key *set_keys; /* NULL: none */
-    uint32_t set_offset, value_offset;
-    bool values_passed;        /* those of the last launch are still valid */
+    const vd__vk_descriptor_key *set_keys; /* NULL: no set is bound */
+    uint32_t set_offset;       /* dynamic offset that `set` is bound with */
+    uint32_t argument_offset;  /* of the last argument block in its chunk */
+    bool arguments_bound;      /* the arguments of the last launch are still valid */
 
-    /* kept from one recording to the next */
-    vd__vk_sets *lists;        /* by index of the layout in the device */
-    uint32_t list_count, list_capacity;
+    /* kept for later recordings */
+    vd__vk_set_cache *set_caches; /* indexed by vd__vk_kernel.set_index */
+    uint32_t set_cache_count, set_cache_capacity;
     VkDescriptorPool *pools;
     uint32_t pool_count, pool_capacity;
     vd__vk_chunk **chunks;
-    uint32_t chunk_count, chunk_capacity, chunk, chunk_used;
+    uint32_t chunk_count, chunk_capacity;
+    uint32_t chunk, chunk_used; /* chunk in use, and its used bytes */
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
 
-/* ---- the memory of commands ---- */
+/* ---- host memory of command pools ---- */
 
 static uint8_t *vd__vk_aligned(uint8_t *p, size_t align) { return p + (align - (uintptr_t)p % align) % align; }
 
-/* From the allocator. */
-static void *vd__vk_piece_alone(vd__vk_arena *a, size_t size, size_t align) {
-    if (align < VD__VK_PIECE_ALIGN) align = VD__VK_PIECE_ALIGN;
-    uint8_t *block = (size | align) < SIZE_MAX / 4 ? (uint8_t *)vd__alloc(a->allocator, sizeof(vd__vk_piece) + align + size) : NULL;
+/* Allocates directly from the allocator: for large or over-aligned allocations, and while slabs are not used. */
+static void *vd__vk_allocate_directly(vd__vk_arena *a, size_t size, size_t align) {
+    if (align < VD__VK_ALLOCATION_ALIGN) align = VD__VK_ALLOCATION_ALIGN;
+    uint8_t *block = (size | align) < SIZE_MAX / 4
+                         ? (uint8_t *)vd__alloc(a->allocator, sizeof(vd__vk_allocation) + align + size)
+                         : NULL;
     a->failed |= !block;
     if (!block) return NULL;
-    vd__vk_piece *piece = (vd__vk_piece *)(void *)vd__vk_aligned(block + sizeof *piece, align) - 1;
-    piece->block = (uintptr_t)block;
-    piece->size = size;
-    return piece + 1;
+    vd__vk_allocation *header = (vd__vk_allocation *)(void *)vd__vk_aligned(block + sizeof *header, align) - 1;
+    header->block = (uintptr_t)block;
+    header->size = size;
+    return header + 1;
 }
 
-/* Goes on with the next slab, a new one behind the last. */
+/* Advances to the next slab and allocates it if there is none. Returns false if that failed. */
 static VD__APART bool vd__vk_arena_next(vd__vk_arena *a) {
-    vd__vk_slab **next = a->slab ? &a->slab->next : &a->slabs;
+    vd__vk_slab **next = a->current ? &a->current->next : &a->slabs;
     if (!*next) {
         *next = (vd__vk_slab *)vd__alloc(a->allocator, VD__VK_SLAB_BYTES);
         a->failed |= !*next;
         if (!*next) return false;
         (*next)->next = NULL;
     }
-    a->slab = *next;
-    a->at = vd__vk_aligned((uint8_t *)(a->slab + 1), VD__VK_PIECE_ALIGN);
-    a->end = (uint8_t *)a->slab + VD__VK_SLAB_BYTES;
+    a->current = *next;
+    a->cursor = vd__vk_aligned((uint8_t *)(a->current + 1), VD__VK_ALLOCATION_ALIGN);
+    a->end = (uint8_t *)a->current + VD__VK_SLAB_BYTES;
     return true;
 }
 
-static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_take(void *user, size_t size, size_t align, VkSystemAllocationScope scope) {
+/* The next three functions are VkAllocationCallbacks. */
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_take(void *user, size_t size, size_t align,
+                                                     VkSystemAllocationScope scope) {
     vd__vk_arena *a = (vd__vk_arena *)user;
-    size_t bytes = (sizeof(vd__vk_piece) + size + VD__VK_PIECE_ALIGN - 1) & ~(size_t)(VD__VK_PIECE_ALIGN - 1);
+    size_t bytes = (sizeof(vd__vk_allocation) + size + VD__VK_ALLOCATION_ALIGN - 1)
+                   & ~(size_t)(VD__VK_ALLOCATION_ALIGN - 1);
     (void)scope;
-    if (VD__UNLIKELY(!a->cuts || size > VD__VK_PIECE_LARGE || align > VD__VK_PIECE_ALIGN)) return vd__vk_piece_alone(a, size, align);
-    if (VD__UNLIKELY((size_t)(a->end - a->at) < bytes) && !vd__vk_arena_next(a)) return NULL;
-    vd__vk_piece *piece = (vd__vk_piece *)(void *)a->at;
-    piece->block = 0;
-    piece->size = size;
-    a->at += bytes;
+    if (VD__UNLIKELY(!a->use_slabs || size > VD__VK_PIECE_LARGE || align > VD__VK_ALLOCATION_ALIGN))
+        return vd__vk_allocate_directly(a, size, align);
+    if (VD__UNLIKELY((size_t)(a->end - a->cursor) < bytes) && !vd__vk_arena_next(a)) return NULL;
+    vd__vk_allocation *header = (vd__vk_allocation *)(void *)a->cursor;
+    header->block = 0;
+    header->size = size;
+    a->cursor += bytes;
     a->alive++;
-    return piece + 1;
+    return header + 1;
 }
 
 static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_give(void *user, void *memory) {
     vd__vk_arena *a = (vd__vk_arena *)user;
     if (!memory) return;
-    vd__vk_piece *piece = (vd__vk_piece *)memory - 1;
-    if (piece->block) {
-        vd__free(a->allocator, (void *)(uintptr_t)piece->block);
+    vd__vk_allocation *header = (vd__vk_allocation *)memory - 1;
+    if (header->block) {
+        vd__free(a->allocator, (void *)(uintptr_t)header->block);
         return;
     }
     a->alive--;
-    if (vd__vk_aligned((uint8_t *)memory + piece->size, VD__VK_PIECE_ALIGN) == a->at) a->at = (uint8_t *)piece; /* the last one: cut anew */
+    /* the newest allocation: reuse its memory */
+    if (vd__vk_aligned((uint8_t *)memory + header->size, VD__VK_ALLOCATION_ALIGN) == a->cursor)
+        a->cursor = (uint8_t *)header;
 }
 
-static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_retake(void *user, void *memory, size_t size, size_t align, VkSystemAllocationScope scope) {
-    size_t old = memory ? (size_t)((vd__vk_piece *)memory - 1)->size : 0;
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_retake(void *user, void *memory, size_t size, size_t align,
+                                                       VkSystemAllocationScope scope) {
+    size_t old_size = memory ? (size_t)((vd__vk_allocation *)memory - 1)->size : 0;
     void *moved = size ? vd__vk_arena_take(user, size, align, scope) : NULL;
-    if (moved && old) memcpy(moved, memory, old < size ? old : size);
+    if (moved && old_size) memcpy(moved, memory, old_size < size ? old_size : size);
     if (moved || !size) vd__vk_arena_give(user, memory);
     return moved;
 }
 
-/* From a place in the list of slabs on. */
+/* Frees the slabs of the list that begins at *from, and empties the list. */
 static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
     while (*from) {
         vd__vk_slab *slab = *from;
@@ -4828,16 +4844,16 @@ static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
     }
 }
 
-/* The command pool was reset. */
+/* Called after a reset of the command pool. Keeps up to VD__VK_SLABS_KEPT slabs. */
 static void vd__vk_arena_reset(vd__vk_arena *a) {
     a->failed = false;
-    a->cuts = a->alive == 0;
-    if (!a->cuts) return;
-    vd__vk_slab **more = &a->slabs;
-    for (uint32_t i = 0; *more && i < VD__VK_SLABS_KEPT; i++) more = &(*more)->next;
-    vd__vk_slabs_free(a, more);
-    a->slab = NULL;
-    a->at = a->end = NULL;
+    a->use_slabs = a->alive == 0;
+    if (!a->use_slabs) return;
+    vd__vk_slab **rest = &a->slabs;
+    for (uint32_t i = 0; *rest && i < VD__VK_SLABS_KEPT; i++) rest = &(*rest)->next;
+    vd__vk_slabs_free(a, rest);
+    a->current = NULL;
+    a->cursor = a->end = NULL;
 }
 
 VD__SMALL
@@ -4866,7 +4882,8 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     VD__VK_NULL_IF(result, vc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
     vd_result r = vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
-    return r ? r : vd__vk_commands_allocate(vk, vc->pool, &vc->lead); /* now: the arena cuts no memory yet that outlives a reset */
+    /* Allocated now, while the arena does not use slabs: the memory of a command buffer must outlive resets. */
+    return r ? r : vd__vk_commands_allocate(vk, vc->pool, &vc->barrier_buffer);
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
@@ -4889,26 +4906,26 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
     const vd_allocator *allocator = vd__vk_allocator(dev);
-    for (uint32_t i = 0; i < vc->list_count; i++) {
-        vd__free(allocator, vc->lists[i].sets);
-        vd__free(allocator, vc->lists[i].keys);
+    for (uint32_t i = 0; i < vc->set_cache_count; i++) {
+        vd__free(allocator, vc->set_caches[i].sets);
+        vd__free(allocator, vc->set_caches[i].keys);
     }
     for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
     for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
     vk->vkDestroyCommandPool(vk->handle, vc->pool, &vc->callbacks);
     vd__vk_slabs_free(&vc->arena, &vc->arena.slabs);
-    vd__free(allocator, vc->lists);
+    vd__free(allocator, vc->set_caches);
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
     vd__free(allocator, vc);
     c->native[0] = 0;
 }
 
-/* Nothing is bound any more, or something else. */
+/* Forgets what is bound. Called when a recording begins and after commands that change the bindings. */
 static void vd__vk_commands_forget(vd__vk_commands *vc) {
     vc->kernel = NULL;
     vc->set_keys = NULL;
-    vc->values_passed = false;
+    vc->arguments_bound = false;
 }
 
 static vd_result vd__vk_buffer_begin(vd__vk_device *vk, VkCommandBuffer buffer) {
@@ -4929,7 +4946,7 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
     vd__vk_commands_forget(vc);
     vc->chunk = vc->chunk_used = 0;
-    for (uint32_t i = 0; i < vc->list_count; i++) vc->lists[i].used = 0;
+    for (uint32_t i = 0; i < vc->set_cache_count; i++) vc->set_caches[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
     vd__vk_arena_reset(&vc->arena);
@@ -4943,23 +4960,26 @@ static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
 
 /* ---- descriptor sets ---- */
 
-
-static vd_result vd__vk_lists_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
-    vd__vk_sets *lists = (vd__vk_sets *)vd__vk_reserve(dev, vc->lists, &vc->list_capacity, count, sizeof *lists);
-    if (!lists) return VD_ERROR_OUT_OF_MEMORY;
-    vc->lists = lists;
-    memset(vc->lists + vc->list_count, 0, (count - vc->list_count) * sizeof *vc->lists);
-    vc->list_count = count;
+static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
+    vd__vk_set_cache *caches = (vd__vk_set_cache *)vd__vk_reserve(dev, vc->set_caches, &vc->set_cache_capacity, count,
+                                                                  sizeof *caches);
+    if (!caches) return VD_ERROR_OUT_OF_MEMORY;
+    vc->set_caches = caches;
+    memset(vc->set_caches + vc->set_cache_count, 0, (count - vc->set_cache_count) * sizeof *vc->set_caches);
+    vc->set_cache_count = count;
     return VD_OK;
 }
 
-/* A pool with `count` sets for the kernel's layout, and the sets. */
-static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count, VkDescriptorSet *out) {
+/* Creates a descriptor pool for `count` sets of the kernel's layout and allocates the sets. */
+static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count,
+                                    VkDescriptorSet *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vc->pools, &vc->pool_capacity, vc->pool_count + 1, sizeof *pools);
+    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vc->pools, &vc->pool_capacity, vc->pool_count + 1,
+                                                                 sizeof *pools);
     if (!pools) return VD_ERROR_OUT_OF_MEMORY;
     vc->pools = pools;
-    VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 }, { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
+    VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 },
+                                      { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
     sizes[0].descriptorCount = count * kernel->binding_count;
     sizes[1].descriptorCount = count;
     VD__VK_STRUCT(VkDescriptorPoolCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
@@ -4969,43 +4989,51 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
     VkResult result = vk->vkCreateDescriptorPool(vk->handle, &info, NULL, &vc->pools[vc->pool_count]);
     if (result) return vd__vk_fail(result, "vkCreateDescriptorPool of %u sets", count);
     vc->pool_count++;
-    VD__VK_STRUCT(VkDescriptorSetAllocateInfo, sets, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    sets.descriptorPool = vc->pools[vc->pool_count - 1];
-    sets.descriptorSetCount = 1;
-    sets.pSetLayouts = &kernel->set_layout;
-    for (uint32_t i = 0; i < count && !result; i++) result = vk->vkAllocateDescriptorSets(vk->handle, &sets, &out[i]);
+    VD__VK_STRUCT(VkDescriptorSetAllocateInfo, set_info, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
+    set_info.descriptorPool = vc->pools[vc->pool_count - 1];
+    set_info.descriptorSetCount = 1;
+    set_info.pSetLayouts = &kernel->set_layout;
+    for (uint32_t i = 0; i < count && !result; i++)
+        result = vk->vkAllocateDescriptorSets(vk->handle, &set_info, &out[i]);
     return result ? vd__vk_fail(result, "vkAllocateDescriptorSets") : VD_OK;
 }
 
-/* More sets: as many again as there are. */
-static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, vd__vk_sets *list) {
-    uint32_t more = list->count == 0 ? 8 : list->count < 1024 ? list->count : 1024, total = list->count + more;
-    list->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
-    vc->set_keys = NULL; /* they may move */
-    VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, list->sets, &list->set_capacity, total, sizeof *sets);
+/* Doubles the number of sets. The first step is 8 sets, the largest 1024. */
+static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel,
+                                  vd__vk_set_cache *cache) {
+    uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
+    cache->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
+    vc->set_keys = NULL; /* points into the keys, which may be reallocated */
+    VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, cache->sets, &cache->set_capacity, total,
+                                                              sizeof *sets);
     if (!sets) return VD_ERROR_OUT_OF_MEMORY;
-    list->sets = sets;
-    vd__vk_key *keys = (vd__vk_key *)vd__vk_reserve(dev, list->keys, &list->key_capacity, total * list->stride, sizeof *keys);
+    cache->sets = sets;
+    vd__vk_descriptor_key *keys = (vd__vk_descriptor_key *)vd__vk_reserve(dev, cache->keys, &cache->key_capacity,
+                                                                          total * cache->stride, sizeof *keys);
     if (!keys) return VD_ERROR_OUT_OF_MEMORY;
-    list->keys = keys;
-    memset(list->keys + list->count * list->stride, 0, more * list->stride * sizeof *list->keys);
-    vd_result result = vd__vk_pool_create(dev, vc, kernel, more, list->sets + list->count);
-    if (!result) list->count = total;
+    cache->keys = keys;
+    memset(cache->keys + cache->count * cache->stride, 0, added * cache->stride * sizeof *cache->keys);
+    vd_result result = vd__vk_pool_create(dev, vc, kernel, added, cache->sets + cache->count);
+    if (!result) cache->count = total;
     return result;
 }
 
 VD__SMALL_END
 
-static inline bool vd__vk_keys_match(const vd__vk_key *keys, const vd__launch *launch, const vd__vk_chunk *chunk) {
+/* Returns whether a set with these keys has the launch's bindings and, if not NULL, the chunk as uniform buffer. */
+static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd__launch *launch,
+                                     const vd__vk_chunk *chunk) {
     const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
     for (; b < end; b++, keys++) {
-        if (((keys->serial ^ b->memory->serial) | (keys->offset ^ b->offset) | (keys->size ^ b->size)) != 0) return false;
+        if (((keys->serial ^ b->memory->serial) | (keys->offset ^ b->offset) | (keys->size ^ b->size)) != 0)
+            return false;
     }
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
-static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch, const vd__vk_chunk *chunk, VkDescriptorSet set,
-    vd__vk_key *keys) {
+/* Writes the launch's bindings to a set and its keys. */
+static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch,
+                             const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
     VkWriteDescriptorSet writes[2];
     uint32_t count = launch->binding_count, write_count = 0;
@@ -5020,7 +5048,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     }
     memset(writes, 0, sizeof writes);
     if (count) {
-        /* one write runs on over the following bindings, gaps between them included */
+        /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
         writes[0].dstBinding = kernel->first_binding;
         writes[0].descriptorCount = count;
         writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
@@ -5043,57 +5071,65 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     vk->vkUpdateDescriptorSets(vk->handle, write_count, writes, 0, NULL);
 }
 
-/* One of the last few sets with the launch's bindings, else the next, which is given them. */
-static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch, const vd__vk_chunk *chunk, uint32_t *found) {
-    vd__vk_sets *list = vc->list;
-    uint32_t oldest = list->used > VD__VK_RECENT_SETS ? list->used - VD__VK_RECENT_SETS : 0;
-    for (*found = list->used; *found > oldest;) {
+/* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If none has them, writes
+   them to the next set. Sets *found to the index of the set. */
+static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch,
+                                             const vd__vk_chunk *chunk, uint32_t *found) {
+    vd__vk_set_cache *cache = vc->set_cache;
+    uint32_t oldest = cache->used > VD__VK_RECENT_SETS ? cache->used - VD__VK_RECENT_SETS : 0;
+    for (*found = cache->used; *found > oldest;) {
         --*found;
-        if (vd__vk_keys_match(list->keys + *found * list->stride, launch, chunk)) return VD_OK;
+        if (vd__vk_keys_match(cache->keys + *found * cache->stride, launch, chunk)) return VD_OK;
     }
-    vd_result result = list->used == list->count ? vd__vk_sets_grow(dev, vc, vc->kernel, list) : VD_OK;
+    vd_result result = cache->used == cache->count ? vd__vk_sets_grow(dev, vc, vc->kernel, cache) : VD_OK;
     if (result) return result;
-    *found = list->used++;
-    vd__vk_set_write(vd__vk_device_of(dev), vc->kernel, launch, chunk, list->sets[*found], list->keys + *found * list->stride);
+    *found = cache->used++;
+    vd__vk_set_write(vd__vk_device_of(dev), vc->kernel, launch, chunk, cache->sets[*found],
+                     cache->keys + *found * cache->stride);
     return VD_OK;
 }
 
-/* A set with the launch's bindings: the last one, the next, if it has them from an earlier recording, one of the last few of this recording, or the next with
-   other bindings. */
+/* Binds a descriptor set with the launch's bindings: the one that is bound now; the next one, if it has these
+   bindings from an earlier recording; one of the last few of this recording; or the next one, after writing the
+   bindings to it. */
 static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
     const vd__vk_kernel *kernel = vc->kernel;
     const vd__vk_chunk *chunk = kernel->uniform ? vc->chunks[vc->chunk] : NULL;
     if (!vc->set_keys || !vd__vk_keys_match(vc->set_keys, launch, chunk)) {
-        vd__vk_sets *list = vc->list;
-        uint32_t i = list->used;
+        vd__vk_set_cache *cache = vc->set_cache;
+        uint32_t i = cache->used;
         vd_result result = VD_OK;
-        if (VD__LIKELY(i < list->count && vd__vk_keys_match(list->keys + i * list->stride, launch, chunk))) list->used++;
+        if (VD__LIKELY(i < cache->count && vd__vk_keys_match(cache->keys + i * cache->stride, launch, chunk)))
+            cache->used++;
         else result = vd__vk_set_search(dev, vc, launch, chunk, &i);
         if (VD__UNLIKELY(result)) return result;
-        vc->set = list->sets[i];
-        vc->set_keys = list->keys + i * list->stride;
-    } else if (!chunk || vc->set_offset == vc->value_offset) return VD_OK;
-    vc->set_offset = vc->value_offset;
-    /* NULL: drivers that keep a list of commands make a copy of offsets wherever they point */
-    const uint32_t *offsets = chunk ? &vc->value_offset : NULL;
-    vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &vc->set, chunk ? 1 : 0, offsets);
+        vc->set = cache->sets[i];
+        vc->set_keys = cache->keys + i * cache->stride;
+    } else if (!chunk || vc->set_offset == vc->argument_offset) return VD_OK;
+    vc->set_offset = vc->argument_offset;
+    /* NULL if there is no dynamic offset: drivers that queue commands copy the array if the pointer is not NULL. */
+    const uint32_t *offsets = chunk ? &vc->argument_offset : NULL;
+    vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1,
+                                                   &vc->set, chunk ? 1 : 0, offsets);
     return VD_OK;
 }
 
-/* Another kernel from now on. */
+/* Binds the pipeline of another kernel. */
 static VD__APART vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel) {
     const vd__vk_kernel *last = vc->kernel;
-    if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vc->set_keys = NULL; /* the layouts are not compatible */
+    /* with an incompatible layout, bound sets become invalid */
+    if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vc->set_keys = NULL;
     if (kernel->set_layout) {
-        if (kernel->set_index >= vc->list_count && vd__vk_lists_grow(dev, vc, kernel->set_index + 1)) return VD_ERROR_OUT_OF_MEMORY;
-        vc->list = &vc->lists[kernel->set_index];
+        if (kernel->set_index >= vc->set_cache_count && vd__vk_set_caches_grow(dev, vc, kernel->set_index + 1))
+            return VD_ERROR_OUT_OF_MEMORY;
+        vc->set_cache = &vc->set_caches[kernel->set_index];
     }
     vc->kernel = kernel;
     vd__vk_device_of(dev)->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     return VD_OK;
 }
 
-/* ---- values ---- */
+/* ---- argument blocks in uniform buffers ---- */
 
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     vd__need need = { 0, 0, 0, true, VD__SHARE_NONE };
@@ -5109,7 +5145,8 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
 }
 
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
-    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1, sizeof *chunks);
+    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1,
+                                                            sizeof *chunks);
     if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
     vc->chunks = chunks;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
@@ -5121,8 +5158,9 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     return result;
 }
 
-/* Room for a block of values in the ring. A descriptor sees VD_VALUE_BYTES from there, whatever the kernel's own size is. */
-static vd_result vd__vk_values_place(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
+/* Allocates space for an argument block. The descriptor covers VD_VALUE_BYTES from the offset for every kernel, so
+   that many bytes must be left in the chunk. */
+static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vc->chunk_used + align - 1) / align * align;
     if (vc->chunk_count == 0 || offset + VD_VALUE_BYTES > VD__VK_CHUNK_BYTES) {
@@ -5132,14 +5170,15 @@ static vd_result vd__vk_values_place(vd__device *dev, vd__vk_commands *vc, uint3
         vc->chunk = next;
         offset = 0;
     }
-    vc->value_offset = offset;
+    vc->argument_offset = offset;
     vc->chunk_used = offset + bytes;
     return VD_OK;
 }
 
-static VD__APART vd_result vd__vk_values_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
-    vd_result result = vd__vk_values_place(dev, vc, launch->value_bytes);
-    if (!result) memcpy(vc->chunks[vc->chunk]->block.mapped + vc->value_offset, launch->values, launch->value_bytes);
+/* Copies the argument block of a launch to a chunk. */
+static VD__APART vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
+    vd_result result = vd__vk_arguments_allocate(dev, vc, launch->value_bytes);
+    if (!result) memcpy(vc->chunks[vc->chunk]->block.mapped + vc->argument_offset, launch->values, launch->value_bytes);
     return result;
 }
 
@@ -5148,7 +5187,7 @@ static VD__APART vd_result vd__vk_values_write(vd__device *dev, vd__vk_commands 
 static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to) {
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
-    if (vd__vk_device_of(dev)->move_bytes != UINT64_MAX) { /* a transfer may be a kernel's */
+    if (vd__vk_device_of(dev)->move_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
         if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
         if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
     }
@@ -5157,7 +5196,8 @@ static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t fro
     if (to & bit) { after |= stage; barrier.dstAccessMask |= accesses; }
     VD__VK_STAGE(VD__STAGE_COMPUTE, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
         VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT)
-    VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
+    VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                 VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
     VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
 #undef VD__VK_STAGE
     vd__vk_device_of(dev)->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
@@ -5167,13 +5207,14 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
     vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to);
 }
 
-/* Records the barrier that precedes a recording, into a command buffer of the same pool. */
-static VD__APART vd_result vd__vk_lead_record(vd__device *dev, vd__vk_commands *vc) {
+/* Records the barrier for vd__commands.barrier_first into the command buffer that is submitted first. */
+static VD__APART vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd_result result = vd__vk_buffer_begin(vk, vc->lead);
+    vd_result result = vd__vk_buffer_begin(vk, vc->barrier_buffer);
     if (result) return result;
-    vd__vk_barrier(dev, vc->lead, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
-    return vd__vk_buffer_end(vk, vc, vc->lead);
+    vd__vk_barrier(dev, vc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
+                   VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
+    return vd__vk_buffer_end(vk, vc, vc->barrier_buffer);
 }
 
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
@@ -5182,10 +5223,12 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     const vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     vd_result result = VD__LIKELY(kernel == vc->kernel) ? VD_OK : vd__vk_bind_kernel(dev, vc, kernel);
     if (VD__UNLIKELY(result)) return result;
-    if (launch->changed || !vc->values_passed) {
-        if (kernel->uniform) result = vd__vk_values_write(dev, vc, launch);
-        else if (kernel->push_bytes) vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, launch->values);
-        vc->values_passed = !result;
+    if (launch->changed || !vc->arguments_bound) {
+        if (kernel->uniform) result = vd__vk_arguments_write(dev, vc, launch);
+        else if (kernel->push_bytes)
+            vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+                                   launch->values);
+        vc->arguments_bound = !result;
     }
     if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, launch);
     if (VD__UNLIKELY(result)) return result;
@@ -5193,22 +5236,24 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     return VD_OK;
 }
 
-/* Records a copy of whole units of 16 bytes that lie at multiples of 16 on both sides. */
+/* Records a copy by the kernel `move`. Addresses and size are multiples of 16. A copy may need several dispatches. */
 static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to, uint64_t from, uint64_t bytes) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->move);
-    uint64_t most = (uint64_t)(dev->info.limits.max_groups[0] < 1u << 20 ? dev->info.limits.max_groups[0] : 1u << 20) * VD__VK_MOVE_GROUP;
+    uint32_t limit = dev->info.limits.max_groups[0], max_groups = limit < 1u << 20 ? limit : 1u << 20;
+    uint64_t max_bytes = (uint64_t)max_groups * VD__VK_MOVE_GROUP;
     vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
-    for (uint64_t done = 0, now; done < bytes; done += now) {
-        uint64_t block[3];
-        now = bytes - done < most ? bytes - done : most;
-        block[0] = to + done;
-        block[1] = from + done;
-        block[2] = 0;
-        uint32_t count = (uint32_t)(now / 16);
-        memcpy(&block[2], &count, 4);
-        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes, block);
-        vk->vkCmdDispatch(vc->buffer, (uint32_t)((now + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
+    for (uint64_t done = 0, step; done < bytes; done += step) {
+        uint64_t arguments[3];
+        step = bytes - done < max_bytes ? bytes - done : max_bytes;
+        arguments[0] = to + done;
+        arguments[1] = from + done;
+        arguments[2] = 0;
+        uint32_t count = (uint32_t)(step / 16);
+        memcpy(&arguments[2], &count, 4);
+        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+                               arguments);
+        vk->vkCmdDispatch(vc->buffer, (uint32_t)((step + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
     }
     vd__vk_commands_forget(vc);
 }
@@ -5217,11 +5262,14 @@ static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
     return (vk->memory.memoryTypes[m->block->type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
 }
 
-/* Copies by kernel what can be of a range: all but up to 15 bytes on either side, which stay for the driver; `rest` gets these. Returns how many there are. */
-static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to, const vd__memory *from, const vd__copy_range *r,
-    vd__copy_range rest[2]) {
-    uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16, body = r->size > head ? r->size - head : 0;
-    uint32_t count = 0;
+/* Records a copy of a range by the kernel `move`, except for up to 15 bytes at each end. If the two addresses differ
+   modulo 16, or the range is too short, nothing is recorded. Stores the ranges that the driver has to copy in `rest`
+   and returns their number. */
+static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to, const vd__memory *from,
+                                  const vd__copy_range *r, vd__copy_range rest[2]) {
+    uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16;
+    uint64_t body = r->size > head ? r->size - head : 0;
+    uint32_t rest_count = 0;
     body -= body % 16;
     if ((target ^ source) % 16 || !body) {
         rest[0] = *r;
@@ -5229,54 +5277,60 @@ static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd
     }
     vd__vk_record_move(dev, vc, target + head, source + head, body);
     if (head) {
-        rest[count] = *r;
-        rest[count++].size = head;
+        rest[rest_count] = *r;
+        rest[rest_count++].size = head;
     }
     if (head + body < r->size) {
-        rest[count].to = r->to + head + body;
-        rest[count].from = r->from + head + body;
-        rest[count++].size = r->size - head - body;
+        rest[rest_count].to = r->to + head + body;
+        rest[rest_count].from = r->from + head + body;
+        rest[rest_count++].size = r->size - head - body;
     }
-    return count;
+    return rest_count;
 }
 
-static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                                 const vd__copy_range *ranges, uint32_t count) {
     VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
-        uint32_t now = count < 32 ? count : 32;
-        for (uint32_t i = 0; i < now; i++) {
+        uint32_t batch = count < 32 ? count : 32;
+        for (uint32_t i = 0; i < batch; i++) {
             copies[i].srcOffset = ranges[i].from;
             copies[i].dstOffset = ranges[i].to;
             copies[i].size = ranges[i].size;
         }
-        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, source, target, now, copies);
-        ranges += now;
-        count -= now;
+        vd__vk_device_of(dev)->vkCmdCopyBuffer(vd__vk_commands_of(c)->buffer, source, target, batch, copies);
+        ranges += batch;
+        count -= batch;
     }
 }
 
-static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                               const vd__copy_range *ranges, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    bool moves = vk->move_bytes != UINT64_MAX && (vk->move_any || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
-    uint32_t first = 0;
-    for (uint32_t i = 0; moves && i < count; i++) {
+    bool use_kernel = vk->move_bytes != UINT64_MAX
+                      && (vk->move_any || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
+    uint32_t pending = 0;
+    for (uint32_t i = 0; use_kernel && i < count; i++) {
         vd__copy_range rest[2];
         if (ranges[i].size < vk->move_bytes || !vd__vk_move_get(dev)) continue;
-        if (i > first) vd__vk_record_copies(dev, c, to, from, ranges + first, i - first);
-        uint32_t left = vd__vk_move_range(dev, vc, to, from, &ranges[i], rest);
-        if (left) vd__vk_record_copies(dev, c, to, from, rest, left);
-        first = i + 1;
+        if (i > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, i - pending);
+        uint32_t rest_count = vd__vk_move_range(dev, vc, to, from, &ranges[i], rest);
+        if (rest_count) vd__vk_record_copies(dev, c, to, from, rest, rest_count);
+        pending = i + 1;
     }
-    if (count > first) vd__vk_record_copies(dev, c, to, from, ranges + first, count - first);
+    if (count > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, count - pending);
 }
 
-static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
-    vd__vk_device_of(dev)->vkCmdFillBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, to->native[0]), offset, size, word);
+static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
+                               uint32_t word) {
+    vd__vk_device_of(dev)->vkCmdFillBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, to->native[0]),
+                                           offset, size, word);
 }
 
-static vd_result vd__vk_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__vk_record_foreign(vd__device *dev, vd__commands *c,
+                                       vd_result (*record)(void *user, void *commands), void *user) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
     (void)dev;
     vd__vk_commands_forget(vc);
@@ -5296,15 +5350,16 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->get_instance_proc_addr = (void (*)(void))driver->vkGetInstanceProcAddr;
 }
 
-static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                     const vd__wait *waits, uint32_t wait_count) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t reached = c ? c->value : value, wait_values[VD_MAX_QUEUES];
+    uint64_t signal_value = c ? c->value : value, wait_values[VD_MAX_QUEUES];
     VkCommandBuffer buffers[2] = { NULL, NULL };
     uint32_t buffer_count = 0;
     if (c && c->barrier_first) {
-        vd_result r = vd__vk_lead_record(dev, vd__vk_commands_of(c));
+        vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(c));
         if (r) return r;
-        buffers[buffer_count++] = vd__vk_commands_of(c)->lead;
+        buffers[buffer_count++] = vd__vk_commands_of(c)->barrier_buffer;
     }
     if (c) buffers[buffer_count++] = vd__vk_commands_of(c)->buffer;
     VkSemaphore wait_semaphores[VD_MAX_QUEUES];
@@ -5318,7 +5373,7 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     timeline.waitSemaphoreValueCount = wait_count;
     timeline.pWaitSemaphoreValues = wait_values;
     timeline.signalSemaphoreValueCount = 1;
-    timeline.pSignalSemaphoreValues = &reached;
+    timeline.pSignalSemaphoreValues = &signal_value;
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
     info.pNext = &timeline;
     info.waitSemaphoreCount = wait_count;
@@ -5334,15 +5389,15 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
 
 /* A driver that is short of memory may be able to read the timeline later. After one second without a success the
    device is declared lost, so that waits end. */
-static VD__COLD uint64_t vd__vk_queue_unread(vd__device *dev, uint32_t queue, VkResult result) {
+static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
     uint64_t *since = &vd__vk_device_of(dev)->unread_since[queue], first = vd__load64(since), now = vd__time_ns();
     if (result == VK_ERROR_DEVICE_LOST || first == UINT64_MAX) return UINT64_MAX;
     if (!first) vd__store64(since, now);
     if (!first || now - first < limit_ns) return 0;
     vd__vk_fail(result, "vkGetSemaphoreCounterValue");
-    bool told = __atomic_exchange_n(since, UINT64_MAX, __ATOMIC_ACQ_REL) == UINT64_MAX;
-    if (!told) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
+    bool logged = __atomic_exchange_n(since, UINT64_MAX, __ATOMIC_ACQ_REL) == UINT64_MAX;
+    if (!logged) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
     return UINT64_MAX;
 }
 
@@ -5350,7 +5405,7 @@ static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t value = 0;
     VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timelines[queue], &value);
-    if (VD__UNLIKELY(result)) return vd__vk_queue_unread(dev, queue, result);
+    if (VD__UNLIKELY(result)) return vd__vk_timeline_unreadable(dev, queue, result);
     if (VD__UNLIKELY(vd__load64(&vk->unread_since[queue]))) vd__store64(&vk->unread_since[queue], 0);
     return value;
 }
@@ -5375,7 +5430,7 @@ VD__SMALL
 
 /* ---- the probe ---- */
 
-/* Submits the recording to a queue without its timeline, which begins at 0 for the context. */
+/* Submits the recording to queue 0 without signalling its timeline, which must start at 0 for the context. */
 static vd_result vd__vk_probe_submit(vd__device *dev, const vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
@@ -5385,8 +5440,8 @@ static vd_result vd__vk_probe_submit(vd__device *dev, const vd__commands *c) {
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
-/* Waits until the probe is done: until then the device uses its objects. A driver that is short of memory is asked
-   again for one second. */
+/* Waits until the device is idle, so that the objects of the probe may be destroyed. Retries for up to one second,
+   since a driver may be short of memory for a while. */
 static vd_result vd__vk_probe_wait(vd__device *dev) {
     const uint64_t limit_ns = 1000000000u, start = vd__time_ns();
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -5398,8 +5453,9 @@ static vd_result vd__vk_probe_wait(vd__device *dev) {
     return result ? vd__vk_fail(result, "vkDeviceWaitIdle") : VD_OK;
 }
 
-/* One work-group of a kernel with one buffer at binding 0. */
-static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd__kernel_code *code, const vd__memory *memory) {
+/* Records one work-group of a kernel with one buffer at binding 0. */
+static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd__kernel_code *code,
+                                     const vd__memory *memory) {
     vd__binding binding = { memory, 0, memory->size, 0 };
     vd__launch launch;
     memset(&launch, 0, sizeof launch);
@@ -5417,7 +5473,8 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     return vd__vk_commands_end(dev, c);
 }
 
-/* Runs the kernel on the bytes at the head of a chunk's memory. Sets *waited to the result of waiting for its end. */
+/* Runs the kernel on the memory of the chunk. Sets *waited to the result of waiting for it; leaves it unchanged if
+   there was nothing to wait for. */
 static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk,
                                   vd_result *waited) {
     vd__commands c;
@@ -5433,6 +5490,7 @@ static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, 
     return result;
 }
 
+/* Creates the built-in kernel `round`. */
 static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     vd_arg_info arg;
     vd_kernel_desc desc;
@@ -5448,10 +5506,11 @@ static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     return vd__vk_kernel_create(dev, &desc, code);
 }
 
-/* Sets *exact if trunc and round of f64 are exact. If the probe cannot run, it stays false, with which everything
-   works. If its end cannot be waited for, the device cannot be used. */
+/* Sets *exact if trunc and round of f64 are exact on this device. If the probe cannot run, *exact stays false, which
+   is always correct. Fails only if waiting for the probe fails: the device cannot be used then. */
 static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact) {
-    static const double x[VD__VK_PROBE_LANES] = { 0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
+    static const double x[VD__VK_PROBE_LANES] = {
+        0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
     static const double expected[2][VD__VK_PROBE_LANES] = {
         { 0, 1, 2, -3, 16777216, -2147483649.0, 2251799813685247.0, -7 },
         { 0, 2, 2, -4, 16777216, -2147483650.0, 2251799813685248.0, -8 } };
