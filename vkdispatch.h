@@ -5532,27 +5532,28 @@ VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>cuda api
-/* The functions of the CUDA driver and of NVRTC that we use, one list for each library, with types of our own. */
+/* The functions of the CUDA driver API and of NVRTC that this library uses, one list per library. The types are
+   declared here, so that no CUDA header is needed. */
 
 #if VD__HAS_CUDA
 
 VD__SMALL
 
-/* Handles are pointers; device addresses are 64-bit numbers; both libraries return 0 for success. */
+/* Handles are pointers, device addresses are 64-bit integers. Both libraries return 0 on success. */
 typedef unsigned long long vd__cu_address;
 
 /* CUDA_MEMCPY2D of cuda.h. */
-typedef struct vd__cu_side {
+typedef struct vd__cu_copy_side {
     size_t x, y;
-    int memory;                /* CU_MEMORYTYPE_UNIFIED: address is what counts */
+    int memory;                /* CU_MEMORYTYPE_UNIFIED: `address` is used, `host` is not */
     void *host;
     vd__cu_address address;
     void *array;
     size_t pitch;
-} vd__cu_side;
+} vd__cu_copy_side;
 
 typedef struct vd__cu_rows {
-    vd__cu_side from, to;
+    vd__cu_copy_side from, to;
     size_t width, height;      /* bytes, rows */
 } vd__cu_rows;
 
@@ -5570,7 +5571,7 @@ typedef struct vd__cu_external_range {
     unsigned flags, reserved[16];
 } vd__cu_external_range;
 
-/* result, function, name that the library exports, arguments. A name with _v2 is what cuda.h makes of the plain one. */
+/* Result, function, exported name, parameters. cuda.h maps the plain names to those with _v2. */
 #define VD__CU_FUNCTIONS(X) \
     X(int, cuInit, cuInit, (unsigned flags)) \
     X(int, cuDriverGetVersion, cuDriverGetVersion, (int *version)) \
@@ -5590,7 +5591,8 @@ typedef struct vd__cu_external_range {
     X(int, cuMemFree, cuMemFree_v2, (vd__cu_address address)) \
     X(int, cuMemHostAlloc, cuMemHostAlloc, (void **memory, size_t size, unsigned flags)) \
     X(int, cuMemFreeHost, cuMemFreeHost, (void *memory)) \
-    X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, unsigned flags)) \
+    X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, \
+        unsigned flags)) \
     X(int, cuMemcpyAsync, cuMemcpyAsync, (vd__cu_address to, vd__cu_address from, size_t size, void *stream)) \
     X(int, cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const vd__cu_rows *rows, void *stream)) \
     X(int, cuMemsetD32Async, cuMemsetD32Async, (vd__cu_address to, unsigned word, size_t count, void *stream)) \
@@ -5601,24 +5603,27 @@ typedef struct vd__cu_external_range {
     X(int, cuEventCreate, cuEventCreate, (void **event, unsigned flags)) \
     X(int, cuEventDestroy, cuEventDestroy_v2, (void *event)) \
     X(int, cuEventRecord, cuEventRecord, (void *event, void *stream)) \
-    X(int, cuModuleLoadDataEx, cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values)) \
+    X(int, cuModuleLoadDataEx, cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, \
+        void **values)) \
     X(int, cuModuleUnload, cuModuleUnload, (void *module)) \
     X(int, cuModuleGetFunction, cuModuleGetFunction, (void **function, void *module, const char *name)) \
     X(int, cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, void *function)) \
     X(int, cuFuncSetAttribute, cuFuncSetAttribute, (void *function, int attribute, int value)) \
-    X(int, cuLaunchKernel, cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, \
-        void *stream, void **parameters, void **extra))
+    X(int, cuLaunchKernel, cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, \
+        unsigned ly, unsigned lz, unsigned shared, void *stream, void **parameters, void **extra))
 
-/* Those that older drivers lack; NULL there. */
+/* Functions that older drivers do not have. Their pointers are NULL then. */
 #define VD__CU_NEWER_FUNCTIONS(X) \
     X(int, cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *mode)) \
     X(int, cuStreamIsCapturing, cuStreamIsCapturing, (void *stream, int *status)) \
-    X(int, cuStreamWriteValue64, cuStreamWriteValue64_v2, (void *stream, vd__cu_address address, unsigned long long value, unsigned flags)) \
+    X(int, cuStreamWriteValue64, cuStreamWriteValue64_v2, (void *stream, vd__cu_address address, \
+        unsigned long long value, unsigned flags)) \
     X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
     X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
     X(int, cuFuncLoad, cuFuncLoad, (void *function)) \
     X(int, cuImportExternalMemory, cuImportExternalMemory, (void **memory, const vd__cu_external *desc)) \
-    X(int, cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer, (vd__cu_address *address, void *memory, const vd__cu_external_range *range)) \
+    X(int, cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer, (vd__cu_address *address, void *memory, \
+        const vd__cu_external_range *range)) \
     X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
@@ -5627,8 +5632,8 @@ typedef struct vd__cu_external_range {
     X(const char *, nvrtcGetErrorString, nvrtcGetErrorString, (int result)) \
     X(int, nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int *count)) \
     X(int, nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int *archs)) \
-    X(int, nvrtcCreateProgram, nvrtcCreateProgram, (void **program, const char *source, const char *name, int headers, const char *const *texts, \
-        const char *const *names)) \
+    X(int, nvrtcCreateProgram, nvrtcCreateProgram, (void **program, const char *source, const char *name, \
+        int headers, const char *const *texts, const char *const *names)) \
     X(int, nvrtcDestroyProgram, nvrtcDestroyProgram, (void **program)) \
     X(int, nvrtcCompileProgram, nvrtcCompileProgram, (void *program, int count, const char *const *options)) \
     X(int, nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (void *program, size_t *size)) \
@@ -5638,8 +5643,8 @@ typedef struct vd__cu_external_range {
     X(int, nvrtcGetPTXSize, nvrtcGetPTXSize, (void *program, size_t *size)) \
     X(int, nvrtcGetPTX, nvrtcGetPTX, (void *program, char *code))
 
-/* What a CUresult is called, and what it is for our caller. The names are cuda.h's. Where an error has made the context useless for good, the device is
-   lost. */
+/* CUresult values with their names in cuda.h and our error code. Errors after which the context cannot be used any
+   more are VD_ERROR_DEVICE_LOST. */
 #define VD__CU_RESULTS(X) \
     X(CUDA_ERROR_OUT_OF_MEMORY, 2, VD_ERROR_OUT_OF_DEVICE_MEMORY) \
     X(CUDA_ERROR_NO_DEVICE, 100, VD_ERROR_NO_DEVICE) \
@@ -5669,7 +5674,7 @@ typedef struct vd__cu_external_range {
     X(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803, VD_ERROR_NO_DEVICE) \
     X(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, VD_ERROR_NO_DEVICE)
 
-/* Other numbers of cuda.h and nvrtc.h. */
+/* Other constants of cuda.h and nvrtc.h. */
 #define VD__CU_NUMBERS(X) \
     X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1) \
     X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 2) \
@@ -5716,10 +5721,10 @@ typedef struct vd__cu_driver {
     VD__CU_FUNCTIONS(VD__CU_MEMBER)
     VD__CU_NEWER_FUNCTIONS(VD__CU_MEMBER)
     void *library;
-    int version;               /* of CUDA, as the driver counts: 1000 * major + 10 * minor */
+    int version;               /* CUDA version of the driver: 1000 * major + 10 * minor */
     int device_count;
-    vd__mutex lock;            /* of what follows */
-    struct vd__nvrtc *nvrtc;   /* opened when the first text is compiled */
+    vd__mutex lock;            /* protects `nvrtc` */
+    struct vd__nvrtc *nvrtc;   /* loaded when CUDA C is first compiled; NULL before */
 } vd__cu_driver;
 
 typedef struct vd__nvrtc {
@@ -5727,26 +5732,26 @@ typedef struct vd__nvrtc {
     void *library;
 } vd__nvrtc;
 
-/* A stream, and the value it has reached. */
+/* A stream and its timeline. */
 typedef struct vd__cu_queue {
     void *stream;
-    bool foreign;              /* the stream is the caller's */
-    void *event;               /* marks a place in the stream for another queue to wait for; NULL: there is only one queue */
-    uint64_t *timeline;        /* pinned: the device writes it, anybody reads it */
+    bool foreign;              /* the stream belongs to the caller or to queue 0 */
+    void *event;               /* recorded for other queues to wait for; NULL: there is only one queue */
+    uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it */
     vd__cu_address timeline_address;
-    uint64_t sent;             /* last value that the stream will write */
-    uint64_t submitted;        /* last value handed over; what is above `sent` went into a capture */
-    uint32_t polls;            /* looks at the timeline */
+    uint64_t sent;             /* last value that the stream was told to write */
+    uint64_t submitted;        /* last value submitted; values above `sent` were captured into a graph */
+    uint32_t polls;            /* reads of the timeline while it was behind `sent` */
 } vd__cu_queue;
 
 typedef struct vd__cu_device {
     const vd__cu_driver *api;
-    void *context;             /* the primary one, shared with every other user of it in the process */
+    void *context;             /* the device's primary context, shared with other users in the process */
     vd__cu_queue queues[VD_MAX_QUEUES];
     uint32_t lost;
     int handle;
-    int architecture;          /* 10 * major + minor of the compute capability */
-    bool writes_values;        /* the stream writes 64-bit values itself */
+    int architecture;          /* compute capability: 10 * major + minor */
+    bool writes_values;        /* cuStreamWriteValue64 works; else cuMemsetD32Async writes the lower 32 bits */
 } vd__cu_device;
 
 static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
@@ -5776,10 +5781,12 @@ static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *fo
     return code;
 }
 
-/* Every call that needs the context current stands between these two; the caller's own context is what it was. */
-/* What the thread may do while somebody captures, which is all inside of our calls: none of them belongs into a graph but what is sent to a stream. */
+/* The thread's own stream capture mode, between vd__cu_enter and vd__cu_leave. */
 static VD__THREAD_LOCAL int vd__cu_capture_mode;
 
+/* Makes the context current until vd__cu_leave, which restores the caller's. All calls that need a current context are
+   made between the two. The stream capture mode is relaxed meanwhile: if the caller captures a stream, calls such as
+   cuMemAlloc are allowed, and only work sent to the captured stream becomes part of the graph. */
 static vd_result vd__cu_enter(const vd__cu_device *d) {
     int result = d->api->cuCtxPushCurrent(d->context);
     if (result) return vd__cu_fail(d->api, result, "cuCtxPushCurrent");
@@ -5799,7 +5806,7 @@ static void vd__cu_leave(const vd__cu_device *d) {
     memcpy((void *)&to->name, &found, sizeof found); \
     if (!found && !missing) missing = #exported;
 
-/* Fill the tables; the name of the first function that is missing, or NULL. */
+/* Both functions fill a table. They return the name of the first missing function that is required, or NULL. */
 static const char *vd__cu_load(vd__cu_driver *to, void *library) {
     const char *missing = NULL;
     void *found;
@@ -5819,7 +5826,7 @@ static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
 #endif /* VD__HAS_CUDA */
 
 // >>cuda device
-/* The driver, device information, the primary context. */
+/* Opening the driver, device information, the primary context and its streams. */
 
 #if VD__HAS_CUDA
 /* ---- the driver ---- */
@@ -5871,9 +5878,9 @@ static void vd__cu_driver_close(vd__driver *driver) {
     driver->native = NULL;
 }
 
-/* ---- what a device is ---- */
+/* ---- device information ---- */
 
-/* 0 where the driver does not know the attribute. */
+/* Returns an attribute of a device, or 0 if the driver does not know it. */
 static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int device) {
     int value = 0;
     return cu->cuDeviceGetAttribute(&value, attribute, device) == 0 && value > 0 ? (uint32_t)value : 0;
@@ -5881,17 +5888,19 @@ static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int dev
 
 static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_info *info) {
     vd_limits *to = &info->limits;
-    uint32_t most = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+    uint32_t opt_in_bytes = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
     for (int i = 0; i < 3; i++) {
         to->max_groups[i] = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i, device);
         to->max_local_size[i] = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i, device);
     }
     to->max_local_invocations = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
-    to->max_shared_bytes = most ? most : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
+    to->max_shared_bytes = opt_in_bytes ? opt_in_bytes
+        : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
     to->max_push_bytes = VD_VALUE_BYTES;
-    to->max_bindings = VD_MAX_ARGS; /* there are none: kernels get addresses, which are aligned as their types want it */
+    to->max_bindings = VD_MAX_ARGS; /* no bindings: kernels get addresses, aligned for their types */
     to->binding_alignment = 1;
-    to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
+    to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size =
+        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
     to->max_binding_bytes = to->max_buffer_bytes = info->device_memory;
 }
 
@@ -5905,21 +5914,25 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     if (!result) result = cu->cuDeviceGetUuid(info->uuid, device);
     info->backend = VD_BACKEND_CUDA;
     info->index = index;
-    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %u.%u", cu->version / 1000, cu->version % 1000 / 10,
-        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
-        vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, compute capability %u.%u", cu->version / 1000,
+             cu->version % 1000 / 10, vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+             vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
     info->vendor_id = 0x10de;
-    info->device_id = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, device) >> 16; /* the vendor's number is its lower half */
+    /* the lower half is the vendor id */
+    info->device_id = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, device) >> 16;
     info->api_version[0] = (uint32_t)cu->version / 1000;
     info->api_version[1] = (uint32_t)cu->version % 1000 / 10;
     info->driver_version = (uint32_t)cu->version;
     info->shared_memory = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_INTEGRATED, device) != 0;
     info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
     info->device_memory = bytes;
-    info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 |
-        VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD |
-        VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT |
-        VD_FEATURE_QUEUES | VD_FEATURE_SHARING, disable);
+    info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64
+                                           | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS
+                                           | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE | VD_FEATURE_ATOMIC_I64
+                                           | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
+                                           | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED
+                                           | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING,
+                                       disable);
     vd__cu_info_limits(cu, device, info);
     return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
 }
@@ -5932,8 +5945,9 @@ static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 
 /* ---- opening ---- */
 
-/* The host reads the timeline where it lies, without a call. */
-static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, void *stream, bool alone) {
+/* Creates what a queue needs: a stream, unless `stream` is given; an event, unless it is the only queue; and a
+   timeline in pinned memory, which the host reads without a call. */
+static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, void *stream, bool only_queue) {
     const vd__cu_driver *cu = d->api;
     void *memory = NULL;
     q->stream = stream;
@@ -5941,7 +5955,7 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     int result = stream ? 0 : cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
     if (result) q->stream = NULL; /* outputs of failed calls are undefined */
     if (result) return vd__cu_fail(cu, result, "cuStreamCreate");
-    if (!alone) result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING);
+    if (!only_queue) result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING);
     if (result) q->event = NULL;
     if (result) return vd__cu_fail(cu, result, "cuEventCreate");
     result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
@@ -5963,7 +5977,8 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     d->context = context;
     d->architecture = (int)(10 * vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->handle) +
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->handle));
-    d->writes_values = cu->cuStreamWriteValue64 && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
+    d->writes_values = cu->cuStreamWriteValue64
+                       && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
     vd_result entered = vd__cu_enter(d);
     if (entered) return entered;
     if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
@@ -5971,6 +5986,7 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     void *stream = dev->driver->host->cuda_stream;
     for (uint32_t i = 0; i < dev->queue_count && !r; i++) {
         r = vd__cu_queue_create(d, &d->queues[i], stream, dev->queue_count == 1);
+        /* without VD_FEATURE_QUEUES all queues share a stream */
         stream = dev->info.features & VD_FEATURE_QUEUES ? NULL : d->queues[0].stream;
     }
     vd__cu_leave(d);
@@ -5990,13 +6006,14 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->by_address = true;
     dev->capturable = driver->host->cuda_stream && cu->cuStreamIsCapturing;
     dev->shares = 1u << VD__SHARE_ADDRESS;
-    if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory) dev->shares |= 1u << VD__SHARE_FD;
+    if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory)
+        dev->shares |= 1u << VD__SHARE_FD;
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
 }
 
-/* cuMemFree, cuModuleUnload and cuStreamDestroy wait for work that uses what they free. */
+/* Does nothing: cuMemFree, cuModuleUnload and cuStreamDestroy wait for work that uses the object. */
 static void vd__cu_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__cu_device_close(vd__device *dev) {
@@ -6018,7 +6035,7 @@ static void vd__cu_device_close(vd__device *dev) {
 #endif /* VD__HAS_CUDA */
 
 // >>cuda memory
-/* Blocks and buffers: device memory, and pinned host memory for staging. */
+/* Memory blocks, in device memory or in pinned host memory for staging, and buffers, which are ranges of blocks. */
 
 #if VD__HAS_CUDA
 enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST }; /* memory types */
@@ -6032,17 +6049,22 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     bool host = block->type == VD__CU_TYPE_HOST;
     vd_result entered = vd__cu_enter(d);
     if (entered) return entered;
-    int result = host ? d->api->cuMemHostAlloc(&memory, (size_t)block->size, VD__CU_HOST_BLOCK) : d->api->cuMemAlloc(&address, (size_t)block->size);
+    int result = host ? d->api->cuMemHostAlloc(&memory, (size_t)block->size, VD__CU_HOST_BLOCK)
+                      : d->api->cuMemAlloc(&address, (size_t)block->size);
     vd__cu_leave(d);
-    if (result) return vd__cu_fail(d->api, result, "%s of %llu bytes", host ? "cuMemHostAlloc" : "cuMemAlloc", VD__U(block->size));
-    block->native[0] = host ? (uint64_t)(uintptr_t)memory : address; /* with unified addressing a host address is a device address too */
+    if (result)
+        return vd__cu_fail(d->api, result, "%s of %llu bytes", host ? "cuMemHostAlloc" : "cuMemAlloc",
+                           VD__U(block->size));
+    /* with unified addressing, a host address is also a device address */
+    block->native[0] = host ? (uint64_t)(uintptr_t)memory : address;
     block->mapped = (uint8_t *)memory;
     block->host_cached = host;
     block->coherent = true;
     return VD_OK;
 }
 
-/* native[1]: the driver's object for memory that came as a file descriptor. The driver owns the descriptor once it took it. */
+/* Imports a duplicate of the file descriptor. A successful import transfers its ownership to the driver. native[1]
+   is the CUexternalMemory. */
 static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, const vd_external *from) {
     const vd__cu_driver *cu = d->api;
     vd__cu_external desc;
@@ -6065,14 +6087,16 @@ static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, cons
     result = cu->cuExternalMemoryGetMappedBuffer(&address, memory, &range);
     if (result) {
         cu->cuDestroyExternalMemory(memory);
-        return vd__cu_fail(cu, result, "cuExternalMemoryGetMappedBuffer of %llu bytes at %llu", VD__U(block->size), VD__U(from->offset));
+        return vd__cu_fail(cu, result, "cuExternalMemoryGetMappedBuffer of %llu bytes at %llu", VD__U(block->size),
+                           VD__U(from->offset));
     }
     block->native[0] = address;
     block->native[1] = (uintptr_t)memory;
     return VD_OK;
 }
 
-static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
+                                     uint64_t *offset) {
     vd__cu_device *d = vd__cu_device_of(dev);
     (void)offset;
     block->type = VD__CU_TYPE_DEVICE;
@@ -6094,7 +6118,7 @@ static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (block->sharing == VD__SHARE_ADDRESS) return;
-    if (vd__cu_enter(d)) return; /* the context is gone, and its memory with it */
+    if (vd__cu_enter(d)) return; /* the context is lost, and its memory with it */
     if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
     else d->api->cuMemFree(block->native[0]);
     if (block->sharing == VD__SHARE_FD) d->api->cuDestroyExternalMemory((void *)(uintptr_t)block->native[1]);
@@ -6135,55 +6159,58 @@ static void vd__cu_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (
 #endif /* VD__HAS_CUDA */
 
 // >>cuda kernel
-/* From CUDA C, PTX or machine code to a function, by way of the cache. */
+/* Loads kernels from CUDA C, PTX or machine code. NVRTC compiles CUDA C, and the cache keeps the result. */
 
 #if VD__HAS_CUDA
 typedef struct vd__cu_kernel {
     void *module, *function;
     uint32_t local_size[3];
-    uint32_t dynamic_bytes;    /* shared memory beyond what the code declares with a size */
-    uint32_t parameter_bytes;  /* what the function takes of the block of values */
+    uint32_t dynamic_bytes;    /* dynamic shared memory, in addition to the static shared memory of the code */
+    uint32_t parameter_bytes;  /* bytes of the argument block that the function reads */
 } vd__cu_kernel;
 
-static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) { return (vd__cu_kernel *)(uintptr_t)code->native[0]; }
+static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) {
+    return (vd__cu_kernel *)(uintptr_t)code->native[0];
+}
 
 /* ---- NVRTC ---- */
 
-/* The one that goes with the driver before others: what a newer one makes, an older driver may not load. */
+/* Opens the NVRTC library. The major version of the driver is tried first, because a driver may reject code from a
+   newer NVRTC. */
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
-    static const char *const homes[] = { "CUDA_PATH", "CUDA_HOME" };
+    static const char *const home_variables[] = { "CUDA_PATH", "CUDA_HOME" };
     const char *named = vd__environment_path("VKDISPATCH_NVRTC");
     char path[512];
     if (named) return vd__library_open(named);
     snprintf(path, sizeof path, "libnvrtc.so.%d", cu->version / 1000);
     void *library = vd__library_open(path);
     for (size_t i = 0; i < VD__COUNT(names) && !library; i++) library = vd__library_open(names[i]);
-    for (size_t i = 0; i <= VD__COUNT(homes) && !library; i++) {
-        const char *home = i < VD__COUNT(homes) ? vd__environment_path(homes[i]) : "/usr/local/cuda";
+    for (size_t i = 0; i <= VD__COUNT(home_variables) && !library; i++) {
+        const char *home = i < VD__COUNT(home_variables) ? vd__environment_path(home_variables[i]) : "/usr/local/cuda";
         int length = snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home ? home : "");
         if (home && length > 0 && (size_t)length < sizeof path) library = vd__library_open(path);
     }
     return library;
 }
 
-/* Opened when the first text is compiled. */
+/* Returns NVRTC in *out and loads it on first use. */
 static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
     vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
     vd_result r = VD_OK;
     vd__mutex_lock(&cu->lock);
     if (!cu->nvrtc) {
         void *library = vd__nvrtc_library(cu);
-        vd__nvrtc *made = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *made) : NULL;
-        const char *missing = made ? vd__nvrtc_load(made, library) : NULL;
+        vd__nvrtc *rtc = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *rtc) : NULL;
+        const char *missing = rtc ? vd__nvrtc_load(rtc, library) : NULL;
         if (!library)
             r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C is compiled by NVRTC, and no libnvrtc could be opened; "
                          "VKDISPATCH_NVRTC may name one");
-        else if (!made) r = vd__fail_memory(NULL, NULL, 0);
+        else if (!rtc) r = vd__fail_memory(NULL, NULL, 0);
         else if (missing) r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc lacks %s, that of CUDA 11.2 is needed", missing);
-        else made->library = library;
-        if (!r) cu->nvrtc = made;
-        else vd__free(vd__cu_allocator(dev), made);
+        else rtc->library = library;
+        if (!r) cu->nvrtc = rtc;
+        else vd__free(vd__cu_allocator(dev), rtc);
         if (r && library) vd__library_close(library);
     }
     *out = cu->nvrtc;
@@ -6197,24 +6224,27 @@ static vd_result vd__nvrtc_fail(const vd__nvrtc *rtc, int result, const char *ca
 
 enum { VD__NVRTC_ARCHITECTURES = 64, VD__NVRTC_OPTIONS = 16 };
 
-/* The best that this NVRTC can do for the device: its own machine code, or PTX for an older one, which the driver finishes. */
+/* Chooses the architecture to compile for: that of the device, or else the newest older one that this NVRTC
+   supports. Code for an older one is compiled to PTX, which the driver translates. */
 static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *out) {
-    int known[VD__NVRTC_ARCHITECTURES], count = 0, major = 0, minor = 0, result = rtc->nvrtcGetNumSupportedArchs(&count);
+    int supported[VD__NVRTC_ARCHITECTURES];
+    int count = 0, major = 0, minor = 0, result = rtc->nvrtcGetNumSupportedArchs(&count);
     *out = 0;
-    if (!result && count <= VD__NVRTC_ARCHITECTURES) result = rtc->nvrtcGetSupportedArchs(known);
+    if (!result && count <= VD__NVRTC_ARCHITECTURES) result = rtc->nvrtcGetSupportedArchs(supported);
     if (result || count > VD__NVRTC_ARCHITECTURES) return vd__nvrtc_fail(rtc, result, "nvrtcGetSupportedArchs");
     for (int i = 0; i < count; i++)
-        if (known[i] <= wanted && known[i] > *out) *out = known[i];
+        if (supported[i] <= wanted && supported[i] > *out) *out = supported[i];
     if (*out) return VD_OK;
     rtc->nvrtcVersion(&major, &minor);
     return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not compile for compute capability %d.%d any more", major,
                     minor, wanted / 10, wanted % 10);
 }
 
-/* Why it does not compile: all of it to the context's log, the first error to the caller. */
-static vd_result vd__nvrtc_log(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
+/* Reports a failed compilation: the log goes to the context's log, its first error into the error text. */
+static vd_result vd__nvrtc_compile_failed(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
     size_t size = 0;
-    char *log = rtc->nvrtcGetProgramLogSize(program, &size) ? NULL : (char *)vd__alloc_zeroed(vd__cu_allocator(dev), size + 1);
+    bool has_log = !rtc->nvrtcGetProgramLogSize(program, &size);
+    char *log = has_log ? (char *)vd__alloc_zeroed(vd__cu_allocator(dev), size + 1) : NULL;
     if (log) rtc->nvrtcGetProgramLog(program, log);
     vd__logf(dev->driver->host, VD_LOG_INFO, "NVRTC: %.900s", log ? log : "");
     vd_result r = vd__fail_compile("NVRTC", source, log ? log : "");
@@ -6222,8 +6252,9 @@ static vd_result vd__nvrtc_log(vd__device *dev, const vd__nvrtc *rtc, void *prog
     return r;
 }
 
-/* A copy of what was compiled. */
-static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *program, bool ptx, void **image, size_t *size) {
+/* Copies the compiled code to *image, which the caller frees. */
+static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *program, bool ptx, void **image,
+                                 size_t *size) {
     int result = ptx ? rtc->nvrtcGetPTXSize(program, size) : rtc->nvrtcGetCUBINSize(program, size);
     if (result) return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
     *image = vd__alloc(vd__cu_allocator(dev), *size);
@@ -6234,52 +6265,55 @@ static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *pr
     return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
 }
 
+/* Compiles CUDA C to a cubin or to PTX in *image, which the caller frees. */
 static vd_result vd__nvrtc_compile(vd__device *dev, const char *source, void **image, size_t *size) {
     const vd__nvrtc *rtc;
     void *program = NULL;
     char architecture[64];
     const char *options[1];
-    int wanted = vd__cu_device_of(dev)->architecture, possible;
+    int wanted = vd__cu_device_of(dev)->architecture, target;
     vd_result r = vd__nvrtc_open(dev, &rtc);
-    if (!r) r = vd__nvrtc_architecture(rtc, wanted, &possible);
+    if (!r) r = vd__nvrtc_architecture(rtc, wanted, &target);
     if (r) return r;
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", possible == wanted ? "sm" : "compute", possible);
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", target == wanted ? "sm" : "compute",
+             target);
     options[0] = architecture;
     int result = rtc->nvrtcCreateProgram(&program, source, "text", 0, NULL, NULL);
     if (result) return vd__nvrtc_fail(rtc, result, "nvrtcCreateProgram");
     result = rtc->nvrtcCompileProgram(program, 1, options);
-    if (result == VD__NVRTC_ERROR_COMPILATION) r = vd__nvrtc_log(dev, rtc, program, source);
+    if (result == VD__NVRTC_ERROR_COMPILATION) r = vd__nvrtc_compile_failed(dev, rtc, program, source);
     else if (result) r = vd__nvrtc_fail(rtc, result, "nvrtcCompileProgram");
-    else r = vd__nvrtc_image(dev, rtc, program, possible != wanted, image, size);
+    else r = vd__nvrtc_image(dev, rtc, program, target != wanted, image, size);
     rtc->nvrtcDestroyProgram(&program);
     return r;
 }
 
 /* ---- modules ---- */
 
-/* Whether the sections of machine code lie inside its bytes: the driver is not told how many there are. ELF64 (System V ABI), or a fat binary, whose head has
-   its length. */
-static bool vd__cu_binary_whole(const uint8_t *code, uint64_t size) {
+/* Returns whether all sections of machine code are within its bytes; cuModuleLoadDataEx does not take a size and
+   trusts the headers. Accepts ELF64 (System V ABI) and fat binaries, whose header holds the length. */
+static bool vd__cu_binary_complete(const uint8_t *code, uint64_t size) {
     static const uint8_t elf[5] = { 0x7f, 'E', 'L', 'F', 2 }, fat[4] = { 0x50, 0xed, 0x55, 0xba };
-    uint64_t at = 0, bytes = 0;
-    uint16_t each = 0, count = 0, head = 0;
+    uint64_t table = 0, length = 0;
+    uint16_t entry_size = 0, count = 0, header_size = 0;
     if (size >= 16 && !memcmp(code, fat, sizeof fat)) {
-        memcpy(&head, code + 6, 2);
-        memcpy(&bytes, code + 8, 8);
-        return head >= 16 && head <= size && bytes <= size - head;
+        memcpy(&header_size, code + 6, 2);
+        memcpy(&length, code + 8, 8);
+        return header_size >= 16 && header_size <= size && length <= size - header_size;
     }
     if (size < 64 || memcmp(code, elf, sizeof elf)) return false;
-    memcpy(&at, code + 40, 8);
-    memcpy(&each, code + 58, 2);
+    memcpy(&table, code + 40, 8);
+    memcpy(&entry_size, code + 58, 2);
     memcpy(&count, code + 60, 2);
-    if (each != 64 || at > size || (uint64_t)each * count > size - at) return false;
+    if (entry_size != 64 || table > size || (uint64_t)entry_size * count > size - table) return false;
     for (uint16_t i = 0; i < count; i++) {
-        uint32_t kind;
-        uint64_t from;
-        memcpy(&kind, code + at + 64u * i + 4, 4);
-        memcpy(&from, code + at + 64u * i + 24, 8);
-        memcpy(&bytes, code + at + 64u * i + 32, 8);
-        if (kind && kind != 8 && (from > size || bytes > size - from)) return false; /* 8: takes no bytes of the file */
+        uint32_t type;
+        uint64_t offset;
+        memcpy(&type, code + table + 64u * i + 4, 4);
+        memcpy(&offset, code + table + 64u * i + 24, 8);
+        memcpy(&length, code + table + 64u * i + 32, 8);
+        /* SHT_NOBITS (8): no bytes in the file */
+        if (type && type != 8 && (offset > size || length > size - offset)) return false;
     }
     return true;
 }
@@ -6298,8 +6332,8 @@ static vd_result vd__cu_module_load(vd__device *dev, const void *image, vd__cu_k
     return vd__cu_fail(cu, result, "cuModuleLoadDataEx");
 }
 
-/* Machine code from the cache, or else from NVRTC. Code that the driver refuses although it was kept is made anew. */
-static vd_result vd__cu_text_load(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+/* Loads the module of CUDA C from the cache, or compiles it. Cached code that the driver rejects is compiled again. */
+static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     const vd__host *host = dev->driver->host;
     const char *source = (const char *)desc->code;
@@ -6311,9 +6345,9 @@ static vd_result vd__cu_text_load(vd__device *dev, const vd_kernel_desc *desc, v
     vd__cache_add(&key, &d->api->version, sizeof d->api->version);
     image = vd__cache_load(host, "cuda", &key, &size);
     vd_result r = image ? vd__cu_module_load(dev, image, kernel) : VD_ERROR_COMPILE;
-    bool kept = image && !r;
+    bool loaded = image && !r;
     vd__free(&host->allocator, image);
-    if (kept) return VD_OK;
+    if (loaded) return VD_OK;
     r = vd__nvrtc_compile(dev, source, &image, &size);
     if (r) return r;
     r = vd__cu_module_load(dev, image, kernel);
@@ -6324,6 +6358,7 @@ static vd_result vd__cu_text_load(vd__device *dev, const vd_kernel_desc *desc, v
 
 /* ---- functions ---- */
 
+/* Finds the kernel that desc->entry names, or the only kernel of the module. */
 static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     unsigned count = 0;
@@ -6339,24 +6374,26 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
                         "one");
     int result = cu->cuModuleGetFunctionCount(&count, kernel->module);
     if (!result && count == 1) result = cu->cuModuleEnumerateFunctions(&kernel->function, 1, kernel->module);
-    if (!result && count == 1) result = cu->cuFuncLoad(kernel->function); /* a module is loaded piece by piece, as its kernels are asked for */
+    /* the driver may load modules lazily: load the kernel now */
+    if (!result && count == 1) result = cu->cuFuncLoad(kernel->function);
     if (result) return vd__cu_fail(cu, result, "listing the kernels of a module");
     if (count == 1) return VD_OK;
     return count ? vd__fail(VD_ERROR_INVALID, "the code has %u kernels, desc.entry has to name one", count)
                  : vd__fail(VD_ERROR_COMPILE, "the code has no kernel");
 }
 
-/* The function's parameters are the block of values, seen as one struct or one by one: either way it ends where the block ends, but for padding. */
+/* Checks the function's parameters against the argument block. Whether they are one struct or individual parameters,
+   they end where the block ends, except for padding. */
 static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
-    size_t at = 0, size = 0, end = 0;
+    size_t offset = 0, size = 0, end = 0;
     kernel->parameter_bytes = desc->value_bytes;
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING)
             return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' is a binding; kernels of this backend take buffers "
                             "by address", i, desc->args[i].name ? desc->args[i].name : "");
     if (!cu->cuFuncGetParamInfo) return VD_OK;
-    for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &at, &size) == 0; i++) end = at + size;
+    for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == 0; i++) end = offset + size;
     if (end > (desc->value_bytes + 15u) / 16 * 16 || desc->value_bytes > (end + 3) / 4 * 4)
         return vd__fail(VD_ERROR_INVALID, "the kernel takes %u bytes of parameters, the block of values has %u",
                         (unsigned)end, (unsigned)desc->value_bytes);
@@ -6364,33 +6401,38 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     return VD_OK;
 }
 
-/* Threads and shared memory: what the code was made for against what is asked of it. */
-static vd_result vd__cu_function_fit(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
+/* Checks the local size against the limit of the compiled code, and requests the shared memory that it does not
+   declare. */
+static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     uint32_t threads = desc->local_size[0] * desc->local_size[1] * desc->local_size[2];
-    int most = 0, fixed = 0;
-    int result = cu->cuFuncGetAttribute(&most, VD__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function);
-    if (!result) result = cu->cuFuncGetAttribute(&fixed, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
+    int max_threads = 0, static_bytes = 0;
+    int result = cu->cuFuncGetAttribute(&max_threads, VD__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function);
+    if (!result)
+        result = cu->cuFuncGetAttribute(&static_bytes, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
     if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
-    if (threads > (uint32_t)most)
+    if (threads > (uint32_t)max_threads)
         return vd__fail(VD_ERROR_UNSUPPORTED, "a group has %u invocations, with its registers the kernel runs up to "
-                        "%d; __launch_bounds__ asks for fewer registers", threads, most);
-    if (desc->shared_bytes <= (uint32_t)fixed) return VD_OK;
-    kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)fixed;
-    result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kernel->dynamic_bytes);
-    return result ? vd__cu_fail(cu, result, "cuFuncSetAttribute of %u bytes of shared memory", kernel->dynamic_bytes) : VD_OK;
+                        "%d; __launch_bounds__ asks for fewer registers", threads, max_threads);
+    if (desc->shared_bytes <= (uint32_t)static_bytes) return VD_OK;
+    kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)static_bytes;
+    result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    (int)kernel->dynamic_bytes);
+    return result ? vd__cu_fail(cu, result, "cuFuncSetAttribute of %u bytes of shared memory", kernel->dynamic_bytes)
+                  : VD_OK;
 }
 
+/* Loads the code and fills in `kernel`. The context is current. */
 static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     vd_result r;
     memcpy(kernel->local_size, desc->local_size, sizeof kernel->local_size);
-    if (desc->code_kind == VD_CODE_CUDA) r = vd__cu_text_load(dev, desc, kernel);
-    else if (desc->code_kind == VD_CODE_CUBIN && !vd__cu_binary_whole((const uint8_t *)desc->code, desc->code_size))
+    if (desc->code_kind == VD_CODE_CUDA) r = vd__cu_source_load(dev, desc, kernel);
+    else if (desc->code_kind == VD_CODE_CUBIN && !vd__cu_binary_complete((const uint8_t *)desc->code, desc->code_size))
         r = vd__fail(VD_ERROR_COMPILE, "%llu bytes that are no whole cubin", VD__U(desc->code_size));
     else r = vd__cu_module_load(dev, desc->code, kernel);
     if (!r) r = vd__cu_function_find(dev, desc, kernel);
     if (!r) r = vd__cu_parameters(dev, desc, kernel);
-    return r ? r : vd__cu_function_fit(dev, desc, kernel);
+    return r ? r : vd__cu_function_check(dev, desc, kernel);
 }
 
 static vd_result vd__cu_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
