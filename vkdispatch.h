@@ -5769,7 +5769,7 @@ static vd_result vd__cu_result_code(int result) {
     return VD_ERROR_BACKEND;
 }
 
-/* "<call> failed: CUDA_ERROR_…" */
+/* Sets the error text to "<call> failed: CUDA_ERROR_…" and returns the error code. */
 static VD__COLD vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) VD__PRINTF(3, 4);
 static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *format, ...) {
     const char *name = NULL;
@@ -6339,11 +6339,10 @@ static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc,
     const char *source = (const char *)desc->code;
     vd__cache_key key = VD__CACHE_START;
     size_t size = 0;
-    void *image;
     vd__cache_add_text(&key, source);
     vd__cache_add(&key, &d->architecture, sizeof d->architecture);
     vd__cache_add(&key, &d->api->version, sizeof d->api->version);
-    image = vd__cache_load(host, "cuda", &key, &size);
+    void *image = vd__cache_load(host, "cuda", &key, &size);
     vd_result r = image ? vd__cu_module_load(dev, image, kernel) : VD_ERROR_COMPILE;
     bool loaded = image && !r;
     vd__free(&host->allocator, image);
@@ -6749,13 +6748,14 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 #endif /* VD__HAS_CUDA */
 
 // >>opencl api
-/* The functions and numbers of OpenCL that we use, declared here: libOpenCL is opened at run time, and no header is needed. */
+/* The functions and constants of OpenCL that this library uses. They are declared here, because libOpenCL is loaded
+   at run time and no header is needed. */
 
 #if VD__HAS_OPENCL
 
 VD__SMALL
 
-/* The tags are those of the headers, so that both may stand in one program. */
+/* The struct tags are those of CL/cl.h, so that a program may include both. */
 typedef struct _cl_platform_id *vd__cl_platform_id;
 typedef struct _cl_device_id *vd__cl_device_id;
 typedef struct _cl_context *vd__cl_context;
@@ -6766,14 +6766,14 @@ typedef struct _cl_kernel *vd__cl_kernel_id;
 typedef struct _cl_event *vd__cl_event;
 typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
 
-/* Result, name, arguments; in every version from 1.2 on. */
+/* Result, name, parameters. Functions of OpenCL 1.2. */
 #define VD__CL_FUNCTIONS(X) \
     X(int32_t, clGetPlatformIDs, (uint32_t, vd__cl_platform_id *, uint32_t *)) \
     X(int32_t, clGetPlatformInfo, (vd__cl_platform_id, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clGetDeviceIDs, (vd__cl_platform_id, uint64_t, uint32_t, vd__cl_device_id *, uint32_t *)) \
     X(int32_t, clGetDeviceInfo, (vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
-    X(vd__cl_context, clCreateContext, (const intptr_t *, uint32_t, const vd__cl_device_id *, void (*)(const char *, const void *, size_t, void *), void *, \
-        int32_t *)) \
+    X(vd__cl_context, clCreateContext, (const intptr_t *, uint32_t, const vd__cl_device_id *, void (*)(const char *, \
+        const void *, size_t, void *), void *, int32_t *)) \
     X(int32_t, clReleaseContext, (vd__cl_context)) \
     X(int32_t, clRetainContext, (vd__cl_context)) \
     X(int32_t, clGetContextInfo, (vd__cl_context, uint32_t, size_t, void *, size_t *)) \
@@ -6787,9 +6787,10 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clRetainMemObject, (vd__cl_mem)) \
     X(int32_t, clGetMemObjectInfo, (vd__cl_mem, uint32_t, size_t, void *, size_t *)) \
     X(vd__cl_program, clCreateProgramWithSource, (vd__cl_context, uint32_t, const char **, const size_t *, int32_t *)) \
-    X(vd__cl_program, clCreateProgramWithBinary, (vd__cl_context, uint32_t, const vd__cl_device_id *, const size_t *, const unsigned char **, int32_t *, \
-        int32_t *)) \
-    X(int32_t, clBuildProgram, (vd__cl_program, uint32_t, const vd__cl_device_id *, const char *, void (*)(vd__cl_program, void *), void *)) \
+    X(vd__cl_program, clCreateProgramWithBinary, (vd__cl_context, uint32_t, const vd__cl_device_id *, const size_t *, \
+        const unsigned char **, int32_t *, int32_t *)) \
+    X(int32_t, clBuildProgram, (vd__cl_program, uint32_t, const vd__cl_device_id *, const char *, \
+        void (*)(vd__cl_program, void *), void *)) \
     X(int32_t, clGetProgramInfo, (vd__cl_program, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clGetProgramBuildInfo, (vd__cl_program, vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clReleaseProgram, (vd__cl_program)) \
@@ -6799,18 +6800,22 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clGetKernelInfo, (vd__cl_kernel_id, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clGetKernelWorkGroupInfo, (vd__cl_kernel_id, vd__cl_device_id, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clSetKernelArg, (vd__cl_kernel_id, uint32_t, size_t, const void *)) \
-    X(int32_t, clEnqueueNDRangeKernel, (vd__cl_command_queue, vd__cl_kernel_id, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, \
+    X(int32_t, clEnqueueNDRangeKernel, (vd__cl_command_queue, vd__cl_kernel_id, uint32_t, const size_t *, \
+        const size_t *, const size_t *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueReadBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, void *, uint32_t, \
         const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueReadBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueWriteBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const vd__cl_event *, \
+    X(int32_t, clEnqueueWriteBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, size_t, size_t, const void *, \
+        uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueCopyBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, size_t, size_t, uint32_t, \
+        const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, \
+        uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(void *, clEnqueueMapBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, \
+        const vd__cl_event *, vd__cl_event *, int32_t *)) \
+    X(int32_t, clEnqueueUnmapMemObject, (vd__cl_command_queue, vd__cl_mem, void *, uint32_t, const vd__cl_event *, \
         vd__cl_event *)) \
-    X(int32_t, clEnqueueCopyBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, uint32_t, const vd__cl_event *, \
-        vd__cl_event *)) \
-    X(void *, clEnqueueMapBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *, \
-        int32_t *)) \
-    X(int32_t, clEnqueueUnmapMemObject, (vd__cl_command_queue, vd__cl_mem, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueMigrateMemObjects, (vd__cl_command_queue, uint32_t, const vd__cl_mem *, uint64_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueMigrateMemObjects, (vd__cl_command_queue, uint32_t, const vd__cl_mem *, uint64_t, uint32_t, \
+        const vd__cl_event *, vd__cl_event *)) \
     X(int32_t, clEnqueueMarkerWithWaitList, (vd__cl_command_queue, uint32_t, const vd__cl_event *, vd__cl_event *)) \
     X(int32_t, clEnqueueBarrierWithWaitList, (vd__cl_command_queue, uint32_t, const vd__cl_event *, vd__cl_event *)) \
     X(int32_t, clFlush, (vd__cl_command_queue)) \
@@ -6820,34 +6825,38 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clRetainEvent, (vd__cl_event)) \
     X(int32_t, clReleaseEvent, (vd__cl_event))
 
-/* From 2.0 on, and missing before. */
+/* Functions of OpenCL 2.0; their pointers are NULL if the library does not have them. */
 #define VD__CL_FUNCTIONS_2_0(X) \
     X(void *, clSVMAlloc, (vd__cl_context, uint64_t, size_t, uint32_t)) \
     X(void, clSVMFree, (vd__cl_context, void *)) \
     X(int32_t, clSetKernelArgSVMPointer, (vd__cl_kernel_id, uint32_t, const void *)) \
-    X(int32_t, clEnqueueSVMMemcpy, (vd__cl_command_queue, uint32_t, void *, const void *, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
-    X(int32_t, clEnqueueSVMMemFill, (vd__cl_command_queue, void *, const void *, size_t, size_t, uint32_t, const vd__cl_event *, vd__cl_event *))
+    X(int32_t, clEnqueueSVMMemcpy, (vd__cl_command_queue, uint32_t, void *, const void *, size_t, uint32_t, \
+        const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueSVMMemFill, (vd__cl_command_queue, void *, const void *, size_t, size_t, uint32_t, \
+        const vd__cl_event *, vd__cl_event *))
 
-/* Numbers of the headers, there with CL_ in front. */
+/* Constants of CL/cl.h, there with the prefix CL_. */
 #define VD__CL_NUMBERS(X) \
-    X(PLATFORM_VERSION, 0x0901) X(PLATFORM_NAME, 0x0902) \
-    X(DEVICE_TYPE, 0x1000) X(DEVICE_VENDOR_ID, 0x1001) X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004) X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005) \
-    X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010) X(DEVICE_MAX_PARAMETER_SIZE, 0x1017) X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019) X(DEVICE_SINGLE_FP_CONFIG, 0x101B) \
-    X(DEVICE_GLOBAL_MEM_SIZE, 0x101F) X(DEVICE_LOCAL_MEM_SIZE, 0x1023) X(DEVICE_AVAILABLE, 0x1027) X(DEVICE_COMPILER_AVAILABLE, 0x1028) \
-    X(DEVICE_NAME, 0x102B) X(DRIVER_VERSION, 0x102D) X(DEVICE_PROFILE, 0x102E) X(DEVICE_VERSION, 0x102F) X(DEVICE_EXTENSIONS, 0x1030) \
-    X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
+    X(PLATFORM_VERSION, 0x0901) X(PLATFORM_NAME, 0x0902) X(DEVICE_TYPE, 0x1000) X(DEVICE_VENDOR_ID, 0x1001) \
+    X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004) X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005) X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010) \
+    X(DEVICE_MAX_PARAMETER_SIZE, 0x1017) X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019) X(DEVICE_SINGLE_FP_CONFIG, 0x101B) \
+    X(DEVICE_GLOBAL_MEM_SIZE, 0x101F) X(DEVICE_LOCAL_MEM_SIZE, 0x1023) X(DEVICE_AVAILABLE, 0x1027) \
+    X(DEVICE_COMPILER_AVAILABLE, 0x1028) X(DEVICE_NAME, 0x102B) X(DRIVER_VERSION, 0x102D) X(DEVICE_PROFILE, 0x102E) \
+    X(DEVICE_VERSION, 0x102F) X(DEVICE_EXTENSIONS, 0x1030) X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) \
+    X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
     X(DEVICE_UUID_KHR, 0x106A) X(DEVICE_TYPE_CPU, 2) X(DEVICE_TYPE_GPU, 4) X(DEVICE_SVM_FINE_GRAIN_BUFFER, 2) \
-    X(DEVICE_LOCAL_MEM_TYPE, 0x1022) X(GLOBAL, 2) X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) X(CONTEXT_PLATFORM, 0x1084) \
-    X(CONTEXT_DEVICES, 0x1081) X(QUEUE_CONTEXT, 0x1090) X(QUEUE_DEVICE, 0x1091) X(QUEUE_PROPERTIES, 0x1093) X(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1) \
-    X(MEM_OBJECT_BUFFER, 0x10F0) X(MEM_TYPE, 0x1100) X(MEM_SIZE, 0x1102) X(MEM_CONTEXT, 0x1106) X(MEM_ASSOCIATED_MEMOBJECT, 0x1107) \
-    X(MEM_OFFSET, 0x1108) X(MEM_USE_HOST_PTR, 8) \
-    X(MEM_READ_WRITE, 1) X(MEM_ALLOC_HOST_PTR, 16) X(MEM_SVM_FINE_GRAIN_BUFFER, 1024) X(MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 2) \
-    X(MAP_READ, 1) X(MAP_WRITE, 2) X(BUFFER_CREATE_TYPE_REGION, 0x1220) \
-    X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) X(PROGRAM_BUILD_LOG, 0x1183) \
-    X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
+    X(DEVICE_LOCAL_MEM_TYPE, 0x1022) X(GLOBAL, 2) X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) \
+    X(CONTEXT_PLATFORM, 0x1084) X(CONTEXT_DEVICES, 0x1081) X(QUEUE_CONTEXT, 0x1090) X(QUEUE_DEVICE, 0x1091) \
+    X(QUEUE_PROPERTIES, 0x1093) X(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1) X(MEM_OBJECT_BUFFER, 0x10F0) \
+    X(MEM_TYPE, 0x1100) X(MEM_SIZE, 0x1102) X(MEM_CONTEXT, 0x1106) X(MEM_ASSOCIATED_MEMOBJECT, 0x1107) \
+    X(MEM_OFFSET, 0x1108) X(MEM_USE_HOST_PTR, 8) X(MEM_READ_WRITE, 1) X(MEM_ALLOC_HOST_PTR, 16) \
+    X(MEM_SVM_FINE_GRAIN_BUFFER, 1024) X(MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 2) X(MAP_READ, 1) X(MAP_WRITE, 2) \
+    X(BUFFER_CREATE_TYPE_REGION, 0x1220) X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) \
+    X(PROGRAM_BUILD_LOG, 0x1183) X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) \
+    X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
     X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0)
 
-/* What an error is called, and what it is for our caller. */
+/* OpenCL error codes, there with the prefix CL_, and the vd_result that each one becomes. */
 #define VD__CL_ERRORS(X) \
     X(DEVICE_NOT_FOUND, -1, VD_ERROR_NO_DEVICE) \
     X(DEVICE_NOT_AVAILABLE, -2, VD_ERROR_DEVICE_LOST) \
@@ -6896,17 +6905,17 @@ typedef struct vd__cl_driver {
     uint32_t count;
 } vd__cl_driver;
 
-enum { VD__CL_MARKS = 32 };    /* at first */
+enum { VD__CL_MARKS = 32 };    /* initial capacity of vd__cl_queue.marks */
 
-/* A submission and the event of its last command. */
+/* A submission, represented by the event of its last command. */
 typedef struct vd__cl_mark { vd__cl_event event; uint64_t value; } vd__cl_mark;
 
 typedef struct vd__cl_queue {
     vd__cl_command_queue handle;
-    vd__mutex lock;            /* of what follows */
-    vd__cl_mark *marks;        /* a ring of those not known to be done */
-    uint32_t first, count, capacity; /* a power of two */
-    uint64_t reached;
+    vd__mutex lock;            /* protects all following members */
+    vd__cl_mark *marks;        /* ring of the submissions that are not known to be complete */
+    uint32_t first, count, capacity; /* of `marks`; the capacity is a power of two */
+    uint64_t reached;          /* timeline value */
 } vd__cl_queue;
 
 typedef struct vd__cl_device {
@@ -6914,11 +6923,11 @@ typedef struct vd__cl_device {
     vd__cl_device_id id;
     vd__cl_context context;
     vd__cl_queue queues[VD_MAX_QUEUES];
-    vd__cl_command_queue aside; /* for mapping memory, which does not wait for work */
-    bool shared;               /* memory is shared virtual memory, used by address; else buffer objects */
-    uint32_t align;
+    vd__cl_command_queue aside; /* for mapping and migrating memory, so that this does not wait for other work */
+    bool shared;               /* memory is fine-grained shared virtual memory, used by address; else buffer objects */
+    uint32_t align;            /* of sub-buffers, in bytes */
     uint32_t lost;
-    char options[96];
+    char options[96];          /* of the compiler */
 } vd__cl_device;
 
 static vd__cl_driver *vd__cl_driver_of(const vd__driver *driver) { return (vd__cl_driver *)driver->native; }
@@ -6926,7 +6935,7 @@ static vd__cl_device *vd__cl_device_of(const vd__device *dev) { return (vd__cl_d
 static const vd_allocator *vd__cl_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 static vd__cl_mem vd__cl_unpack(uint64_t bits) { return (vd__cl_mem)(uintptr_t)bits; }
 
-/* "<call> failed: CL_…" */
+/* Sets the error text to "<call> failed: CL_…" and returns the error code. */
 static VD__COLD VD__PRINTF(2, 3) vd_result vd__cl_fail(int32_t error, const char *format, ...) {
     static const struct { int32_t error; vd_result result; const char *name; } rows[] = {
 #define VD__CL_ROW(name, value, result) { value, result, "CL_" #name },
@@ -6944,7 +6953,7 @@ static VD__COLD VD__PRINTF(2, 3) vd_result vd__cl_fail(int32_t error, const char
     return code;
 }
 
-/* Fills the table; the name of the first function that is missing, or NULL. */
+/* Fills the function table. Returns the name of the first missing function of OpenCL 1.2, or NULL. */
 static const char *vd__cl_load(vd__cl_driver *cl, void *library) {
     const char *missing = NULL;
     void *found;
@@ -6966,16 +6975,16 @@ static const char *vd__cl_load(vd__cl_driver *cl, void *library) {
 #if VD__HAS_OPENCL
 /* ---- the driver ---- */
 
-/* Appends the devices of a platform; false: no host memory. */
-static bool vd__cl_places_add(vd__driver *driver, vd__cl_platform_id platform) {
+/* Appends the devices of a platform to the driver's. Returns false if out of host memory. */
+static bool vd__cl_devices_add(vd__driver *driver, vd__cl_platform_id platform) {
     vd__cl_driver *cl = vd__cl_driver_of(driver);
     vd__cl_device_id ids[32];
     uint32_t count = 0;
     if (cl->clGetDeviceIDs(platform, UINT32_MAX, VD__COUNT(ids), ids, &count)) return true;
     if (count > VD__COUNT(ids)) count = VD__COUNT(ids);
-    void *places = vd__realloc(&driver->host->allocator, cl->places, (cl->count + count + 1) * sizeof *cl->places);
-    if (!places) return false;
-    cl->places = (vd__cl_place *)places;
+    void *entries = vd__realloc(&driver->host->allocator, cl->places, (cl->count + count + 1) * sizeof *cl->places);
+    if (!entries) return false;
+    cl->places = (vd__cl_place *)entries;
     for (uint32_t i = 0; i < count; i++) {
         cl->places[cl->count].platform = platform;
         cl->places[cl->count++].device = ids[i];
@@ -6985,12 +6994,13 @@ static bool vd__cl_places_add(vd__driver *driver, vd__cl_platform_id platform) {
 
 enum { VD__CL_PLATFORMS = 16 };
 
-/* Opens libOpenCL and fills the table; the first questions for platforms and devices start the drivers, which some do without a lock of their own. */
+/* Loads libOpenCL and fills the function table. The first queries for platforms and devices initialise the drivers.
+   Some drivers do that without a lock of their own, so all of this happens under vd__open_lock. */
 static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *platforms, uint32_t *count) {
     const char *missing = NULL;
     *count = 0;
     vd__mutex_lock(&vd__open_lock);
-    void *library = vd__library_open("libOpenCL.so.1"); /* stays loaded: drivers do not survive being unloaded */
+    void *library = vd__library_open("libOpenCL.so.1"); /* never unloaded: drivers do not support that */
     if (library) missing = vd__cl_load(cl, library);
     if (library && !missing && cl->clGetPlatformIDs(VD__CL_PLATFORMS, platforms, count)) *count = 0;
     if (*count > VD__CL_PLATFORMS) *count = VD__CL_PLATFORMS;
@@ -7010,7 +7020,7 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     vd_result r = vd__cl_library_start(cl, platforms, &count);
     if (r) return r;
     for (uint32_t i = 0; i < count; i++)
-        if (!vd__cl_places_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
+        if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
     if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 knows no %s", count ? "device" : "platform");
     return VD_OK;
 }
@@ -7031,28 +7041,31 @@ static void vd__cl_driver_close(vd__driver *driver) {
 
 /* ---- device information ---- */
 
-/* A number of a device, at most 8 bytes; 0 where it does not know the question. */
-static uint64_t vd__cl_number(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t what) {
+/* Returns a property of a device that is a number of at most 8 bytes, or 0 if the query fails. */
+static uint64_t vd__cl_number(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t query) {
     union { uint64_t wide; uint32_t narrow; } value;
     size_t size = 0;
     value.wide = 0;
-    if (cl->clGetDeviceInfo(device, what, sizeof value, &value, &size)) return 0;
+    if (cl->clGetDeviceInfo(device, query, sizeof value, &value, &size)) return 0;
     return size == sizeof value.narrow ? value.narrow : value.wide;
 }
 
-/* A text of a device, cut where it is too long; "" where it does not know the question. */
-static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t what, char *out, size_t capacity) {
+/* Writes a property of a device that is a text to `out`, without leading blanks and truncated to `capacity`. Writes
+   "" if the query fails. */
+static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t query, char *out, size_t capacity) {
     char text[1024];
     size_t size = 0;
     const char *from = text;
     out[0] = 0;
-    if (cl->clGetDeviceInfo(device, what, 0, NULL, &size) || size > sizeof text || cl->clGetDeviceInfo(device, what, sizeof text, text, NULL)) return;
+    if (cl->clGetDeviceInfo(device, query, 0, NULL, &size) || size > sizeof text
+        || cl->clGetDeviceInfo(device, query, sizeof text, text, NULL))
+        return;
     text[size ? size - 1 : 0] = 0;
     while (*from == ' ') from++;
     snprintf(out, capacity, "%s", from);
 }
 
-/* The names of extensions, with a blank before and after each. */
+/* The names of the extensions, each with a blank before and after it. */
 typedef struct vd__cl_extensions { char text[8192]; } vd__cl_extensions;
 
 static void vd__cl_extensions_get(const vd__cl_driver *cl, vd__cl_device_id device, vd__cl_extensions *out) {
@@ -7072,57 +7085,69 @@ static bool vd__cl_has(const vd__cl_extensions *extensions, const char *name) {
     return strstr(extensions->text, wanted) != NULL;
 }
 
-static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_place *place, const vd__cl_extensions *extensions, vd_device_info *info) {
+static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_place *entry, const vd__cl_extensions *extensions,
+                              vd_device_info *info) {
     char version[128], platform[128] = "";
-    vd__cl_text(cl, place->device, VD__CL_DEVICE_NAME, info->name, sizeof info->name);
-    vd__cl_text(cl, place->device, VD__CL_DEVICE_VERSION, version, sizeof version);
-    cl->clGetPlatformInfo(place->platform, VD__CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    vd__cl_text(cl, entry->device, VD__CL_DEVICE_NAME, info->name, sizeof info->name);
+    vd__cl_text(cl, entry->device, VD__CL_DEVICE_VERSION, version, sizeof version);
+    cl->clGetPlatformInfo(entry->platform, VD__CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
     snprintf(info->driver, sizeof info->driver, "%s ", platform);
-    vd__cl_text(cl, place->device, VD__CL_DRIVER_VERSION, info->driver + strlen(info->driver), sizeof info->driver - strlen(info->driver));
-    char *at = version + strcspn(version, "0123456789"); /* "OpenCL 3.0 and what the vendor adds" */
-    info->api_version[0] = (uint32_t)strtoul(at, &at, 10);
-    if (*at == '.') info->api_version[1] = (uint32_t)strtoul(at + 1, NULL, 10);
+    vd__cl_text(cl, entry->device, VD__CL_DRIVER_VERSION, info->driver + strlen(info->driver),
+                sizeof info->driver - strlen(info->driver));
+    char *number = version + strcspn(version, "0123456789"); /* "OpenCL <major>.<minor> <text of the vendor>" */
+    info->api_version[0] = (uint32_t)strtoul(number, &number, 10);
+    if (*number == '.') info->api_version[1] = (uint32_t)strtoul(number + 1, NULL, 10);
     info->backend = VD_BACKEND_OPENCL;
-    info->vendor_id = (uint32_t)vd__cl_number(cl, place->device, VD__CL_DEVICE_VENDOR_ID);
-    uint64_t type = vd__cl_number(cl, place->device, VD__CL_DEVICE_TYPE);
-    info->shared_memory = vd__cl_number(cl, place->device, VD__CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    info->vendor_id = (uint32_t)vd__cl_number(cl, entry->device, VD__CL_DEVICE_VENDOR_ID);
+    uint64_t type = vd__cl_number(cl, entry->device, VD__CL_DEVICE_TYPE);
+    info->shared_memory = vd__cl_number(cl, entry->device, VD__CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     if (type & VD__CL_DEVICE_TYPE_CPU) info->type = VD_DEVICE_CPU;
-    else if (type & VD__CL_DEVICE_TYPE_GPU) info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
-    if (vd__cl_has(extensions, "cl_khr_device_uuid")) cl->clGetDeviceInfo(place->device, VD__CL_DEVICE_UUID_KHR, sizeof info->uuid, info->uuid, NULL);
+    else if (type & VD__CL_DEVICE_TYPE_GPU)
+        info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
+    if (vd__cl_has(extensions, "cl_khr_device_uuid"))
+        cl->clGetDeviceInfo(entry->device, VD__CL_DEVICE_UUID_KHR, sizeof info->uuid, info->uuid, NULL);
 }
 
-/* Arithmetic, ballot and shuffle across subgroups. */
-static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions) {
-    static const char *const needed[] = { "cl_khr_subgroups", "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_shuffle" };
+/* Returns whether the device has arithmetic, ballot and shuffle operations on subgroups. */
+static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id device,
+                                 const vd__cl_extensions *extensions) {
+    static const char *const needed[] = { "cl_khr_subgroups", "cl_khr_subgroup_ballot",
+                                          "cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_shuffle" };
     for (size_t i = 0; i < VD__COUNT(needed); i++)
         if (!vd__cl_has(extensions, needed[i])) return false;
     return vd__cl_number(cl, device, VD__CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
 }
 
-/* Fine-grained shared virtual memory where the memory is one anyway: no copies, no objects, views at any offset. */
-static bool vd__cl_shares(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
-    if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree || !cl->clSetKernelArgSVMPointer) return false;
+/* Returns whether to use fine-grained shared virtual memory. It is used if host and device share their memory
+   anyway: it needs no copies and no buffer objects, and views may begin at any offset. */
+static bool vd__cl_uses_svm(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
+    if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree
+        || !cl->clSetKernelArgSVMPointer)
+        return false;
     if (!cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill) return false;
     return (vd__cl_number(cl, id, VD__CL_DEVICE_SVM_CAPABILITIES) & VD__CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
 }
 
-static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions, uint64_t disable,
-    vd_device_info *info) {
+static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id device, const vd__cl_extensions *extensions,
+                                 uint64_t disable, vd_device_info *info) {
     char profile[64];
-    uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_TIMESTAMP |
-        VD_FEATURE_UNPACK_HALF | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+    uint64_t features = VD_FEATURE_F16 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16
+                        | VD_FEATURE_TIMESTAMP | VD_FEATURE_UNPACK_HALF | VD_FEATURE_CACHED | VD_FEATURE_COHERENT
+                        | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
     vd__cl_text(cl, device, VD__CL_DEVICE_PROFILE, profile, sizeof profile);
     if (!strcmp(profile, "FULL_PROFILE") || vd__cl_has(extensions, "cles_khr_int64")) features |= VD_FEATURE_I64;
     if (vd__cl_number(cl, device, VD__CL_DEVICE_DOUBLE_FP_CONFIG)) features |= VD_FEATURE_F64 | VD_FEATURE_F64_ROUND;
     if (vd__cl_number(cl, device, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_FMA) features |= VD_FEATURE_FMA;
-    if (vd__cl_has(extensions, "cl_khr_int64_base_atomics") && vd__cl_has(extensions, "cl_khr_int64_extended_atomics")) features |= VD_FEATURE_ATOMIC_I64;
+    if (vd__cl_has(extensions, "cl_khr_int64_base_atomics") && vd__cl_has(extensions, "cl_khr_int64_extended_atomics"))
+        features |= VD_FEATURE_ATOMIC_I64;
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
-    if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, device, info)) features |= VD_FEATURE_MAPPED;
+    if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, device, info)) features |= VD_FEATURE_MAPPED;
     info->features = vd__features_left(features, disable);
     info->timestamp_ns = info->features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
 }
 
-/* Groups of one launch: only the total number of work-items is limited, but on NVIDIA the grid of its hardware shows. */
+/* Limits of the number of work-groups of a launch. OpenCL limits only the total number of work-items. NVIDIA's
+   driver has the limits of the hardware grid, too. */
 static void vd__cl_info_groups(vd_device_info *info) {
     bool nvidia = info->vendor_id == 0x10DE;
     for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
@@ -7131,17 +7156,19 @@ static void vd__cl_info_groups(vd_device_info *info) {
 static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device, vd_device_info *info) {
     vd_limits *to = &info->limits;
     size_t sizes[8] = { 1, 1, 1 };
-    uint64_t parameter = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
+    uint64_t parameter_bytes = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     cl->clGetDeviceInfo(device, VD__CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
     vd__cl_info_groups(info);
     for (int i = 0; i < 3; i++) to->max_local_size[i] = (uint32_t)sizes[i];
     to->max_local_invocations = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MAX_WORK_GROUP_SIZE);
     to->max_shared_bytes = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_SIZE);
-    /* Where local memory is ordinary memory, a thread of the processor runs a whole work-group (PoCL) and has private memory on its stack. A quarter is left
-       for what the compiler adds. */
-    if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL) to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
-    to->max_push_bytes = parameter < VD_VALUE_BYTES ? (uint32_t)parameter : VD_VALUE_BYTES;
-    to->max_bindings = parameter / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter / sizeof(void *)) : VD_MAX_ARGS;
+    /* If local memory is ordinary memory, each work-group runs on a CPU thread (PoCL), which keeps private memory on
+       its stack. A quarter of the stack is left for what the compiler adds. */
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL)
+        to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
+    to->max_push_bytes = parameter_bytes < VD_VALUE_BYTES ? (uint32_t)parameter_bytes : VD_VALUE_BYTES;
+    to->max_bindings = parameter_bytes / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter_bytes / sizeof(void *))
+                                                                      : VD_MAX_ARGS;
     to->binding_alignment = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     if (!to->binding_alignment) to->binding_alignment = 1;
     to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size = 1;
@@ -7150,14 +7177,14 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
 }
 
 static void vd__cl_info_get(const vd__cl_driver *cl, int index, uint64_t disable, vd_device_info *info) {
-    const vd__cl_place *place = &cl->places[index];
+    const vd__cl_place *entry = &cl->places[index];
     vd__cl_extensions extensions;
-    vd__cl_extensions_get(cl, place->device, &extensions);
+    vd__cl_extensions_get(cl, entry->device, &extensions);
     memset(info, 0, sizeof *info);
     info->index = index;
-    vd__cl_info_names(cl, place, &extensions, info);
-    vd__cl_info_features(cl, place->device, &extensions, disable, info);
-    vd__cl_info_limits(cl, place->device, info);
+    vd__cl_info_names(cl, entry, &extensions, info);
+    vd__cl_info_features(cl, entry->device, &extensions, disable, info);
+    vd__cl_info_limits(cl, entry->device, info);
 }
 
 static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
@@ -7169,24 +7196,29 @@ static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 /* ---- opening ---- */
 
 static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
-    const char *lacks = !vd__cl_number(cl, id, VD__CL_DEVICE_AVAILABLE) ? "is not available"
+    const char *problem = !vd__cl_number(cl, id, VD__CL_DEVICE_AVAILABLE) ? "is not available"
         : !vd__cl_number(cl, id, VD__CL_DEVICE_COMPILER_AVAILABLE) ? "has no compiler" : NULL;
-    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' %s", info->index, info->name, lacks);
+    if (problem) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' %s", info->index, info->name, problem);
     if (info->api_version[0] > 1 || info->api_version[1] >= 2) return VD_OK;
     return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives OpenCL %u.%u, 1.2 is needed", info->index, info->name,
                     info->api_version[0], info->api_version[1]);
 }
 
+/* Callback of clCreateContext: logs messages of the driver. */
 static void vd__cl_notify(const char *text, const void *more, size_t size, void *user) {
     (void)more, (void)size;
     vd__logf((const vd__host *)user, VD_LOG_WARNING, "OpenCL: %s", text);
 }
 
-/* The newest language we know of, and nothing that changes what an operation means. */
+/* Sets the compiler options: the newest language version that is supported, up to 3.0. No option makes operations
+   less precise. */
 static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
-    bool rounds = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_SINGLE_FP_CONFIG) & VD__CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    const char *language = info->api_version[0] >= 3 ? "CL3.0" : info->features & VD_FEATURE_SUBGROUP ? "CL2.0" : "CL1.2";
-    snprintf(vcl->options, sizeof vcl->options, "-cl-std=%s%s", language, rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    bool exact_divide = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_SINGLE_FP_CONFIG)
+                        & VD__CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    const char *language = info->api_version[0] >= 3 ? "CL3.0"
+        : info->features & VD_FEATURE_SUBGROUP ? "CL2.0" : "CL1.2";
+    snprintf(vcl->options, sizeof vcl->options, "-cl-std=%s%s", language,
+             exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
 static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, vd__cl_device_id device) {
@@ -7198,8 +7230,9 @@ static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, 
     return false;
 }
 
-/* The caller's queue has to be of its context and device, and to do one command after another. */
-static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queue queue, vd__cl_context context, vd__cl_device_id device) {
+/* Checks that the caller's queue belongs to the context and the device, and executes commands in order. */
+static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queue queue, vd__cl_context context,
+                                    vd__cl_device_id device) {
     vd__cl_context of_context = NULL;
     vd__cl_device_id of_device = NULL;
     uint64_t properties = 0;
@@ -7207,56 +7240,59 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
     if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_DEVICE, sizeof of_device, &of_device, NULL);
     if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     if (error) return vd__cl_fail(error, "clGetCommandQueueInfo of the desc's cl_queue");
-    if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) return VD_OK;
+    if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "the desc's cl_queue %s",
                     of_context != context ? "belongs to another context than cl_context" :
                     of_device != device ? "belongs to another device than cl_device" :
                     "runs its commands out of order");
 }
 
-/* A context of our own, or a reference to the caller's, whose queue goes to *queue. */
-static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *place, vd__cl_command_queue *queue) {
+/* Creates a context, or adds a reference to the caller's. With the caller's context, *queue is set to the caller's
+   queue or to NULL. */
+static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *entry, vd__cl_command_queue *queue) {
     const vd__host *host = dev->driver->host;
     vd__cl_device *vcl = vd__cl_device_of(dev);
     intptr_t properties[3] = { VD__CL_CONTEXT_PLATFORM, 0, 0 };
     int32_t error = 0;
     if (host->cl_context) {
         vd__cl_context context = (vd__cl_context)host->cl_context;
-        if (!vd__cl_context_has(vcl->cl, context, place->device))
+        if (!vd__cl_context_has(vcl->cl, context, entry->device))
             return vd__fail(VD_ERROR_INVALID, "the desc's cl_context does not have cl_device '%s'", dev->info.name);
         *queue = (vd__cl_command_queue)host->cl_queue;
-        vd_result r = *queue ? vd__cl_queue_check(vcl->cl, *queue, context, place->device) : VD_OK;
+        vd_result r = *queue ? vd__cl_queue_check(vcl->cl, *queue, context, entry->device) : VD_OK;
         if (r) return r;
         error = vcl->cl->clRetainContext(context);
         if (error) return vd__cl_fail(error, "clRetainContext of the desc's cl_context");
         vcl->context = context;
         return VD_OK;
     }
-    properties[1] = (intptr_t)place->platform;
-    vcl->context = vcl->cl->clCreateContext(properties, 1, &place->device, host->debug ? vd__cl_notify : NULL,
+    properties[1] = (intptr_t)entry->platform;
+    vcl->context = vcl->cl->clCreateContext(properties, 1, &entry->device, host->debug ? vd__cl_notify : NULL,
         host->debug ? (void *)(uintptr_t)host : NULL, &error);
     if (error) vcl->context = NULL; /* outputs of failed calls are undefined */
     return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
 }
 
-static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *place) {
+static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *entry) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
-    vd__cl_command_queue given = NULL;
+    vd__cl_command_queue existing = NULL;
     int32_t error = 0;
-    vd_result r = vd__cl_context_get(dev, place, &given);
+    vd_result r = vd__cl_context_get(dev, entry, &existing);
     if (r) return r;
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
         vd__cl_queue *q = &vcl->queues[i];
-        if (i && !(dev->info.features & VD_FEATURE_QUEUES)) given = vcl->queues[0].handle;
-        else if (i) given = NULL;
-        q->handle = given ? given : vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
-        if (given) error = vcl->cl->clRetainCommandQueue(given);
+        /* without VD_FEATURE_QUEUES all queues share a command queue */
+        if (i && !(dev->info.features & VD_FEATURE_QUEUES)) existing = vcl->queues[0].handle;
+        else if (i) existing = NULL;
+        q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
+        if (existing) error = vcl->cl->clRetainCommandQueue(existing);
         if (error) q->handle = NULL;
         q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
         if (!q->marks) return vd__fail_memory(NULL, NULL, 0);
         q->capacity = VD__CL_MARKS;
     }
-    if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, place->device, 0, &error);
+    if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
     if (error) vcl->aside = NULL;
     return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
@@ -7269,24 +7305,25 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
         for (index = 0; index < (int)cl->count && cl->places[index].device != driver->host->cl_device;) index++;
     if (index == (int)cl->count)
         return vd__fail(VD_ERROR_NO_DEVICE, "the desc's cl_device is none of the %u devices here", cl->count);
-    const vd__cl_place *place = &cl->places[index];
+    const vd__cl_place *entry = &cl->places[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
-    vd_result result = vd__cl_device_usable(cl, place->device, &dev->info);
+    vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
     if (result) return result;
     vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
     if (!vcl) return vd__fail_memory(NULL, NULL, 0);
     dev->driver = driver;
     dev->native = vcl;
     vcl->cl = cl;
-    vcl->id = place->device;
+    vcl->id = entry->device;
     vcl->align = dev->info.limits.binding_alignment;
-    vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_shares(cl, vcl->id, &dev->info);
+    vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, vcl->id, &dev->info);
     dev->shares = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_OUT;
     if (dev->info.shared_memory) dev->shares |= 1u << VD__SHARE_HOST;
-    dev->copies_to_host = dev->info.type == VD_DEVICE_CPU; /* others are quicker with memory that the driver knows */
+    /* other devices copy faster to memory that the driver has allocated */
+    dev->copies_to_host = dev->info.type == VD_DEVICE_CPU;
     vd__cl_options(vcl, &dev->info);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
-    result = vd__cl_device_start(dev, place);
+    result = vd__cl_device_start(dev, entry);
     if (result) vd__cl_device_close(dev);
     return result;
 }
@@ -7301,7 +7338,8 @@ static void vd__cl_device_close(vd__device *dev) {
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
         vd__cl_queue *queue = &vcl->queues[i];
         if (queue->handle) vcl->cl->clFinish(queue->handle);
-        for (uint32_t m = 0; m < queue->count; m++) vcl->cl->clReleaseEvent(queue->marks[(queue->first + m) & (queue->capacity - 1)].event);
+        for (uint32_t m = 0; m < queue->count; m++)
+            vcl->cl->clReleaseEvent(queue->marks[(queue->first + m) & (queue->capacity - 1)].event);
         if (queue->handle) vcl->cl->clReleaseCommandQueue(queue->handle);
         vd__mutex_destroy(&queue->lock);
         vd__free(vd__cl_allocator(dev), queue->marks);
@@ -7315,21 +7353,23 @@ static void vd__cl_device_close(vd__device *dev) {
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl memory
-/* Blocks and buffers.
+/* Memory blocks and buffers.
 
-   A buffer object may not be used by the device while it is mapped, so what the host maps is not what kernels see: device blocks are plain buffer objects,
-   and the memories in them are sub-buffers, which copies to and from the host's address of staging memory read and write. Where memory is shared there is
-   one kind of it, used by address everywhere. */
+   The device must not use a buffer object while the host maps it. Therefore staging blocks are always mapped, and
+   copies use them by their host address only. Device blocks are plain buffer objects; the buffers in them are
+   sub-buffers. With shared virtual memory there is a single memory type, which host and device use by address. */
 
 #if VD__HAS_OPENCL
 enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK }; /* memory types */
 
 /* ---- blocks ---- */
 
-/* The driver would find the memory at the first use, when it is too late to say that there is none. */
-static int32_t vd__cl_block_claim(const vd__cl_device *vcl, vd__cl_mem buffer) {
+/* Makes the driver allocate the memory of a buffer now. It would otherwise do so at the first use, when a lack of
+   memory cannot be reported any more. */
+static int32_t vd__cl_block_commit(const vd__cl_device *vcl, vd__cl_mem buffer) {
     vd__cl_event event = NULL;
-    int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->aside, 1, &buffer, VD__CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, &event);
+    int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->aside, 1, &buffer,
+                                                        VD__CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, &event);
     if (error) return error;
     error = vcl->cl->clWaitForEvents(1, &event);
     vcl->cl->clReleaseEvent(event);
@@ -7343,66 +7383,78 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     block->mapped = NULL;
     block->host_cached = block->coherent = true;
     if (block->type == VD__CL_SHARED_BLOCK) {
-        block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
+        block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(
+            vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
         if (block->mapped) return VD_OK;
         return vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
                                            VD__U(block->size)));
     }
-    vd__cl_mem buffer = vcl->cl->clCreateBuffer(vcl->context, staging ? VD__CL_MEM_READ_WRITE | VD__CL_MEM_ALLOC_HOST_PTR : VD__CL_MEM_READ_WRITE,
+    vd__cl_mem buffer = vcl->cl->clCreateBuffer(
+        vcl->context, staging ? VD__CL_MEM_READ_WRITE | VD__CL_MEM_ALLOC_HOST_PTR : VD__CL_MEM_READ_WRITE,
         (size_t)block->size, NULL, &error);
     if (error) return vd__cl_fail(error, "clCreateBuffer of %llu bytes", VD__U(block->size));
-    if (!staging) error = vd__cl_block_claim(vcl, buffer);
+    if (!staging) error = vd__cl_block_commit(vcl, buffer);
     else {
-        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL,
-            NULL, &error);
+        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(
+            vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL, NULL, &error);
     }
     block->native[0] = (uintptr_t)buffer;
     if (!error) return VD_OK;
     vcl->cl->clReleaseMemObject(buffer);
     block->mapped = NULL;
-    return vd__cl_fail(error, "%s of %llu bytes", staging ? "clEnqueueMapBuffer" : "clEnqueueMigrateMemObjects", VD__U(block->size));
+    return vd__cl_fail(error, "%s of %llu bytes", staging ? "clEnqueueMapBuffer" : "clEnqueueMigrateMemObjects",
+                       VD__U(block->size));
 }
 
-static int32_t vd__cl_memory_info(const vd__cl_driver *cl, vd__cl_mem object, uint32_t what, uint64_t *out) {
+/* Queries a property of a buffer object that is a number or a pointer. */
+static int32_t vd__cl_memory_info(const vd__cl_driver *cl, vd__cl_mem object, uint32_t query, uint64_t *out) {
     union { uint64_t wide; size_t size; uint32_t narrow; void *pointer; } value;
     size_t size = 0;
     value.wide = 0;
-    int32_t error = cl->clGetMemObjectInfo(object, what, sizeof value, &value, &size);
+    int32_t error = cl->clGetMemObjectInfo(object, query, sizeof value, &value, &size);
     *out = size == sizeof value.narrow ? value.narrow : value.wide;
     return error;
 }
 
-/* native[0]: the buffer object that parts are made of; native[1]: the caller's, which is the same or a part of it. */
-static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block *block, vd__cl_mem object, uint64_t *offset) {
-    static const uint32_t questions[] = { VD__CL_MEM_TYPE, VD__CL_MEM_CONTEXT, VD__CL_MEM_SIZE, VD__CL_MEM_ASSOCIATED_MEMOBJECT, VD__CL_MEM_OFFSET };
+/* Imports a buffer object of the caller. native[0] is the buffer that sub-buffers are created from. native[1] is the
+   caller's object: the same buffer, or a sub-buffer of it that begins at *offset. */
+static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block *block, vd__cl_mem object,
+                                            uint64_t *offset) {
+    static const uint32_t queries[] = { VD__CL_MEM_TYPE, VD__CL_MEM_CONTEXT, VD__CL_MEM_SIZE,
+                                        VD__CL_MEM_ASSOCIATED_MEMOBJECT, VD__CL_MEM_OFFSET };
     enum { TYPE, CONTEXT, SIZE, PARENT, OFFSET };
-    uint64_t is[VD__COUNT(questions)];
+    uint64_t property[VD__COUNT(queries)];
     int32_t error = 0;
-    for (size_t i = 0; i < VD__COUNT(questions) && !error; i++) error = vd__cl_memory_info(vcl->cl, object, questions[i], &is[i]);
+    for (size_t i = 0; i < VD__COUNT(queries) && !error; i++)
+        error = vd__cl_memory_info(vcl->cl, object, queries[i], &property[i]);
     if (error) return vd__cl_fail(error, "clGetMemObjectInfo of address");
-    if (is[TYPE] != VD__CL_MEM_OBJECT_BUFFER) return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is no buffer");
-    if (is[CONTEXT] != (uintptr_t)vcl->context)
+    if (property[TYPE] != VD__CL_MEM_OBJECT_BUFFER)
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is no buffer");
+    if (property[CONTEXT] != (uintptr_t)vcl->context)
         return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is of another cl_context");
-    if (is[SIZE] < block->size)
+    if (property[SIZE] < block->size)
         return vd__fail(VD_ERROR_INVALID, "the cl_mem in address has %llu bytes, address_offset and the shape take "
-                        "%llu", VD__U(is[SIZE]), VD__U(block->size));
+                        "%llu", VD__U(property[SIZE]), VD__U(block->size));
     error = vcl->cl->clRetainMemObject(object);
     if (error) return vd__cl_fail(error, "clRetainMemObject of address");
-    block->native[0] = is[PARENT] ? is[PARENT] : (uintptr_t)object;
+    block->native[0] = property[PARENT] ? property[PARENT] : (uintptr_t)object;
     block->native[1] = (uintptr_t)object;
-    *offset = is[OFFSET];
+    *offset = property[OFFSET];
     return VD_OK;
 }
 
-/* Where memory is one a driver uses the host's in place. */
-static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+/* Imports a buffer object or host memory. Host memory is imported only if host and device share memory; drivers then
+   use it in place. */
+static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
+                                     uint64_t *offset) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     int32_t error = 0;
     block->type = VD__CL_DEVICE_BLOCK;
     block->host_cached = block->coherent = true;
-    if (need->sharing == VD__SHARE_OBJECT) return vd__cl_block_import_object(vcl, block, vd__cl_unpack(from->handle), offset);
-    vd__cl_mem object = vcl->cl->clCreateBuffer(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_USE_HOST_PTR, (size_t)block->size,
-        (void *)(uintptr_t)from->handle, &error);
+    if (need->sharing == VD__SHARE_OBJECT)
+        return vd__cl_block_import_object(vcl, block, vd__cl_unpack(from->handle), offset);
+    vd__cl_mem object = vcl->cl->clCreateBuffer(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_USE_HOST_PTR,
+                                                (size_t)block->size, (void *)(uintptr_t)from->handle, &error);
     block->native[0] = block->native[1] = error ? 0 : (uintptr_t)object;
     return error ? vd__cl_fail(error, "clCreateBuffer of %llu bytes of the host's", VD__U(block->size)) : VD_OK;
 }
@@ -7413,22 +7465,25 @@ static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd
                     "file descriptor", dev->info.name);
 }
 
-/* The host sees all that was done to memory of its own. */
-static void vd__cl_block_return(const vd__cl_device *vcl, const vd__block *block) {
+/* Makes all that the device wrote visible in host memory that was imported. */
+static void vd__cl_block_write_back(const vd__cl_device *vcl, const vd__block *block) {
     int32_t error = 0;
     vd__cl_mem object = vd__cl_unpack(block->native[1]);
-    void *mapped = vcl->cl->clEnqueueMapBuffer(vcl->aside, object, 1, VD__CL_MAP_READ, 0, (size_t)block->size, 0, NULL, NULL, &error);
+    void *mapped = vcl->cl->clEnqueueMapBuffer(vcl->aside, object, 1, VD__CL_MAP_READ, 0, (size_t)block->size, 0, NULL,
+                                               NULL, &error);
     if (!error) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, object, mapped, 0, NULL, NULL);
     vcl->cl->clFinish(vcl->aside);
 }
 
 static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    if (block->sharing == VD__SHARE_HOST) vd__cl_block_return(vcl, block);
-    if (block->sharing == VD__SHARE_HOST || block->sharing == VD__SHARE_OBJECT) vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[1]));
+    if (block->sharing == VD__SHARE_HOST) vd__cl_block_write_back(vcl, block);
+    if (block->sharing == VD__SHARE_HOST || block->sharing == VD__SHARE_OBJECT)
+        vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[1]));
     else if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
     else {
-        if (block->mapped) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL, NULL);
+        if (block->mapped)
+            vcl->cl->clEnqueueUnmapMemObject(vcl->aside, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL, NULL);
         if (block->mapped) vcl->cl->clFinish(vcl->aside);
         vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[0]));
     }
@@ -7443,7 +7498,7 @@ static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* ---- memory types ---- */
 
-/* Memory that both sides use at any time exists only where it is shared. */
+/* Memory for use by host and device at the same time (VD__MEMORY_SHARED) exists only with shared virtual memory. */
 static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
     if (vd__cl_device_of(dev)->shared && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
     if (kind == VD__MEMORY_SHARED) return 0;
@@ -7460,28 +7515,31 @@ static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__need *
     return VD_OK;
 }
 
-/* A part of a block as a buffer object of its own; NULL with the error. */
-static vd__cl_mem vd__cl_part(const vd__cl_device *vcl, const vd__block *block, uint64_t offset, uint64_t size, int32_t *error) {
+/* Creates a sub-buffer of a block. If *error is not 0, the result is undefined. */
+static vd__cl_mem vd__cl_part(const vd__cl_device *vcl, const vd__block *block, uint64_t offset, uint64_t size,
+                              int32_t *error) {
     vd__cl_region region;
     region.origin = (size_t)offset;
     region.size = (size_t)size;
-    return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE, VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
+    return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE,
+                                      VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
 }
 
-/* native[0]: the buffer object, 0 where the memory is used by the host's address, native[1]. */
+/* native[0] is the buffer object, or 0 if the memory is used by its host address, native[1]. */
 static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
     int32_t error = 0;
     m->native[0] = 0;
     m->native[1] = (uintptr_t)m->block->mapped + m->offset;
     if (m->block->type != VD__CL_DEVICE_BLOCK) return VD_OK;
-    if (m->block->native[1]) { /* the caller's, with a reference for each of the two */
+    if (m->block->native[1]) { /* imported: the block and the memory hold a reference each */
         error = vd__cl_device_of(dev)->cl->clRetainMemObject(vd__cl_unpack(m->block->native[1]));
         m->native[0] = error ? 0 : m->block->native[1];
         return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
     }
     m->native[0] = (uintptr_t)vd__cl_part(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
     if (error) m->native[0] = 0;
-    return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset)) : VD_OK;
+    return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset))
+                 : VD_OK;
 }
 
 static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
@@ -7491,42 +7549,46 @@ static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl kernel
-/* Programs from source or from the cache, and what is set on their kernels. */
+/* Builds programs from source or from cached binaries, and finds their kernels. */
 
 #if VD__HAS_OPENCL
 typedef struct vd__cl_kernel {
     vd__cl_program program;
     vd__cl_kernel_id handle;
-    vd__mutex lock;            /* arguments are set on the kernel and taken at the launch */
+    vd__mutex lock;            /* held while arguments are set and until the launch, which reads them */
     size_t local[3];
     uint32_t binding_count, value_bytes;
     bool values_set;
-    uint64_t *set;             /* keys of the bindings that are set; 0: none */
-    uint8_t *values;           /* that are set */
+    uint64_t *set;             /* by binding: key of the argument that is set on the kernel; 0: none */
+    uint8_t *values;           /* argument block that is set on the kernel, if values_set */
 } vd__cl_kernel;
 
-static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) { return (vd__cl_kernel *)(uintptr_t)code->native[0]; }
+static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
+    return (vd__cl_kernel *)(uintptr_t)code->native[0];
+}
 
 /* ---- programs ---- */
 
-/* Everything that a program's binary depends on. */
+/* Adds everything that the program's binary depends on to a cache key. */
 static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc, vd__cache_key *key) {
-    static const uint32_t texts[] = { VD__CL_DEVICE_NAME, VD__CL_DEVICE_VERSION, VD__CL_DRIVER_VERSION };
+    static const uint32_t queries[] = { VD__CL_DEVICE_NAME, VD__CL_DEVICE_VERSION, VD__CL_DRIVER_VERSION };
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    const vd__cl_place *place = &vd__cl_driver_of(dev->driver)->places[dev->info.index];
+    const vd__cl_place *entry = &vd__cl_driver_of(dev->driver)->places[dev->info.index];
     char text[1024] = "";
-    vcl->cl->clGetPlatformInfo(place->platform, VD__CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
+    vcl->cl->clGetPlatformInfo(entry->platform, VD__CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
     vd__cache_add_text(key, text);
-    for (size_t i = 0; i < VD__COUNT(texts); i++) {
-        vd__cl_text(vcl->cl, place->device, texts[i], text, sizeof text);
+    for (size_t i = 0; i < VD__COUNT(queries); i++) {
+        vd__cl_text(vcl->cl, entry->device, queries[i], text, sizeof text);
         vd__cache_add_text(key, text);
     }
     vd__cache_add_text(key, vcl->options);
     vd__cache_add(key, desc->code, desc->code_size);
 }
 
-/* The error of a build, with the log. */
-static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program program, int32_t error) {
+/* Reports a failed build: the build log goes to the context's log, its first error into the error text. Returns the
+   error code. */
+static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program program,
+                                     int32_t error) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     size_t size = 0;
     vcl->cl->clGetProgramBuildInfo(program, vcl->id, VD__CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
@@ -7541,9 +7603,10 @@ static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc
     return error ? vd__cl_fail(error, "clBuildProgram") : VD_ERROR_COMPILE;
 }
 
-/* PoCL has clang read 18,000 lines of declarations before each program, which takes 90 ms, but skips them where their guard is defined. Programs that call
-   nothing else than these functions bring their declarations along; what clang itself knows needs none. */
-static const char *const vd__cl_brief[][2] = {
+/* PoCL lets clang parse 18,000 lines of built-in declarations before each program, which takes 90 ms. It skips them
+   if their include guard is defined. A program that calls only functions of this table is built with the guard
+   defined and with the declarations it needs. Names with an empty declaration are known to clang. */
+static const char *const vd__cl_declarations[][2] = {
     { "barrier", "void __attribute__((overloadable, convergent)) barrier(cl_mem_fence_flags);\n" },
     { "fma", "float __attribute__((overloadable, const)) fma(float, float, float);\n"
              "float2 __attribute__((overloadable, const)) fma(float2, float2, float2);\n"
@@ -7558,56 +7621,65 @@ static const char *const vd__cl_brief[][2] = {
     { "get_local_id", "size_t __attribute__((overloadable, const)) get_local_id(uint);\n" },
     { "get_local_size", "size_t __attribute__((overloadable, const)) get_local_size(uint);\n" },
     { "get_num_groups", "size_t __attribute__((overloadable, const)) get_num_groups(uint);\n" },
-    { "__attribute__", "" }, { "reqd_work_group_size", "" }, { "if", "" }, { "for", "" }, { "while", "" }, { "switch", "" }, { "return", "" }
+    { "__attribute__", "" }, { "reqd_work_group_size", "" },
+    { "if", "" }, { "for", "" }, { "while", "" }, { "switch", "" }, { "return", "" }
 };
-enum { VD__CL_BRIEF = sizeof vd__cl_brief / sizeof vd__cl_brief[0] };
+enum { VD__CL_DECLARATIONS = sizeof vd__cl_declarations / sizeof vd__cl_declarations[0] };
 
-static bool vd__cl_in_name(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool vd__cl_is_name_char(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-/* Bit i: what calls the function of row i or might, since its name stands before a parenthesis; 0: or another one than the kernel itself. */
+/* Returns which functions of the table a program calls: bit i for row i. A name before a parenthesis is taken for a
+   call, except for the kernel's own. Returns 0 if the program calls anything else. */
 static uint32_t vd__cl_calls(const vd_kernel_desc *desc) {
     const char *text = (const char *)desc->code;
-    size_t own = desc->entry ? strlen(desc->entry) : 0, row, at, begin;
+    size_t entry_length = desc->entry ? strlen(desc->entry) : 0, row, i, begin;
     uint32_t calls = 0;
-    for (at = 0; at < desc->code_size; at++) {
-        for (begin = at; at < desc->code_size && vd__cl_in_name(text[at]);) at++;
-        if (at == begin || at == desc->code_size || text[at] != '(') continue;
-        if (at - begin == own && memcmp(text + begin, desc->entry, own) == 0) continue;
-        for (row = 0; row < VD__CL_BRIEF; row++)
-            if (strlen(vd__cl_brief[row][0]) == at - begin && memcmp(text + begin, vd__cl_brief[row][0], at - begin) == 0) break;
-        if (row == VD__CL_BRIEF) return 0;
+    for (i = 0; i < desc->code_size; i++) {
+        for (begin = i; i < desc->code_size && vd__cl_is_name_char(text[i]);) i++;
+        if (i == begin || i == desc->code_size || text[i] != '(') continue;
+        if (i - begin == entry_length && memcmp(text + begin, desc->entry, entry_length) == 0) continue;
+        for (row = 0; row < VD__CL_DECLARATIONS; row++)
+            if (strlen(vd__cl_declarations[row][0]) == i - begin
+                && memcmp(text + begin, vd__cl_declarations[row][0], i - begin) == 0)
+                break;
+        if (row == VD__CL_DECLARATIONS) return 0;
         calls |= 1u << row;
     }
     return calls;
 }
 
-/* The program by its own declarations; NULL where that cannot be, on which nothing is said. */
-static vd__cl_program vd__cl_program_briefly(const vd__device *dev, const vd_kernel_desc *desc) {
+/* Builds a program with only the declarations that it needs, if the driver is PoCL. Returns NULL without an error
+   text if that is not possible. */
+static vd__cl_program vd__cl_program_with_declarations(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    const char *part[VD__CL_BRIEF + 1];
-    size_t size[VD__CL_BRIEF + 1];
+    const char *texts[VD__CL_DECLARATIONS + 1];
+    size_t lengths[VD__CL_DECLARATIONS + 1];
     char options[sizeof vcl->options + 16];
     int32_t error = 0;
-    uint32_t calls = strncmp(dev->info.driver, "Portable Computing Language", 27) == 0 ? vd__cl_calls(desc) : 0, count = 0, i;
+    uint32_t calls = strncmp(dev->info.driver, "Portable Computing Language", 27) == 0 ? vd__cl_calls(desc) : 0;
+    uint32_t count = 0;
     if (!calls) return NULL;
-    for (i = 0; i < VD__CL_BRIEF; i++) if (calls >> i & 1) part[count++] = vd__cl_brief[i][1];
-    for (i = 0; i < count; i++) size[i] = strlen(part[i]);
-    part[count] = (const char *)desc->code;
-    size[count++] = desc->code_size;
+    for (uint32_t i = 0; i < VD__CL_DECLARATIONS; i++)
+        if (calls >> i & 1) texts[count++] = vd__cl_declarations[i][1];
+    for (uint32_t i = 0; i < count; i++) lengths[i] = strlen(texts[i]);
+    texts[count] = (const char *)desc->code;
+    lengths[count++] = desc->code_size;
     snprintf(options, sizeof options, "%s -D_OPENCL_H_", vcl->options);
-    vd__cl_program program = vcl->cl->clCreateProgramWithSource(vcl->context, count, part, size, &error);
+    vd__cl_program program = vcl->cl->clCreateProgramWithSource(vcl->context, count, texts, lengths, &error);
     if (error) return NULL;
     if (!vcl->cl->clBuildProgram(program, 1, &vcl->id, options, NULL, NULL)) return program;
     vcl->cl->clReleaseProgram(program);
     return NULL;
 }
 
-/* NULL, with the error text set, where it does not compile. */
+/* Returns NULL and sets *result and the error text if the program does not compile. */
 static vd__cl_program vd__cl_program_from_source(const vd__device *dev, const vd_kernel_desc *desc, vd_result *result) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const char *source = (const char *)desc->code;
     int32_t error = 0;
-    vd__cl_program program = vd__cl_program_briefly(dev, desc);
+    vd__cl_program program = vd__cl_program_with_declarations(dev, desc);
     if (program) return program;
     program = vcl->cl->clCreateProgramWithSource(vcl->context, 1, &source, &desc->code_size, &error);
     if (error) {
@@ -7621,7 +7693,7 @@ static vd__cl_program vd__cl_program_from_source(const vd__device *dev, const vd
     return NULL;
 }
 
-/* NULL where there is no usable binary. */
+/* Returns NULL if there is no usable binary. */
 static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd__cache_key *key) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -7638,7 +7710,8 @@ static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd_
     return NULL;
 }
 
-static void vd__cl_program_keep(const vd__device *dev, const vd__cache_key *key, vd__cl_program program) {
+/* Stores the program's binary in the cache. Errors are ignored. */
+static void vd__cl_program_store(const vd__device *dev, const vd__cache_key *key, vd__cl_program program) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
     size_t size = 0;
@@ -7657,13 +7730,13 @@ static vd_result vd__cl_program_create(const vd__device *dev, const vd_kernel_de
     *out = cached ? vd__cl_program_from_cache(dev, &key) : NULL;
     if (*out) return VD_OK;
     *out = vd__cl_program_from_source(dev, desc, &result);
-    if (*out && cached) vd__cl_program_keep(dev, &key, *out);
+    if (*out && cached) vd__cl_program_store(dev, &key, *out);
     return result;
 }
 
 /* ---- kernels ---- */
 
-/* The kernel that the desc names, or the only one. */
+/* Finds the kernel that desc->entry names, or the only kernel of the program. */
 static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     uint32_t count = 0;
     int32_t error = 0;
@@ -7682,38 +7755,46 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
 }
 
-/* Whether parameters and local size are those of the desc. */
-static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, const vd__cl_kernel *kernel) {
+/* Checks the number of parameters and the local size against `desc`. */
+static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc,
+                                     const vd__cl_kernel *kernel) {
     uint32_t count = 0, wanted = kernel->binding_count + (kernel->value_bytes ? 1 : 0);
     const uint32_t *size = desc->local_size;
-    size_t fixed[3] = { 0, 0, 0 }, most = 0;
+    size_t required_size[3] = { 0, 0, 0 }, max_invocations = 0;
     int32_t error = vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
-    if (!error) error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof fixed, fixed, NULL);
-    if (!error) error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (!error)
+        error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                                                  sizeof required_size, required_size, NULL);
+    if (!error)
+        error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE,
+                                                  sizeof max_invocations, &max_invocations, NULL);
     if (error) return vd__cl_fail(error, "asking for the parameters of the kernel");
     if (count != wanted) {
         return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted,
                         kernel->binding_count, kernel->value_bytes ? " and the block of values" : "");
     }
-    if (fixed[0] && (fixed[0] != size[0] || fixed[1] != size[1] || fixed[2] != size[2])) {
+    if (required_size[0]
+        && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
         return vd__fail(VD_ERROR_INVALID, "local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0],
-                        size[1], size[2], (unsigned)fixed[0], (unsigned)fixed[1], (unsigned)fixed[2]);
+                        size[1], size[2], (unsigned)required_size[0], (unsigned)required_size[1],
+                        (unsigned)required_size[2]);
     }
-    if (fixed[0]) return VD_OK; /* the compiler saw to it; NVIDIA's answer to the next question is the 256 of kernels that do not say their size */
-    if (!most || (uint64_t)size[0] * size[1] * size[2] <= most) return VD_OK;
+    /* the compiler has checked this size, and NVIDIA reports a maximum of 256 regardless of it */
+    if (required_size[0]) return VD_OK;
+    if (!max_invocations || (uint64_t)size[0] * size[1] * size[2] <= max_invocations) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "a local size of %u x %u x %u, with what the kernel needs the device can run "
-                    "%u invocations", size[0], size[1], size[2], (unsigned)most);
+                    "%u invocations", size[0], size[1], size[2], (unsigned)max_invocations);
 }
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    uint64_t parameters = kernel->binding_count * sizeof(void *) + kernel->value_bytes;
-    uint64_t most = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
+    uint64_t parameter_bytes = kernel->binding_count * sizeof(void *) + kernel->value_bytes;
+    uint64_t max_bytes = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     for (int i = 0; i < 3; i++) kernel->local[i] = desc->local_size[i];
-    if (parameters > most) {
+    if (parameter_bytes > max_bytes) {
         return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and %u bytes of values take %llu bytes of parameters, the "
-                        "device's limit is %llu", kernel->binding_count, kernel->value_bytes, VD__U(parameters),
-                        VD__U(most));
+                        "device's limit is %llu", kernel->binding_count, kernel->value_bytes, VD__U(parameter_bytes),
+                        VD__U(max_bytes));
     }
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
     if (!result) result = vd__cl_kernel_find(vcl, desc, kernel);
@@ -7723,13 +7804,14 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
 static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     uint32_t bindings = 0;
     for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
-    size_t keys = bindings * sizeof(uint64_t);
-    vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev), sizeof *kernel + keys + desc->value_bytes);
+    size_t key_bytes = bindings * sizeof(uint64_t);
+    vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev),
+                                                              sizeof *kernel + key_bytes + desc->value_bytes);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     kernel->binding_count = bindings;
     kernel->value_bytes = desc->value_bytes;
     kernel->set = (uint64_t *)(void *)(kernel + 1);
-    kernel->values = (uint8_t *)(kernel + 1) + keys;
+    kernel->values = (uint8_t *)(kernel + 1) + key_bytes;
     vd__mutex_init(&kernel->lock);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__cl_kernel_start(dev, desc, kernel);
