@@ -8281,7 +8281,7 @@ static const vd__backend *const vd__backends[] = {
     &vd__backend_dummy
 };
 
-static bool vd__same_text(const char *a, const char *b, size_t count) {
+static bool vd__text_equal_nocase(const char *a, const char *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
         int x = (unsigned char)a[i], y = (unsigned char)b[i];
         if (x >= 'A' && x <= 'Z') x += 'a' - 'A';
@@ -8295,12 +8295,12 @@ static bool vd__same_text(const char *a, const char *b, size_t count) {
 static bool vd__text_contains(const char *text, const char *part) {
     size_t length = strlen(part);
     for (; *text; text++)
-        if (vd__same_text(text, part, length)) return true;
+        if (vd__text_equal_nocase(text, part, length)) return true;
     return false;
 }
 
 /* By number, those left out included. */
-static const char *const vd__backend_words[] = { "", "vulkan", "dummy", "cuda", "opencl" };
+static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cuda", "opencl" };
 
 enum { VD__BACKEND_TEXT = 64 };
 
@@ -8319,7 +8319,7 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
     *out = NULL;
     if (desc->backend == VD_BACKEND_DEFAULT && !name) return VD_OK;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
-        bool wanted = desc->backend != VD_BACKEND_DEFAULT ? vd__backends[i]->id == desc->backend : vd__same_text(name, vd__backends[i]->name, SIZE_MAX);
+        bool wanted = desc->backend != VD_BACKEND_DEFAULT ? vd__backends[i]->id == desc->backend : vd__text_equal_nocase(name, vd__backends[i]->name, SIZE_MAX);
         if (!wanted) continue;
         *out = vd__backends[i];
         return VD_OK;
@@ -8332,11 +8332,11 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
 }
 
 /* The features that VKDISPATCH_DISABLE lists. */
-static vd_result vd__disable_listed(const char *list, uint64_t *out) {
+static vd_result vd__parse_disable(const char *list, uint64_t *out) {
     while (*list) {
         size_t length = strcspn(list, ","), i = 0;
         while (i < VD__COUNT(vd__feature_names) && (!vd__feature_names[i] || strlen(vd__feature_names[i]) != length ||
-               !vd__same_text(list, vd__feature_names[i], length))) i++;
+               !vd__text_equal_nocase(list, vd__feature_names[i], length))) i++;
         if (length && i == VD__COUNT(vd__feature_names))
             return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DISABLE has '%.*s', which is no feature's name; "
                             "vd_feature_name gives them, f64 for instance, and commas part them",
@@ -8348,31 +8348,31 @@ static vd_result vd__disable_listed(const char *list, uint64_t *out) {
 }
 
 /* `*choice`: which of two words the environment has, from 1 on; 0 if it has none. */
-static vd_result vd__one_of_two(const char *variable, const char *first, const char *second, int *choice) {
+static vd_result vd__environment_choice(const char *variable, const char *first, const char *second, int *choice) {
     const char *text = vd__environment(variable);
-    *choice = !text ? 0 : vd__same_text(text, first, SIZE_MAX) ? 1 : 2;
-    if (*choice < 2 || vd__same_text(text, second, SIZE_MAX)) return VD_OK;
+    *choice = !text ? 0 : vd__text_equal_nocase(text, first, SIZE_MAX) ? 1 : 2;
+    if (*choice < 2 || vd__text_equal_nocase(text, second, SIZE_MAX)) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "%s is '%s'; the choices are: %s, %s", variable, text, first, second);
 }
 
 /* What the caller does not want of the device, and how it is to copy. All of it is read before a backend is opened, and whichever that will be: of a wrong word
    in a backend of its own it would be said that the backend does not work, and another be taken. */
-static vd_result vd__select_manner(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
+static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
     const char *list = vd__environment("VKDISPATCH_DISABLE");
     int buffers = 0;
     *disable = desc->disable;
-    vd_result r = list ? vd__disable_listed(list, disable) : VD_OK;
-    if (!r) r = vd__one_of_two("VKDISPATCH_BUFFERS", "binding", "address", &buffers);
-    if (!r) r = vd__one_of_two("VKDISPATCH_COPIES", "kernel", "driver", &host->copies);
+    vd_result r = list ? vd__parse_disable(list, disable) : VD_OK;
+    if (!r) r = vd__environment_choice("VKDISPATCH_BUFFERS", "binding", "address", &buffers);
+    if (!r) r = vd__environment_choice("VKDISPATCH_COPIES", "kernel", "driver", &host->copies);
     if (buffers == 1) *disable |= VD_FEATURE_ADDRESS;
     return r;
 }
 
 /* Index -1 and name NULL: the best; an index beyond an int is INT32_MAX. `number` is the index as VKDISPATCH_DEVICE has it, NULL if the desc has it. */
-typedef struct vd__wish { int index; const char *name, *number, *source; } vd__wish;
+typedef struct vd__device_request { int index; const char *name, *number, *source; } vd__device_request;
 
-static vd__wish vd__device_wish(const vd_context_desc *desc) {
-    vd__wish wish = { -1, NULL, NULL, "the desc" };
+static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
+    vd__device_request wish = { -1, NULL, NULL, "the desc" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
     if (desc->cl_device) return wish; /* the backend finds it */
     if (desc->device) wish.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
@@ -8391,14 +8391,14 @@ static vd__wish vd__device_wish(const vd_context_desc *desc) {
 }
 
 /* Discrete before integrated, virtual, CPU and others; more memory wins a tie; 0: not what is wished for. */
-static double vd__device_score(const vd_device_info *info, const vd__wish *wish) {
+static double vd__device_score(const vd_device_info *info, const vd__device_request *wish) {
     static const double by_type[] = { 1, 5, 4, 3, 2 };
     if (wish->index >= 0 && info->index != wish->index) return 0;
     if (wish->name && !vd__text_contains(info->name, wish->name)) return 0;
     return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
 }
 
-static vd_result vd__no_such_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos, int count, const vd__wish *wish) {
+static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos, int count, const vd__device_request *wish) {
     char names[512] = "none";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof names; i++)
@@ -8412,7 +8412,7 @@ static vd_result vd__no_such_device(const vd__driver *driver, const vd_context_d
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
-static vd_result vd__open_machine(vd__machine *m, const vd_context_desc *desc, int index, uint64_t disable) {
+static vd_result vd__open_context_device(vd__machine *m, const vd_context_desc *desc, int index, uint64_t disable) {
     memset(&m->device, 0, sizeof m->device);
     m->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
     vd_result r = m->ctx->driver.backend->device_open(&m->ctx->driver, index, disable, &m->device);
@@ -8422,7 +8422,7 @@ static vd_result vd__open_machine(vd__machine *m, const vd_context_desc *desc, i
 }
 
 /* Opens the devices that the desc lists, all or none. */
-static vd_result vd__open_listed(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
+static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
     for (; opened < ctx->machine_count && !r; opened++) {
@@ -8430,7 +8430,7 @@ static vd_result vd__open_listed(vd_context *ctx, const vd_context_desc *desc, u
         if (number < 1 || number > count)
             r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened, number, ctx->driver.backend->name,
                          count);
-        else r = vd__open_machine(&ctx->machines[opened], desc, number - 1, disable);
+        else r = vd__open_context_device(&ctx->machines[opened], desc, number - 1, disable);
         if (r) break;
     }
     while (r && opened) ctx->driver.backend->device_close(&ctx->machines[--opened].device);
@@ -8439,7 +8439,7 @@ static vd_result vd__open_listed(vd_context *ctx, const vd_context_desc *desc, u
 
 /* Opens the best of the devices that are wished for; where that fails, the next. */
 static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos, int count) {
-    vd__wish wish = vd__device_wish(desc);
+    vd__device_request wish = vd__device_request_of(desc);
     vd_result r = VD_ERROR_NO_DEVICE;
     bool found = false;
     for (;;) {
@@ -8453,13 +8453,13 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         }
         if (best < 0) break;
         found = true;
-        r = vd__open_machine(&ctx->machines[0], desc, infos[best].index, disable);
+        r = vd__open_context_device(&ctx->machines[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name,
                  infos[best].name, vd__error_join());
         infos[best].index = -1;
     }
-    return found ? r : vd__no_such_device(&ctx->driver, desc, infos, count, &wish);
+    return found ? r : vd__fail_no_device(&ctx->driver, desc, infos, count, &wish);
 }
 
 static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc, uint64_t disable) {
@@ -8474,7 +8474,7 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     else {
         int there = backend->driver_devices(&ctx->driver, infos, count);
         if (there > count) there = count;
-        r = desc->device_count ? vd__open_listed(ctx, desc, disable, there) : vd__open_device(ctx, desc, disable, infos, there);
+        r = desc->device_count ? vd__open_device_list(ctx, desc, disable, there) : vd__open_device(ctx, desc, disable, infos, there);
     }
     vd__free(&ctx->host.allocator, infos);
     if (r) backend->driver_close(&ctx->driver);
@@ -8488,7 +8488,7 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
     char reasons[768] = "";
     size_t used = 0;
     vd_result r = vd__select_backend(desc, &wanted), first = VD_OK;
-    if (!r) r = vd__select_manner(&ctx->host, desc, &disable);
+    if (!r) r = vd__select_options(&ctx->host, desc, &disable);
     if (r) return r;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
         const vd__backend *backend = vd__backends[i];
@@ -9489,7 +9489,7 @@ static VD__COLD void vd__visit_end(const vd__visit *v) {
 }
 
 /* Whether this thread is in a function of the caller's from which `call` would hang or destroy what is in use, or the context is going away. */
-static VD__COLD vd_result vd__visit_check(const vd_context *ctx, const char *call, bool any) {
+static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any) {
     const vd__visit *v = vd__visits;
     while (v && (v->ctx != ctx || !(v->alone || any))) v = v->outer;
     if (v)
@@ -9500,7 +9500,7 @@ static VD__COLD vd_result vd__visit_check(const vd_context *ctx, const char *cal
 }
 
 /* Whether this thread is in a function of the caller's that a call of the context called. */
-static bool vd__visits_context(const vd_context *ctx) {
+static bool vd__callback_is_running(const vd_context *ctx) {
     const vd__visit *v = vd__visits;
     while (v && v->ctx != ctx) v = v->outer;
     return v != NULL;
@@ -9524,7 +9524,7 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (vd__context_lost(ctx))
         return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "the device '%s' was lost earlier",
                              ctx->machines->device.info.name);
-    return vd__visit_check(ctx, call, false);
+    return vd__callback_check(ctx, call, false);
 }
 
 /* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
@@ -9880,7 +9880,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
-static vd_result vd__hidden_info_check(const vd_kernel_desc *desc, int i) {
+static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     const vd_hidden_info *h = &desc->hidden[i];
     bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE, ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_OUTPUT;
     bool output = h->kind == VD_HIDDEN_OUTPUT;
@@ -9912,7 +9912,7 @@ static VD__COLD vd_type vd__format_type(const char **at) {
 }
 
 static bool vd__is_float(vd_type type) { return (type & 15u) >= VD_F16 && (type & 15u) <= VD_F64; }
-static uint32_t vd__format_parts(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
+static uint32_t vd__format_components(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
 
 /* The conversion behind a '%', as snprintf wants it: integers as long long. Its letter; 0: there is no such. */
 static VD__COLD char vd__format_spec(const char **at, char spec[24]) {
@@ -9940,7 +9940,7 @@ static VD__COLD bool vd__format_read(const char *at, vd__format *out) {
         if (type == VD_BYTES || (*at != ':' && *at != ' ')) return false;
         at += *at == ' ';
         out->types[out->type_count++] = (uint16_t)type;
-        out->words = (uint16_t)(out->words + vd__format_parts(type) * (vd__scalar_size(type) == 8 ? 2 : 1));
+        out->words = (uint16_t)(out->words + vd__format_components(type) * (vd__scalar_size(type) == 8 ? 2 : 1));
     }
     out->text = ++at;
     while (!out->assertion && (at = strchr(at, '%')) != NULL) {
@@ -9994,7 +9994,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         bindings += desc->args[i].kind == VD_ARG_BINDING;
     }
     for (int i = 0; i < desc->hidden_count; i++) {
-        vd_result r = vd__hidden_info_check(desc, i);
+        vd_result r = vd__implicit_info_check(desc, i);
         if (r) return r;
     }
     if (bindings > dev->info.limits.max_bindings)
@@ -10070,7 +10070,7 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
 }
 
 /* From groups to threads. */
-static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__call_extent_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     char text[VD__EXTENT_TEXT];
     if (desc->threads[1] || desc->threads[2])
@@ -10087,7 +10087,7 @@ static VD__COLD vd_result vd__call_groups(vd__call *c, const vd_dispatch_desc *d
     return r;
 }
 
-static VD__COLD vd_result vd__call_both(const vd__kernel *k, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__call_fail_extent(const vd__kernel *k, const vd_dispatch_desc *desc) {
     char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are given",
                          vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
@@ -10098,7 +10098,7 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *des
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &c->machine->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
-    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_both(k, desc);
+    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_fail_extent(k, desc);
     if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
         c->threads[0] = (uint32_t)t[0];
         c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
@@ -10106,7 +10106,7 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *des
         c->split = c->launch.groups[0] > limits->max_groups[0];
         return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
     }
-    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_groups(c, desc);
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_extent_groups(c, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
         uint32_t last = c->threads[i] - 1;
@@ -10124,14 +10124,14 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
 }
 
 /* What an argument is that is neither a buffer nor a value. */
-static VD__COLD vd_result vd__call_no_kind(const vd__kernel *k, int i, const vd_arg *arg) {
+static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
     char is[48] = "empty";
     if (arg->kind != VD_ARG_NONE) snprintf(is, sizeof is, "of kind %d, there is no such kind", (int)arg->kind);
     else if (arg->type) snprintf(is, sizeof is, "a value whose address is NULL");
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name, is);
 }
 
-static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const char *is, vd_type type) {
+static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const char *is, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     char given[40], wanted[40];
@@ -10141,7 +10141,7 @@ static VD__COLD vd_result vd__call_mismatch(const vd__kernel *k, int i, const ch
 }
 
 /* Argument i is in the same memory as an earlier one. */
-static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__access *access, int i) {
+static VD__COLD vd_result vd__call_check_overlap(const vd__call *c, const vd__access *access, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
     for (int j = 0, at = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
@@ -10157,21 +10157,21 @@ static VD__COLD vd_result vd__call_overlap(const vd__call *c, const vd__access *
 }
 
 /* Why an argument is not the buffer that the kernel wants. */
-static VD__COLD vd_result vd__call_no_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_fail_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
-    if (arg->kind == VD_ARG_VALUE) return vd__call_mismatch(k, i, "a value of ", arg->type);
-    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_no_kind(k, i, arg);
+    if (arg->kind == VD_ARG_VALUE) return vd__call_fail_type(k, i, "a value of ", arg->type);
+    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_fail_kind(k, i, arg);
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
                          k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
 /* A view's alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
-static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, const vd__param *p, int i) {
+static VD__APART vd_result vd__call_check_buffer(const vd__call *c, const vd__param *p, int i) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
-    if (p->type != b->type && p->type && b->type) return vd__call_mismatch(k, i, "a buffer of ", b->type);
+    if (p->type != b->type && p->type && b->type) return vd__call_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[c->machine->index].memory.serial)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' does not live on "
                              "device %u (its devices are 0x%x)", i, k->args[i].name, b->name,
@@ -10187,7 +10187,7 @@ static VD__APART vd_result vd__call_odd_buffer(const vd__call *c, const vd__para
     return VD_OK;
 }
 
-static VD__COLD vd_result vd__call_large(const vd__call *c, int i) {
+static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
     const vd__buffer *b = c->buffers[i];
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s' is buffer '%s' of "
                          "%llu bytes, by binding the device sees at most %llu", i, c->kernel->args[i].name, b->name,
@@ -10195,7 +10195,7 @@ static VD__COLD vd_result vd__call_large(const vd__call *c, int i) {
 }
 
 /* Puts a value of four or eight bytes into the block; not 0: another one was there. */
-static inline uint64_t vd__call_put(uint8_t *to, uint64_t bits, bool wide) {
+static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
     uint32_t word = (uint32_t)bits, old_word;
     uint64_t old;
     if (wide) {
@@ -10212,10 +10212,10 @@ static inline uint64_t vd__call_put(uint8_t *to, uint64_t bits, bool wide) {
    among the arguments. */
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_no_buffer(c, ctx, arg, i);
+    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_fail_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
     if (VD__UNLIKELY(b->special || p->type != b->type)) {
-        vd_result r = vd__call_odd_buffer(c, p, i);
+        vd_result r = vd__call_check_buffer(c, p, i);
         if (r) return r;
     }
     vd__storage *storage = b->storage + c->machine->index;
@@ -10225,28 +10225,28 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     access->end = b->offset + b->size;
     access->written = p->written;
     if (p->kind == VD_ARG_ADDRESS) {
-        c->launch.changed |= vd__call_put((uint8_t *)c->values + p->place, storage->memory.address + b->offset, true);
+        c->launch.changed |= vd__call_store((uint8_t *)c->values + p->place, storage->memory.address + b->offset, true);
     } else {
         vd__binding *binding = &c->bindings[p->order];
         binding->memory = &storage->memory;
         binding->offset = b->offset;
         binding->size = b->size; /* exact: a module takes OpArrayLength from it */
         binding->number = p->place;
-        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_large(c, i);
+        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_fail_size(c, i);
     }
     uint64_t memory = (uint64_t)1 << (storage->memory.serial & 63u);
     bool known = (*seen & memory) != 0;
     *seen |= memory;
-    return VD__LIKELY(!known) ? VD_OK : vd__call_overlap(c, access, i);
+    return VD__LIKELY(!known) ? VD_OK : vd__call_check_overlap(c, access, i);
 }
 
 /* Values that are not simply four or eight bytes of the type that the kernel wants. */
-static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int i) {
+static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
-    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__call_mismatch(k, i, "a buffer", 0);
-    if (arg->kind != VD_ARG_VALUE) return vd__call_no_kind(k, i, arg);
-    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_mismatch(k, i, "a value of ", arg->type);
+    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__call_fail_type(k, i, "a buffer", 0);
+    if (arg->kind != VD_ARG_VALUE) return vd__call_fail_kind(k, i, arg);
+    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_fail_type(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes, which vd_value "
                              "passes from host memory", i, info->name, (unsigned)info->size);
@@ -10257,15 +10257,15 @@ static VD__COLD vd_result vd__call_odd_value(vd__call *c, const vd_arg *arg, int
 
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)c->values + p->place;
-    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_odd_value(c, arg, i);
-    if (VD__LIKELY(p->size == 4)) c->launch.changed |= vd__call_put(to, arg->bits, false);
-    else if (p->size == 8) c->launch.changed |= vd__call_put(to, arg->bits, true);
-    else return vd__call_odd_value(c, arg, i);
+    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_value_slow(c, arg, i);
+    if (VD__LIKELY(p->size == 4)) c->launch.changed |= vd__call_store(to, arg->bits, false);
+    else if (p->size == 8) c->launch.changed |= vd__call_store(to, arg->bits, true);
+    else return vd__call_value_slow(c, arg, i);
     return VD_OK;
 }
 
 /* Hidden values, but for the group base, which differs from launch to launch: from `first` on, those of buffers come last. */
-static inline void vd__call_hidden(vd__call *c, int first) {
+static inline void vd__call_implicit(vd__call *c, int first) {
     for (int i = first; i < c->kernel->hidden_count; i++) {
         const vd_hidden_info *h = &c->kernel->hidden[i];
         uint64_t value = 0;
@@ -10279,12 +10279,12 @@ static inline void vd__call_hidden(vd__call *c, int first) {
             uint32_t element = vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
-        c->launch.changed |= vd__call_put((uint8_t *)c->values + h->place, value > UINT32_MAX ? UINT32_MAX : value, false);
+        c->launch.changed |= vd__call_store((uint8_t *)c->values + h->place, value > UINT32_MAX ? UINT32_MAX : value, false);
     }
 }
 
 /* Kernel and extent of a dispatch that is not like the last one. */
-static inline vd_result vd__call_begin(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     c->kernel_id = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     if (!k) return VD_ERROR_INVALID;
@@ -10306,7 +10306,7 @@ static inline vd_result vd__call_begin(vd__call *c, vd_context *ctx, const vd_di
 }
 
 /* Whether a dispatch differs from the last one in nothing but its arguments. */
-static inline bool vd__call_again(const vd__call *c, const vd_dispatch_desc *desc) {
+static inline bool vd__call_repeats(const vd__call *c, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
     uint64_t differs = (t[0] ^ c->given[0]) | (t[1] ^ c->given[1]) | (t[2] ^ c->given[2]) | g[0] | g[1] | g[2] | (c->kernel_id ^ desc->kernel.id);
     return !differs && c->kernel_id && vd__load64(&c->kernel->slot.id) == c->kernel_id && desc->arg_count == c->kernel->arg_count &&
@@ -10339,13 +10339,13 @@ static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
 }
 
 /* The first dispatch of a kernel and extent, and every one of a kernel that prints. */
-static VD__APART vd_result vd__call_first(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    vd_result r = vd__call_begin(c, ctx, desc);
+static VD__APART vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+    vd_result r = vd__call_prepare(c, ctx, desc);
     if (!r) r = vd__call_args(c, ctx, desc->args);
     bool prints = !r && c->kernel->first_format;
     if (prints) r = vd__call_output(c, ctx);
     if (r) return r;
-    vd__call_hidden(c, 0);
+    vd__call_implicit(c, 0);
     c->launch.changed = 1;
     if (!c->split && desc->threads[0] && !prints) c->kernel_id = desc->kernel.id;
     return VD_OK;
@@ -10353,10 +10353,10 @@ static VD__APART vd_result vd__call_first(vd__call *c, vd_context *ctx, const vd
 
 /* Kernel, extent, arguments, the block of values. */
 static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    if (VD__UNLIKELY(!vd__call_again(c, desc))) return vd__call_first(c, ctx, desc);
+    if (VD__UNLIKELY(!vd__call_repeats(c, desc))) return vd__call_resolve_new(c, ctx, desc);
     vd_result r = vd__call_args(c, ctx, desc->args);
     if (VD__UNLIKELY(r)) return r;
-    if (c->kernel->hidden_of_call < c->kernel->hidden_count) vd__call_hidden(c, c->kernel->hidden_of_call);
+    if (c->kernel->hidden_of_call < c->kernel->hidden_count) vd__call_implicit(c, c->kernel->hidden_of_call);
     return VD_OK;
 }
 
@@ -10373,7 +10373,7 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
 
 VD__SMALL
 
-enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_HIDDEN = VD_VALUE_BYTES / 4 };
+enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_IMPLICIT = VD_VALUE_BYTES / 4 };
 
 typedef struct vd__blob { const uint8_t *at; size_t left; bool bad; } vd__blob; /* bad: it asked for more than there is */
 
@@ -10381,12 +10381,12 @@ typedef struct vd__blob { const uint8_t *at; size_t left; bool bad; } vd__blob; 
 typedef struct vd__blob_form {
     vd_kernel_desc desc;
     vd_arg_info args[VD_MAX_ARGS];
-    vd_hidden_info hidden[VD__BLOB_HIDDEN];
+    vd_hidden_info hidden[VD__BLOB_IMPLICIT];
     const char *formats[VD__FORMATS];
 } vd__blob_form;
 
 /* The next `size` bytes, padded to a multiple of 4; NULL past the end. */
-static const uint8_t *vd__blob_take(vd__blob *b, size_t size) {
+static const uint8_t *vd__blob_bytes(vd__blob *b, size_t size) {
     const uint8_t *at = b->at;
     size_t padded = (size + 3) & ~(size_t)3;
     if (b->bad || size > b->left || padded > b->left) { b->bad = true; return NULL; }
@@ -10396,7 +10396,7 @@ static const uint8_t *vd__blob_take(vd__blob *b, size_t size) {
 }
 
 static uint32_t vd__blob_u32(vd__blob *b) {
-    const uint8_t *p = vd__blob_take(b, 4);
+    const uint8_t *p = vd__blob_bytes(b, 4);
     return p ? p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24 : 0;
 }
 
@@ -10406,7 +10406,7 @@ static uint64_t vd__blob_u64(vd__blob *b) {
 }
 
 /* A number from 0 to `most`. */
-static uint32_t vd__blob_up_to(vd__blob *b, uint32_t most) {
+static uint32_t vd__blob_u32_max(vd__blob *b, uint32_t most) {
     uint32_t x = vd__blob_u32(b);
     if (x <= most) return x;
     b->bad = true;
@@ -10414,34 +10414,34 @@ static uint32_t vd__blob_up_to(vd__blob *b, uint32_t most) {
 }
 
 /* A zero-terminated text in the blob; "" when it is bad. */
-static const char *vd__blob_text(vd__blob *b) {
+static const char *vd__blob_string(vd__blob *b) {
     uint32_t length = vd__blob_u32(b);
-    const uint8_t *p = length < UINT32_MAX ? vd__blob_take(b, (size_t)length + 1) : NULL;
+    const uint8_t *p = length < UINT32_MAX ? vd__blob_bytes(b, (size_t)length + 1) : NULL;
     if (p && !p[length] && !memchr(p, 0, length)) return (const char *)p;
     b->bad = true;
     return "";
 }
 
 static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
-    a->name = vd__blob_text(b);
-    a->kind = (vd_arg_kind)vd__blob_up_to(b, VD_ARG_IMAGE);
+    a->name = vd__blob_string(b);
+    a->kind = (vd_arg_kind)vd__blob_u32_max(b, VD_ARG_IMAGE);
     a->type = vd__blob_u32(b);
-    a->access = vd__blob_up_to(b, VD_READ_WRITE);
+    a->access = vd__blob_u32_max(b, VD_READ_WRITE);
     a->place = vd__blob_u32(b);
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
-    a->may_alias = vd__blob_up_to(b, 1) == 1;
+    a->may_alias = vd__blob_u32_max(b, 1) == 1;
     a->sampled = false;
     a->dim = VD_DIM_DEFAULT;
     a->format = VD_FORMAT_NONE;
     if (a->kind != VD_ARG_IMAGE) return;
-    a->sampled = vd__blob_up_to(b, 1) == 1;
-    a->dim = (vd_dim)vd__blob_up_to(b, VD_DIM_BUFFER);
-    a->format = (vd_format)vd__blob_up_to(b, VD_FORMAT_R8_U);
+    a->sampled = vd__blob_u32_max(b, 1) == 1;
+    a->dim = (vd_dim)vd__blob_u32_max(b, VD_DIM_BUFFER);
+    a->format = (vd_format)vd__blob_u32_max(b, VD_FORMAT_R8_U);
 }
 
-static void vd__blob_hidden(vd__blob *b, vd_hidden_info *h) {
-    h->kind = (vd_hidden)vd__blob_up_to(b, VD_HIDDEN_OUTPUT);
+static void vd__blob_implicit(vd__blob *b, vd_hidden_info *h) {
+    h->kind = (vd_hidden)vd__blob_u32_max(b, VD_HIDDEN_OUTPUT);
     h->arg = vd__blob_u32(b);
     h->axis = vd__blob_u32(b);
     h->place = vd__blob_u32(b);
@@ -10452,26 +10452,26 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     vd_kernel_desc *d = &f->desc;
     memset(d, 0, sizeof *d);
     d->name = name;
-    d->code_kind = (vd_code)vd__blob_up_to(b, 255);
+    d->code_kind = (vd_code)vd__blob_u32_max(b, 255);
     d->features = vd__blob_u64(b);
     for (int i = 0; i < 3; i++) d->local_size[i] = vd__blob_u32(b);
     d->shared_bytes = vd__blob_u32(b);
     d->value_bytes = vd__blob_u32(b);
-    d->entry = vd__blob_text(b);
+    d->entry = vd__blob_string(b);
     if (!d->entry[0]) d->entry = NULL;
-    d->arg_count = (int)vd__blob_up_to(b, VD_MAX_ARGS);
+    d->arg_count = (int)vd__blob_u32_max(b, VD_MAX_ARGS);
     for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
-    d->hidden_count = (int)vd__blob_up_to(b, VD__BLOB_HIDDEN);
-    for (int i = 0; i < d->hidden_count && !b->bad; i++) vd__blob_hidden(b, &f->hidden[i]);
+    d->hidden_count = (int)vd__blob_u32_max(b, VD__BLOB_IMPLICIT);
+    for (int i = 0; i < d->hidden_count && !b->bad; i++) vd__blob_implicit(b, &f->hidden[i]);
     bool prints = false;
     for (int i = 0; i < d->hidden_count && !b->bad; i++) prints = prints || f->hidden[i].kind == VD_HIDDEN_OUTPUT;
-    d->format_count = prints ? (int)vd__blob_up_to(b, VD__FORMATS) : 0;
-    for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_text(b);
+    d->format_count = prints ? (int)vd__blob_u32_max(b, VD__FORMATS) : 0;
+    for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_string(b);
     d->args = f->args;
     d->hidden = f->hidden;
     d->formats = f->formats;
     d->code_size = vd__blob_u32(b);
-    d->code = vd__blob_take(b, d->code_size);
+    d->code = vd__blob_bytes(b, d->code_size);
 }
 
 /* 0: the backend does not take code of this kind. 1: it does. 2: and each device has what the form needs. */
@@ -10496,10 +10496,10 @@ typedef struct vd__blob_search {
 } vd__blob_search;
 
 /* Reads all of a blob behind its head; false: it is damaged. f is room to read forms into. */
-static bool vd__blob_walk(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
+static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
     uint32_t kernels = vd__blob_u32(b), forms, i, j;
     for (i = 0; i < kernels && !b->bad; i++) {
-        const char *name = vd__blob_text(b);
+        const char *name = vd__blob_string(b);
         bool wanted = !s->name || strcmp(name, s->name) == 0;
         if (wanted) { s->found++; s->kernel = name; }
         forms = vd__blob_u32(b);
@@ -10518,7 +10518,7 @@ static bool vd__blob_walk(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
 /* The head: what it says has to be so of the bytes at hand. */
 static vd_result vd__blob_open(vd__blob *b, const char *name) {
     size_t size = b->left;
-    const uint8_t *magic = vd__blob_take(b, 4);
+    const uint8_t *magic = vd__blob_bytes(b, 4);
     uint32_t version = vd__blob_u32(b);
     uint64_t said = vd__blob_u64(b), sum = vd__blob_u64(b), is = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
@@ -10546,7 +10546,7 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     s.ctx = ctx;
     s.name = name;
     s.fits = -1;
-    if (!vd__blob_walk(&b, &s, f))
+    if (!vd__blob_scan(&b, &s, f))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob's tables contradict each other, "
                              "%llu bytes before its end", VD__U(b.left));
     if (!s.found)
@@ -10640,7 +10640,7 @@ static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint6
 
 /* Joins a range with one of its kind that it touches; where there are too many, with the one that grows least, which may find conflicts that are none and never
    misses one. */
-static VD__APART void vd__touched_join(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -10678,12 +10678,12 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t seri
 }
 
 /* Where the first place is not free. */
-static VD__APART bool vd__hazards_search(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
+static VD__APART bool vd__hazards_touch_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t place = vd__hazards_place(h, serial, serial);
     vd__touched *t = vd__hazards_at(h, place);
     if (!t) vd__hazards_add(h, place, serial, a);
     else if (h->indices[place] < older && vd__touched_meets(t, a->begin, a->end, a->written)) return false;
-    else vd__touched_join(t, a->begin, a->end, a->written);
+    else vd__touched_add_range(t, a->begin, a->end, a->written);
     return true;
 }
 
@@ -10691,7 +10691,7 @@ static VD__APART bool vd__hazards_search(vd__hazards *h, uint32_t serial, const 
    command's own. */
 static inline bool vd__hazards_touch(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t place = serial & h->mask;
-    if (VD__UNLIKELY(h->keys[place] >= h->epoch)) return vd__hazards_search(h, serial, a, older);
+    if (VD__UNLIKELY(h->keys[place] >= h->epoch)) return vd__hazards_touch_slow(h, serial, a, older);
     vd__hazards_add(h, place, serial, a);
     return true;
 }
@@ -10762,7 +10762,7 @@ static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, cons
     return VD_OK;
 }
 
-static bool vd__heap_take(vd__heap_block *b, const vd__need *need, vd__storage *out) {
+static bool vd__heap_suballocate(vd__heap_block *b, const vd__need *need, vd__storage *out) {
     if (b->own) return false;
     uint32_t align = need->align > VD__UNIT ? (uint32_t)((need->align + VD__UNIT - 1) / VD__UNIT) : 1;
     out->node = vd__space_take(&b->space, (uint32_t)((need->size + VD__UNIT - 1) / VD__UNIT), align);
@@ -10773,15 +10773,15 @@ static bool vd__heap_take(vd__heap_block *b, const vd__need *need, vd__storage *
 }
 
 /* From the blocks of one memory type, then from a new block, smaller and smaller ones where the driver refuses. */
-static vd_result vd__heap_from_type(vd__machine *m, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
+static vd_result vd__heap_allocate_type(vd__machine *m, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
     uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = m->heap.block_bytes;
     vd__heap_block *b = NULL;
     if (!own && rounded <= size / 2) {
         for (b = m->heap.blocks[type]; b; b = b->next)
-            if (vd__heap_take(b, need, out)) return VD_OK;
+            if (vd__heap_suballocate(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
             vd_result r = vd__heap_add(m, type, size, need, false, &b);
-            if (!r) return vd__heap_take(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+            if (!r) return vd__heap_suballocate(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         }
     }
@@ -10795,14 +10795,14 @@ static vd_result vd__heap_from_type(vd__machine *m, uint32_t type, const vd__nee
 
 /* Finds a place for what memory_create asked for; a kind of memory that kernels do not reach is a wish, the device's own takes its place. The caller holds the
    context's lock. */
-static vd_result vd__heap_place(vd__machine *m, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
+static vd_result vd__heap_allocate(vd__machine *m, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
         uint32_t bit = mask ? m->ctx->driver.backend->memory_types(&m->device, kind, mask) : 0;
         if (!bit && !tried && need->kernels) bit = m->ctx->driver.backend->memory_types(&m->device, VD__MEMORY_DEVICE, mask);
         if (!bit) break;
-        vd_result r = vd__heap_from_type(m, vd__lowest(bit), need, own, out);
+        vd_result r = vd__heap_allocate_type(m, vd__lowest(bit), need, own, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         tried = true;
         mask &= ~bit;
@@ -10850,7 +10850,7 @@ static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64
     out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills */
     vd_result r = backend->memory_create(&m->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_place(m, kind, &need, staging || exportable, out);
+    r = vd__heap_allocate(m, kind, &need, staging || exportable, out);
     if (!r) {
         vd__storage_map(m, kind, out);
         out->memory.serial = ++m->ctx->serial;
@@ -12323,14 +12323,14 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 
 VD__SMALL
 
-static VD__COLD void vd__output_give(vd_context *ctx, vd__output *o) {
+static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
     vd__mutex_lock(&ctx->lock);
     o->next = o->queue->spare_outputs;
     o->queue->spare_outputs = o;
     vd__mutex_unlock(&ctx->lock);
 }
 
-static VD__COLD vd_result vd__output_make(vd__queue *q, vd__output **out) {
+static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(NULL, NULL, 0);
@@ -12364,7 +12364,7 @@ static VD__COLD vd_result vd__output_clear(vd_list *l) {
 }
 
 /* In the open batch, before work that prints: removes records that a failure left behind. The caller holds the queue's lock. */
-static VD__COLD vd_result vd__output_refresh(vd__queue *q) {
+static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     if (!q->output_stale) return VD_OK;
     vd_result r = vd__output_clear(&q->open);
     q->output_stale = r != VD_OK;
@@ -12377,17 +12377,17 @@ static VD__COLD vd_result vd__output_need(vd_list *l) {
     vd__queue *q = l->queue;
     vd_result r = VD_OK;
     if (l->output) return VD_OK;
-    if (l->immediate) r = vd__output_refresh(q);
+    if (l->immediate) r = vd__output_clear_stale(q);
     if (r) return r;
     vd__mutex_lock(&ctx->lock);
     vd__output *o = q->spare_outputs;
     if (o) q->spare_outputs = o->next;
     vd__mutex_unlock(&ctx->lock);
-    if (!o) r = vd__output_make(q, &o);
+    if (!o) r = vd__output_create(q, &o);
     if (r) return r;
     memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEAD);
     r = vd__storage_sync(&o->storage, 0, 4 * VD__OUTPUT_HEAD, false);
-    if (r) vd__output_give(ctx, o);
+    if (r) vd__output_recycle(ctx, o);
     else l->output = o;
     return r;
 }
@@ -12411,7 +12411,7 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
 /* Before a list of the caller's that prints is sent. The open batch, which goes first, may leave records behind if it fails. */
 static VD__COLD vd_result vd__output_submit(vd_list *l) {
     if (l->queue->open.output) vd__queue_flush(l->queue);
-    vd_result r = vd__output_refresh(l->queue);
+    vd_result r = vd__output_clear_stale(l->queue);
     return r ? r : vd__output_record(l);
 }
 
@@ -12419,7 +12419,7 @@ static VD__COLD vd_result vd__output_submit(vd_list *l) {
 static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
-    if (!value) { vd__output_give(l->ctx, o); return; }
+    if (!value) { vd__output_recycle(l->ctx, o); return; }
     o->value = value;
     o->next = NULL;
     vd__mutex_lock(&l->ctx->lock);
@@ -12473,7 +12473,7 @@ static VD__COLD void vd__line_format(vd__line *line, const vd__format *f, const 
         if (*++at == '%') { vd__line_put(line, at++, 1); continue; }
         char letter = vd__format_spec(&at, spec);
         vd_type type = f->types[used++];
-        uint32_t parts = vd__format_parts(type);
+        uint32_t parts = vd__format_components(type);
         if (parts > 1) vd__line_put(line, "(", 1);
         for (uint32_t i = 0; i < parts; i++) {
             if (i) vd__line_put(line, ", ", 2);
@@ -12493,7 +12493,7 @@ static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t numb
     return f && number - f->first < f->count ? &f->formats[number - f->first] : NULL;
 }
 
-static VD__COLD void vd__output_text(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
+static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
     line->length = 0;
     vd__line_put(line, "", 0);
@@ -12529,7 +12529,7 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__mutex_unlock(q->lock);
 }
 
-static VD__COLD void vd__output_lost(vd_context *ctx, const uint32_t *head) {
+static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
     vd__format_find(ctx, ~head[3], &first);
@@ -12549,21 +12549,21 @@ static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     for (uint64_t at = VD__OUTPUT_HEAD; at + 4 <= end; at += 4u + f->words) {
         f = vd__format_find(ctx, words[at], &kernel);
         if (!f || at + 4 + f->words > end) break;
-        if (!f->assertion) vd__output_text(ctx, &line, kernel, f, words + at);
+        if (!f->assertion) vd__output_message(ctx, &line, kernel, f, words + at);
         else if (!failed) {
             failed = words + at;
             assertion = f;
             failed_kernel = kernel;
         }
     }
-    if (words[1]) vd__output_lost(ctx, words);
+    if (words[1]) vd__output_report_lost(ctx, words);
     if (words[4] && !failed) assertion = vd__format_find(ctx, words[5], &failed_kernel);
     if (words[4]) vd__output_assertion(o->queue, failed_kernel, assertion, failed, words[4]);
     vd__free(&ctx->host.allocator, line.at);
 }
 
 /* The oldest whose work is done; NULL: none. */
-static vd__output *vd__output_done(vd_context *ctx) {
+static vd__output *vd__output_pop_completed(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__output **link = &ctx->outputs;
     while (*link && (*link)->value > vd__load64(&(*link)->queue->completed)) link = &(*link)->next;
@@ -12577,16 +12577,16 @@ static vd__output *vd__output_done(vd_context *ctx) {
 static VD__COLD void vd__output_poll(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
-    for (vd__output *o = vd__output_done(ctx); o; o = vd__output_done(ctx)) {
+    for (vd__output *o = vd__output_pop_completed(ctx); o; o = vd__output_pop_completed(ctx)) {
         if (!vd__context_lost(ctx)) vd__output_print(ctx, o);
-        vd__output_give(ctx, o);
+        vd__output_recycle(ctx, o);
     }
 }
 
 /* ---- calls of the caller's functions ---- */
 
 /* Memory of the caller's that is not in use any more. */
-static void vd__released_tell(vd_context *ctx) {
+static void vd__released_deliver(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__heap_block *b = ctx->released;
     ctx->released = NULL;
@@ -12602,7 +12602,7 @@ static void vd__released_tell(vd_context *ctx) {
     }
 }
 
-static void vd__message_tell(vd_context *ctx, const vd__message *m) {
+static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
     vd__visit visit;
     vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__visit_log, false);
     if (m->kernel) ctx->print(ctx->print_user, m->kernel, m->id, m->text);
@@ -12637,12 +12637,12 @@ static void vd__message_report(vd_context *ctx) {
 /* Makes the calls that are due, one after the other: what one of them causes waits for its end. The thread's error text stays what the call of ours made it. */
 static void vd__deliver(vd_context *ctx) {
     vd__error before;
-    if (vd__visits_context(ctx)) return;
+    if (vd__callback_is_running(ctx)) return;
     before = vd__last_error;
     while (__atomic_exchange_n(&ctx->outbox.due, 0u, __ATOMIC_ACQ_REL)) {
-        vd__released_tell(ctx);
+        vd__released_deliver(ctx);
         for (vd__message *m = vd__message_take(&ctx->outbox); m; m = vd__message_take(&ctx->outbox)) {
-            vd__message_tell(ctx, m);
+            vd__message_deliver(ctx, m);
             vd__free(&ctx->host.allocator, m);
         }
         vd__message_report(ctx);
@@ -12654,7 +12654,7 @@ static void vd__deliver(vd_context *ctx) {
 /* ---- what a kernel that prints needs ---- */
 
 /* The buffers of all queues. */
-static VD__COLD vd_result vd__output_open(vd_context *ctx) {
+static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -12684,7 +12684,7 @@ static VD__COLD vd_result vd__output_open(vd_context *ctx) {
 }
 
 /* Before what is left of buffers is told. */
-static VD__COLD void vd__output_close(vd_context *ctx) {
+static VD__COLD void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -12701,7 +12701,7 @@ static VD__COLD void vd__output_close(vd_context *ctx) {
     }
 }
 
-static bool vd__formats_same(const vd__formats *f, const vd_kernel_desc *desc) {
+static bool vd__formats_equal(const vd__formats *f, const vd_kernel_desc *desc) {
     if (f->count != (uint32_t)desc->format_count || strcmp(f->kernel, desc->name)) return false;
     for (uint32_t i = 0; i < f->count; i++)
         if (strcmp(f->source[i], desc->formats[i])) return false;
@@ -12735,11 +12735,11 @@ static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc 
     *out = 0;
     for (int i = 0; i < desc->hidden_count; i++) prints = prints || desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
     if (!prints) return VD_OK;
-    vd_result r = vd__output_open(ctx);
+    vd_result r = vd__output_create_buffers(ctx);
     if (r) return r;
     vd__mutex_lock(&ctx->lock);
     vd__formats *f = ctx->formats;
-    while (f && !vd__formats_same(f, desc)) f = f->next;
+    while (f && !vd__formats_equal(f, desc)) f = f->next;
     if (!f && (f = vd__formats_copy(ctx, desc)) != NULL) {
         f->first = 1 + ctx->format_count;
         f->next = ctx->formats;
@@ -12811,12 +12811,12 @@ VD_API const char *vd_feature_name(uint64_t bit) {
 /* ---- contexts and devices ---- */
 
 VD_API const char *vd_backend_name(vd_backend backend) {
-    return (size_t)backend < VD__COUNT(vd__backend_words) ? vd__backend_words[backend] : "";
+    return (size_t)backend < VD__COUNT(vd__backend_all_names) ? vd__backend_all_names[backend] : "";
 }
 
 VD_API vd_backend vd_backend_named(const char *name) {
-    for (size_t i = 1; name && i < VD__COUNT(vd__backend_words); i++)
-        if (vd__same_text(name, vd__backend_words[i], SIZE_MAX)) return (vd_backend)i;
+    for (size_t i = 1; name && i < VD__COUNT(vd__backend_all_names); i++)
+        if (vd__text_equal_nocase(name, vd__backend_all_names[i], SIZE_MAX)) return (vd_backend)i;
     return VD_BACKEND_DEFAULT;
 }
 
@@ -12921,7 +12921,7 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
     return VD_OK;
 }
 
-static void vd__context_release(vd_context *ctx) {
+static void vd__context_free_memory(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
     vd__leave(ctx);
     vd__context_number_give(ctx->number);
@@ -12987,7 +12987,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     ctx->holders = 1;
     vd_result r = vd__context_open(ctx, &full);
     if (r) {
-        vd__context_release(ctx);
+        vd__context_free_memory(ctx);
         return r;
     }
     *out = ctx;
@@ -13004,7 +13004,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 }
 
 /* What was not destroyed: told in debug contexts, then freed like the rest. */
-static void vd__context_leftovers(vd_context *ctx) {
+static void vd__context_discard_objects(vd_context *ctx) {
     vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
         for (uint32_t i = 0; i < pools[p]->made; i++) {
@@ -13137,17 +13137,17 @@ static void vd__context_free(vd_context *ctx) {
         ctx->driver.backend->device_close(&ctx->machines[i].device);
     }
     ctx->driver.backend->driver_close(&ctx->driver);
-    vd__context_release(ctx);
+    vd__context_free_memory(ctx);
 }
 
 /* One of those that keep it is gone. */
-static void vd__context_leave(vd_context *ctx) {
+static void vd__context_unref(vd_context *ctx) {
     if (__atomic_sub_fetch(&ctx->holders, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
 }
 
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
-    if (vd__visit_check(ctx, "vd_context_destroy", true)) {
+    if (vd__callback_check(ctx, "vd_context_destroy", true)) {
         vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_join());
         return;
     }
@@ -13163,11 +13163,11 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
         vd__store64(&q->completed, UINT64_MAX); /* reached, or the device is lost */
     }
-    vd__output_close(ctx);
-    vd__context_leftovers(ctx);
+    vd__output_free(ctx);
+    vd__context_discard_objects(ctx);
     vd__reap(ctx);
     vd__leave(ctx); /* tensors of this context that came in again let go of it here */
-    vd__context_leave(ctx);
+    vd__context_unref(ctx);
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
@@ -13185,7 +13185,7 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out)
         return vd__fail_call(VD_ERROR_INVALID, "vd_context_stats", NULL, "%s is NULL", ctx ? "out" : "the context");
     memset(out, 0, sizeof *out);
-    if (vd__visit_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
+    if (vd__callback_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open.stats);
     vd__mutex_lock(&ctx->lock);
@@ -13204,7 +13204,7 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 /* ---- buffers ---- */
 
 /* Sends and waits for all that a device has to do. */
-static void vd__machine_finish(vd__machine *m) {
+static void vd__context_device_finish(vd__machine *m) {
     for (uint32_t i = 0; i < m->device.queue_count; i++) {
         vd__queue *q = &m->queues[i];
         vd__mutex_lock(q->lock);
@@ -13216,7 +13216,7 @@ static void vd__machine_finish(vd__machine *m) {
 }
 
 /* Memory for a buffer on a device; where there is none left, that of buffers whose work is still under way is waited for. */
-static vd_result vd__buffer_memory_on(vd__machine *m, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
+static vd_result vd__buffer_allocate_on(vd__machine *m, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
     static const vd__memory_kind kinds[] = { VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED };
     vd_context *ctx = m->ctx;
     vd_result r = VD_OK;
@@ -13230,19 +13230,19 @@ static vd_result vd__buffer_memory_on(vd__machine *m, vd__storage *s, const vd_b
         if (!r) return VD_OK;
         s->memory.serial = 0;
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
-        vd__machine_finish(m);
+        vd__context_device_finish(m);
     }
     return r;
 }
 
 /* On each of its devices, or on none. */
-static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
+static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
     vd_result r = VD_OK;
     b->storage = &b->own;
     if (ctx->machine_count > 1) b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
     if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
-        if (b->devices >> i & 1u) r = vd__buffer_memory_on(&ctx->machines[i], &b->storage[i], desc, size);
+        if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->machines[i], &b->storage[i], desc, size);
     if (!r) return VD_OK;
     vd__mutex_lock(&ctx->lock);
     vd__buffer_storage_free(ctx, b);
@@ -13251,7 +13251,7 @@ static vd_result vd__buffer_memory(vd_context *ctx, vd__buffer *b, const vd_buff
 }
 
 /* Initial contents; the rest of the last word is never seen. */
-static vd_result vd__buffer_contents(vd_list *l, const vd__buffer *b, const void *data) {
+static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const void *data) {
     vd__storage *s = b->storage + l->queue->machine->index;
     vd__span span = { NULL, 0, 0 };
     span.storage = s;
@@ -13272,7 +13272,7 @@ static vd_result vd__buffer_contents(vd_list *l, const vd__buffer *b, const void
 }
 
 /* The device's list for transfers. */
-static vd_list *vd__machine_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
+static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
 
 /* An object with name and memory; NULL with a text. */
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
@@ -13288,7 +13288,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         b->kind = (uint8_t)desc->memory;
         b->size = size;
         b->offset = desc->address_offset;
-        r = vd__buffer_memory(ctx, b, desc, size);
+        r = vd__buffer_allocate(ctx, b, desc, size);
     }
     if (!r) return b;
     vd__fail_within(r, "vd_buffer_create", desc->name, "%llu bytes", VD__U(size));
@@ -13308,7 +13308,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
     for (uint32_t i = 0; i < ctx->machine_count && !r && !desc->address && !desc->external; i++)
-        if (b->devices >> i & 1u) r = vd__buffer_contents(vd__machine_list(ctx, i), b, desc->data);
+        if (b->devices >> i & 1u) r = vd__buffer_initialise(vd__transfer_list(ctx, i), b, desc->data);
     if (r) vd__fail_within(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_open(&ctx->buffers, &b->slot);
@@ -13390,7 +13390,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
         vd__fail_call(VD_ERROR_INVALID, "vd_buffer_destroy", NULL, "the context is NULL");
         return;
     }
-    if (vd__visit_check(ctx, "vd_buffer_destroy", false)) return;
+    if (vd__callback_check(ctx, "vd_buffer_destroy", false)) return;
     vd__lock_all(ctx);
     vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     if (b) vd__discard(ctx, &ctx->buffers, &b->slot);
@@ -13426,7 +13426,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 }
 
 /* Ends a call that pinned a buffer; NULL: it failed for want of one. */
-static vd_result vd__buffer_leave(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
+static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
     if (r) vd__fail_named(r, call);
     vd__buffer_unpin(ctx, b);
     vd__leave(ctx);
@@ -13438,16 +13438,16 @@ VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t off
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
     for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
-        r = vd__write_bytes(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write", b, offset, data, size);
-    return vd__buffer_leave(ctx, b, "vd_buffer_write", r);
+        r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write", b, offset, data, size);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_write", r);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
-    if (b) r = vd__read_bytes(vd__machine_list(ctx, vd__lowest(b->devices)), "vd_buffer_read", b, offset, data, size);
-    return vd__buffer_leave(ctx, b, "vd_buffer_read", r);
+    if (b) r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest(b->devices)), "vd_buffer_read", b, offset, data, size);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
@@ -13477,8 +13477,8 @@ VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *d
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write(vd__machine_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc), data);
-    return vd__buffer_leave(ctx, b, "vd_buffer_write_region", r);
+        r = vd__write(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc), data);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
@@ -13487,12 +13487,12 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest(b->devices);
-    if (b) r = vd__read(vd__machine_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
-    return vd__buffer_leave(ctx, b, "vd_buffer_read_region", r);
+    if (b) r = vd__read(vd__transfer_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
 
 /* On one device. */
-static vd_result vd__buffer_send_here(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
+static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
                                       uint64_t to_offset, uint64_t size) {
     vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
     vd__list_lock(l);
@@ -13527,17 +13527,17 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", to_device);
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
     if (r) return r;
-    vd_list *target = vd__machine_list(ctx, (uint32_t)to_device), *source = vd__machine_list(ctx, (uint32_t)from_device);
+    vd_list *target = vd__transfer_list(ctx, (uint32_t)to_device), *source = vd__transfer_list(ctx, (uint32_t)from_device);
     vd__buffer *x = vd__buffer_pin(ctx, from, "vd_buffer_send", "source "), *y = x ? vd__buffer_pin(ctx, to, "vd_buffer_send", "target ") : NULL;
     if (y) r = vd__span_check(source, x, "vd_buffer_send", "source ", from_offset, size, &b);
     if (y && !r) r = vd__span_check(target, y, "vd_buffer_send", "target ", to_offset, b.size, &a);
     if (y && !r && b.size) {
-        if (source == target) r = vd__buffer_send_here(source, x, from_offset, y, to_offset, b.size);
+        if (source == target) r = vd__buffer_send_local(source, x, from_offset, y, to_offset, b.size);
         else r = vd__buffer_send(source, x, from_offset, target, y, to_offset, b.size);
         if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
     }
     vd__buffer_unpin(ctx, x);
-    return vd__buffer_leave(ctx, y, "vd_buffer_read_region", r);
+    return vd__buffer_call_end(ctx, y, "vd_buffer_read_region", r);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
@@ -13562,7 +13562,7 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
                           s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
     else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
-    return vd__buffer_leave(ctx, b, "vd_buffer_map", r);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_map", r);
 }
 
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
@@ -13571,7 +13571,7 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
     vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_unmap") : NULL;
-    return vd__buffer_leave(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
 static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
@@ -13598,13 +13598,13 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
     memset(out, 0, sizeof *out);
     out->fd = -1;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export_fd", "");
-    return vd__buffer_leave(ctx, b, "vd_buffer_export_fd", b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_export_fd", b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
 }
 
 /* ---- kernels ---- */
 
 /* Copies into the kernel what the desc points to: one allocation for all of it. */
-static vd_result vd__kernel_keep(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
+static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
     size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->machine_count * sizeof(vd__kernel_code);
     size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
@@ -13678,7 +13678,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_take(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
-    r = k ? vd__kernel_keep(ctx, k, desc) : vd__fail_memory("vd_kernel_create", desc->name, 0);
+    r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory("vd_kernel_create", desc->name, 0);
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
@@ -13779,7 +13779,7 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
         vd__fail_call(VD_ERROR_INVALID, "vd_kernel_destroy", NULL, "the context is NULL");
         return;
     }
-    if (vd__visit_check(ctx, "vd_kernel_destroy", false)) return;
+    if (vd__callback_check(ctx, "vd_kernel_destroy", false)) return;
     vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
     for (uint32_t i = 0; k && i < ctx->queue_count; i++) k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
@@ -13835,7 +13835,7 @@ VD__SMALL_END
 /* ---- lists ---- */
 
 /* The queue of a device that has the least to do: an idle one, else the one that is furthest. */
-static vd__queue *vd__queue_any(vd__machine *m) {
+static vd__queue *vd__queue_least_busy(vd__machine *m) {
     vd__queue *best = &m->queues[0];
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < m->device.queue_count; i++) {
@@ -13854,7 +13854,7 @@ static vd__queue *vd__queue_any(vd__machine *m) {
 static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
     if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
     vd__machine *m = &ctx->machines[device];
-    if (queue == VD_QUEUE_ANY) return vd__queue_any(m);
+    if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(m);
     if (queue >= 0 && (uint32_t)queue < m->device.queue_count) return &m->queues[queue];
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d, it has %u", device, queue,
                   (unsigned)m->device.queue_count);
@@ -13921,7 +13921,7 @@ VD_API void vd_list_discard(vd_list *list) {
                       list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
         return;
     }
-    if (vd__visit_check(list->ctx, "vd_list_discard", false)) return;
+    if (vd__callback_check(list->ctx, "vd_list_discard", false)) return;
     vd_context *ctx = list->ctx;
     vd__queue *q = list->queue;
     vd__mutex_lock(q->lock);
@@ -14023,7 +14023,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (!list) return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
     if (list->state == VD__LIST_FREE)
         return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was submitted or discarded already");
-    if (vd__visit_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
+    if (vd__callback_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
     vd_result r = vd__context_check(list->ctx, "vd_submit");
@@ -14171,7 +14171,7 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
         vd__fail_call(VD_ERROR_INVALID, "vd_read_end", NULL, "the context is NULL");
         return;
     }
-    if (vd__visit_check(ctx, "vd_read_end", false)) return;
+    if (vd__callback_check(ctx, "vd_read_end", false)) return;
     vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
     if (t) vd__ticket_close(ctx, t);
@@ -14195,7 +14195,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
 VD__SMALL
 
 /* What nobody has asked for, of all queues. */
-static vd_result vd__context_unreported(vd_context *ctx) {
+static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
     return r;
@@ -14212,7 +14212,7 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     if (r) return r;
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
-    r = vd__context_unreported(ctx);
+    r = vd__context_take_failure(ctx);
     if (r) vd__fail_named(r, "vd_flush");
     vd__leave(ctx);
     return r;
@@ -14227,7 +14227,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
         if (!r) r = ended;
     }
     vd__reap(ctx);
-    vd_result earlier = vd__context_unreported(ctx);
+    vd_result earlier = vd__context_take_failure(ctx);
     if (!r) r = earlier;
     if (r) vd__fail_named(r, "vd_wait_idle");
     vd__leave(ctx);
@@ -14319,20 +14319,20 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 /* ---- export ---- */
 
-static void vd__dl_drop(vd__dl_export *e) {
+static void vd__dl_export_free(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
     vd__buffer *b = e->buffer;
     vd__free(&ctx->host.allocator, e);
     vd__buffer_unpin(ctx, b);
     vd__leave(ctx);
-    vd__context_leave(ctx);
+    vd__context_unref(ctx);
 }
 
-static void vd__dl_delete(struct DLManagedTensor *self) { vd__dl_drop((vd__dl_export *)((vd__dl_managed *)(void *)self)->manager); }
-static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) { vd__dl_drop((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager); }
+static void vd__dl_delete(struct DLManagedTensor *self) { vd__dl_export_free((vd__dl_export *)((vd__dl_managed *)(void *)self)->manager); }
+static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) { vd__dl_export_free((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager); }
 
 /* What `data` is for each type of device. */
-static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
+static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest(b->devices)];
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
@@ -14359,7 +14359,7 @@ static vd_result vd__dl_place(const char *call, const vd_context *ctx, const vd_
 }
 
 /* A tensor that shares in the buffer, whose work is done, and has taken over the caller's pin of it. */
-static vd_result vd__dl_export_of(const char *call, vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
+static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
     if (!e) return vd__fail_memory(call, b->name, 0);
     e->ctx = ctx;
@@ -14369,7 +14369,7 @@ static vd_result vd__dl_export_of(const char *call, vd_context *ctx, vd__buffer 
     e->versioned.deleter = vd__dl_delete_versioned;
     e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
-    vd_result r = vd__dl_place(call, ctx, b, device_type, &e->managed.tensor);
+    vd_result r = vd__dl_set_data(call, ctx, b, device_type, &e->managed.tensor);
     if (!r) r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
     e->versioned.tensor = e->managed.tensor;
     if (r) vd__free(&ctx->host.allocator, e);
@@ -14386,7 +14386,7 @@ static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer
     if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is nowhere to put the tensor (out is NULL)");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, call, "");
     if (!b) return VD_ERROR_INVALID;
-    r = vd__dl_export_of(call, ctx, b, device_type, out);
+    r = vd__dl_export_create(call, ctx, b, device_type, out);
     if (r) vd__buffer_unpin(ctx, b);
     vd__leave(ctx);
     return r;
