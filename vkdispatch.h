@@ -8250,12 +8250,13 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 #endif /* VD__HAS_OPENCL */
 
 // >>select
-/* Which backend, which device. */
+/* Selects the backend and opens the devices of a context. */
 
 VD__SMALL
 
 #if VD__HAS_VULKAN
-static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV }, VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
+static const vd__backend vd__backend_vulkan = { VD_BACKEND_VULKAN, "vulkan", { VD_CODE_SPIRV },
+    VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN_ENTRY) };
 #endif
 
 #if VD__HAS_CUDA
@@ -8264,10 +8265,11 @@ static const vd__backend vd__backend_cuda = { VD_BACKEND_CUDA, "cuda", { VD_CODE
 #endif
 
 #if VD__HAS_OPENCL
-static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { VD_CODE_OPENCL }, VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL_ENTRY) };
+static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { VD_CODE_OPENCL },
+    VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL_ENTRY) };
 #endif
 
-/* In order of preference. */
+/* in order of preference */
 static const vd__backend *const vd__backends[] = {
 #if VD__HAS_VULKAN
     &vd__backend_vulkan,
@@ -8281,6 +8283,7 @@ static const vd__backend *const vd__backends[] = {
     &vd__backend_dummy
 };
 
+/* Compares at most `count` bytes of two strings, ignoring the case of ASCII letters. */
 static bool vd__text_equal_nocase(const char *a, const char *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
         int x = (unsigned char)a[i], y = (unsigned char)b[i];
@@ -8292,6 +8295,7 @@ static bool vd__text_equal_nocase(const char *a, const char *b, size_t count) {
     return true;
 }
 
+/* Returns whether `text` contains `part`, ignoring case. */
 static bool vd__text_contains(const char *text, const char *part) {
     size_t length = strlen(part);
     for (; *text; text++)
@@ -8299,12 +8303,12 @@ static bool vd__text_contains(const char *text, const char *part) {
     return false;
 }
 
-/* By number, those left out included. */
+/* Names of all backends by vd_backend, also of those that are not compiled in. */
 static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cuda", "opencl" };
 
 enum { VD__BACKEND_TEXT = 64 };
 
-/* The backends compiled in, for messages. */
+/* Prints the names of the compiled-in backends, for messages. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     size_t used = 0;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
@@ -8312,15 +8316,17 @@ static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     return out;
 }
 
-/* NULL in *out: any that works. */
+/* Finds the backend that the desc or VKDISPATCH_BACKEND requests. *out is NULL if neither requests one. */
 static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backend **out) {
     const char *name = vd__environment("VKDISPATCH_BACKEND");
     char names[VD__BACKEND_TEXT];
     *out = NULL;
     if (desc->backend == VD_BACKEND_DEFAULT && !name) return VD_OK;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
-        bool wanted = desc->backend != VD_BACKEND_DEFAULT ? vd__backends[i]->id == desc->backend : vd__text_equal_nocase(name, vd__backends[i]->name, SIZE_MAX);
-        if (!wanted) continue;
+        bool matches = desc->backend != VD_BACKEND_DEFAULT
+                          ? vd__backends[i]->id == desc->backend
+                          : vd__text_equal_nocase(name, vd__backends[i]->name, SIZE_MAX);
+        if (!matches) continue;
         *out = vd__backends[i];
         return VD_OK;
     }
@@ -8331,7 +8337,7 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
                     vd__backend_names(names));
 }
 
-/* The features that VKDISPATCH_DISABLE lists. */
+/* Parses VKDISPATCH_DISABLE, a comma-separated list of feature names, and adds the features to *out. */
 static vd_result vd__parse_disable(const char *list, uint64_t *out) {
     while (*list) {
         size_t length = strcspn(list, ","), i = 0;
@@ -8347,7 +8353,7 @@ static vd_result vd__parse_disable(const char *list, uint64_t *out) {
     return VD_OK;
 }
 
-/* `*choice`: which of two words the environment has, from 1 on; 0 if it has none. */
+/* Sets *choice to 1 or 2 if the environment variable equals `first` or `second`, and to 0 if it is not set. */
 static vd_result vd__environment_choice(const char *variable, const char *first, const char *second, int *choice) {
     const char *text = vd__environment(variable);
     *choice = !text ? 0 : vd__text_equal_nocase(text, first, SIZE_MAX) ? 1 : 2;
@@ -8355,8 +8361,9 @@ static vd_result vd__environment_choice(const char *variable, const char *first,
     return vd__fail(VD_ERROR_INVALID, "%s is '%s'; the choices are: %s, %s", variable, text, first, second);
 }
 
-/* What the caller does not want of the device, and how it is to copy. All of it is read before a backend is opened, and whichever that will be: of a wrong word
-   in a backend of its own it would be said that the backend does not work, and another be taken. */
+/* Reads the options that apply to every backend: disabled features, and how buffers are passed and copied. This
+   happens before any backend is opened. Otherwise an invalid variable would look like a failing backend, and
+   vd__select would try the next one. */
 static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
     const char *list = vd__environment("VKDISPATCH_DISABLE");
     int buffers = 0;
@@ -8368,68 +8375,76 @@ static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc,
     return r;
 }
 
-/* Index -1 and name NULL: the best; an index beyond an int is INT32_MAX. `number` is the index as VKDISPATCH_DEVICE has it, NULL if the desc has it. */
+/* The device that the caller requests. index is -1 and name NULL if any device will do. An index that exceeds int is
+   stored as INT32_MAX. number is the text of the index in VKDISPATCH_DEVICE, or NULL if the desc has the index. */
 typedef struct vd__device_request { int index; const char *name, *number, *source; } vd__device_request;
 
 static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
-    vd__device_request wish = { -1, NULL, NULL, "the desc" };
+    vd__device_request request = { -1, NULL, NULL, "the desc" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
-    if (desc->cl_device) return wish; /* the backend finds it */
-    if (desc->device) wish.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
-    else if (desc->device_name) wish.name = desc->device_name;
+    if (desc->cl_device) return request; /* the backend finds the device itself */
+    if (desc->device) request.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
+    else if (desc->device_name) request.name = desc->device_name;
     else if (text) {
         char *end = NULL;
         long number = strtol(text, &end, 10);
-        wish.source = "VKDISPATCH_DEVICE";
-        if (*end || number < 0) wish.name = text;
+        request.source = "VKDISPATCH_DEVICE";
+        if (*end || number < 0) request.name = text;
         else {
-            wish.index = number < INT32_MAX ? (int)number : INT32_MAX;
-            wish.number = text;
+            request.index = number < INT32_MAX ? (int)number : INT32_MAX;
+            request.number = text;
         }
     }
-    return wish;
+    return request;
 }
 
-/* Discrete before integrated, virtual, CPU and others; more memory wins a tie; 0: not what is wished for. */
-static double vd__device_score(const vd_device_info *info, const vd__device_request *wish) {
+/* Rates a device; returns 0 if the request excludes it. Order: discrete, integrated, virtual, CPU, other. Of two
+   devices of one type, the one with more memory is better. */
+static double vd__device_score(const vd_device_info *info, const vd__device_request *request) {
     static const double by_type[] = { 1, 5, 4, 3, 2 };
-    if (wish->index >= 0 && info->index != wish->index) return 0;
-    if (wish->name && !vd__text_contains(info->name, wish->name)) return 0;
+    if (request->index >= 0 && info->index != request->index) return 0;
+    if (request->name && !vd__text_contains(info->name, request->name)) return 0;
     return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
 }
 
-static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos, int count, const vd__device_request *wish) {
+static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos,
+                                    int count, const vd__device_request *request) {
     char names[512] = "none";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index, infos[i].name);
-    if (wish->name)
-        return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", wish->name, wish->source, driver->backend->name, names);
-    if (wish->number)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %s (from %s); %s has: %s", wish->number, wish->source, driver->backend->name, names);
-    if (wish->index >= 0)
-        return vd__fail(VD_ERROR_NO_DEVICE, "device %d of the desc (1 + index) is not there; %s has: %s", desc->device, driver->backend->name, names);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index,
+                                 infos[i].name);
+    if (request->name)
+        return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", request->name,
+                        request->source, driver->backend->name, names);
+    if (request->number)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %s (from %s); %s has: %s", request->number,
+                        request->source, driver->backend->name, names);
+    if (request->index >= 0)
+        return vd__fail(VD_ERROR_NO_DEVICE, "device %d of the desc (1 + index) is not there; %s has: %s", desc->device,
+                        driver->backend->name, names);
     return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
 }
 
-static vd_result vd__open_context_device(vd__machine *m, const vd_context_desc *desc, int index, uint64_t disable) {
-    memset(&m->device, 0, sizeof m->device);
-    m->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
-    vd_result r = m->ctx->driver.backend->device_open(&m->ctx->driver, index, disable, &m->device);
-    if (disable & VD_FEATURE_SHARING) m->device.shares = 0;
-    m->disable = disable;
+/* Opens device `index` of the driver without the features in `disable`. */
+static vd_result vd__open_context_device(vd__machine *dev, const vd_context_desc *desc, int index, uint64_t disable) {
+    memset(&dev->device, 0, sizeof dev->device);
+    dev->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
+    vd_result r = dev->ctx->driver.backend->device_open(&dev->ctx->driver, index, disable, &dev->device);
+    if (disable & VD_FEATURE_SHARING) dev->device.shares = 0;
+    dev->disable = disable;
     return r;
 }
 
-/* Opens the devices that the desc lists, all or none. */
+/* Opens the devices in desc.devices. If one fails, closes those that are open. count: devices of the driver. */
 static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
     for (; opened < ctx->machine_count && !r; opened++) {
         int number = desc->devices[opened];
         if (number < 1 || number > count)
-            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened, number, ctx->driver.backend->name,
-                         count);
+            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened,
+                         number, ctx->driver.backend->name, count);
         else r = vd__open_context_device(&ctx->machines[opened], desc, number - 1, disable);
         if (r) break;
     }
@@ -8437,72 +8452,79 @@ static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *de
     return r;
 }
 
-/* Opens the best of the devices that are wished for; where that fails, the next. */
-static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos, int count) {
-    vd__device_request wish = vd__device_request_of(desc);
+/* Opens the best device that the request allows. If opening fails, tries the next best. */
+static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos,
+                                 int count) {
+    vd__device_request request = vd__device_request_of(desc);
     vd_result r = VD_ERROR_NO_DEVICE;
-    bool found = false;
+    bool matched = false;
     for (;;) {
         int best = -1;
         double best_score = 0;
         for (int i = 0; i < count; i++) {
-            double score = infos[i].index < 0 ? 0 : vd__device_score(&infos[i], &wish);
+            double score = infos[i].index < 0 ? 0 : vd__device_score(&infos[i], &request);
             if (score <= best_score) continue;
             best = i;
             best_score = score;
         }
         if (best < 0) break;
-        found = true;
+        matched = true;
         r = vd__open_context_device(&ctx->machines[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name,
                  infos[best].name, vd__error_join());
         infos[best].index = -1;
     }
-    return found ? r : vd__fail_no_device(&ctx->driver, desc, infos, count, &wish);
+    return matched ? r : vd__fail_no_device(&ctx->driver, desc, infos, count, &request);
 }
 
-static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc, uint64_t disable) {
+/* Opens a backend and the requested devices. Leaves nothing open on failure. */
+static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc,
+                                 uint64_t disable) {
     memset(&ctx->driver, 0, sizeof ctx->driver);
     ctx->driver.backend = backend;
     ctx->driver.host = &ctx->host;
     vd_result r = backend->driver_open(&ctx->driver);
     if (r) return r;
     int count = backend->driver_devices(&ctx->driver, NULL, 0);
-    vd_device_info *infos = (vd_device_info *)vd__alloc_zeroed(&ctx->host.allocator, (size_t)(count > 0 ? count : 1) * sizeof *infos);
+    vd_device_info *infos = (vd_device_info *)vd__alloc_zeroed(&ctx->host.allocator,
+                                                               (size_t)(count > 0 ? count : 1) * sizeof *infos);
     if (!infos) r = vd__fail_memory(NULL, NULL, 0);
     else {
-        int there = backend->driver_devices(&ctx->driver, infos, count);
-        if (there > count) there = count;
-        r = desc->device_count ? vd__open_device_list(ctx, desc, disable, there) : vd__open_device(ctx, desc, disable, infos, there);
+        int found = backend->driver_devices(&ctx->driver, infos, count);
+        if (found > count) found = count;
+        r = desc->device_count ? vd__open_device_list(ctx, desc, disable, found)
+                               : vd__open_device(ctx, desc, disable, infos, found);
     }
     vd__free(&ctx->host.allocator, infos);
     if (r) backend->driver_close(&ctx->driver);
     return r;
 }
 
-/* Opens driver and device. The dummy is taken only when it is asked for. */
+/* Opens driver and devices of the requested backend, or of the first backend that works. The dummy must be
+   requested. */
 static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
-    const vd__backend *wanted;
+    const vd__backend *requested;
     uint64_t disable;
     char reasons[768] = "";
     size_t used = 0;
-    vd_result r = vd__select_backend(desc, &wanted), first = VD_OK;
+    vd_result r = vd__select_backend(desc, &requested), first = VD_OK;
     if (!r) r = vd__select_options(&ctx->host, desc, &disable);
     if (r) return r;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
         const vd__backend *backend = vd__backends[i];
-        if (wanted ? backend != wanted : backend->id == VD_BACKEND_DUMMY) continue;
+        if (requested ? backend != requested : backend->id == VD_BACKEND_DUMMY) continue;
         r = vd__try_backend(ctx, backend, desc, disable);
         if (!r) {
-            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name, ctx->machines->device.info.index, ctx->machines->device.info.name);
+            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name,
+                     ctx->machines->device.info.index, ctx->machines->device.info.name);
             return VD_OK;
         }
         vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_join());
         if (!first) first = r;
         if (used < sizeof reasons)
-            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "", backend->name,
-                                     vd__error_join());
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "",
+                                     backend->name, vd__error_join());
     }
     if (!first)
         return vd__fail(VD_ERROR_NO_DEVICE, "no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or "
@@ -9408,15 +9430,23 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
 VD__SMALL_END
 
 // >>validate
-/* Checks of descs and arguments; every message names call, object, argument, value and limit. */
+/* Checks descs and arguments, and looks up handles. Messages name the call, the object, the argument, its value and
+   the limit. */
 
 #define VD__TYPE_NAMES(t) \
-    { t, t "x2", t "x3", t "x4", t "x1x2", t "x2x2", t "x3x2", t "x4x2", t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
-#define VD__TYPE_KINDS(X) X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), X("f16"), X("f32"), X("f64")
+    { t,        t "x2",   t "x3",   t "x4",   t "x1x2", t "x2x2", t "x3x2", t "x4x2", \
+      t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
+#define VD__TYPE_KINDS(X) \
+    X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), \
+    X("f16"), X("f32"), X("f64")
 #define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
-static const char *const vd__type_names[2][12][16] = { { VD__TYPE_KINDS(VD__TYPE_NAMES) }, { VD__TYPE_KINDS(VD__TYPE_COMPLEX) } };
+/* by complex, scalar kind - 1, and rows and columns: bits 4 … 7 of the type */
+static const char *const vd__type_names[2][12][16] = {
+    { VD__TYPE_KINDS(VD__TYPE_NAMES) },
+    { VD__TYPE_KINDS(VD__TYPE_COMPLEX) }
+};
 
-/* Bytes of one scalar of a type; 0 for VD_BYTES and structs. */
+/* Returns the size in bytes of one scalar of a type, or 0 for VD_BYTES and structs. */
 static uint32_t vd__scalar_size(vd_type type) {
     static const uint8_t sizes[16] = { 0, 4, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0 };
     return type >= VD_STRUCT(0) ? 0 : sizes[type & 15u];
@@ -9424,7 +9454,8 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
-/* Finds a buffer for a command of a list, which keeps it as long as it is recorded (see vd__slot); `which` is "", "source " or "target ". NULL with a text. */
+/* Finds a buffer for a command. The list keeps the buffer alive while it records (see vd__slot). `which` is "",
+   "source " or "target ". Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
     if (!b)
@@ -9435,12 +9466,13 @@ static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char
 
 static VD__COLD void vd__unpin_dead(vd_context *ctx, vd__slot *slot);
 
-/* A call is done with an object; the last one frees it if it was destroyed. No lock is held. */
+/* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
 static inline void vd__unpin(vd_context *ctx, vd__slot *slot) {
-    if (__atomic_sub_fetch(&slot->pins, 1, __ATOMIC_SEQ_CST) == 0 && VD__UNLIKELY(!vd__slot_is_live(slot))) vd__unpin_dead(ctx, slot);
+    if (__atomic_sub_fetch(&slot->pins, 1, __ATOMIC_SEQ_CST) == 0 && VD__UNLIKELY(!vd__slot_is_live(slot)))
+        vd__unpin_dead(ctx, slot);
 }
 
-/* Finds an object and pins it; NULL: the handle is dead. */
+/* Finds an object and pins it. Returns NULL if the handle is invalid. */
 static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_find(pool, id);
     if (!slot || vd__slot_pin(slot, id)) return slot;
@@ -9448,7 +9480,8 @@ static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id
     return NULL;
 }
 
-/* Finds a buffer for a call and pins it: it stays until vd__unpin. NULL with a text. */
+/* Finds and pins a buffer: it stays allocated until vd__unpin. Returns NULL and sets the error if the handle is
+   invalid. */
 static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
     if (!b)
@@ -9473,6 +9506,8 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
     return t;
 }
 
+/* Enters a user callback: pushes a frame onto the thread's list. `alone`: the callback runs while a lock is held or
+   a command is half recorded, so most calls are forbidden in it. */
 static VD__COLD void vd__visit_begin(vd__visit *v, vd_context *ctx, const char *call, const char *what, bool alone) {
     v->ctx = ctx;
     v->call = call;
@@ -9488,10 +9523,11 @@ static VD__COLD void vd__visit_end(const vd__visit *v) {
     if (v->alone) vd__add32(&v->ctx->state, 0u - VD__LENT);
 }
 
-/* Whether this thread is in a function of the caller's from which `call` would hang or destroy what is in use, or the context is going away. */
-static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any) {
+/* Fails if `call` is not allowed now: this thread is in a callback of the context that holds a lock (any_callback:
+   in any callback of the context), or the context is being destroyed. */
+static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any_callback) {
     const vd__visit *v = vd__visits;
-    while (v && (v->ctx != ctx || !(v->alone || any))) v = v->outer;
+    while (v && (v->ctx != ctx || !(v->alone || any_callback))) v = v->outer;
     if (v)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "it is called from within the `%s` of %s, which may not "
                              "call it", v->what, v->call);
@@ -9499,15 +9535,16 @@ static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *
                                                                  "the context is being destroyed") : VD_OK;
 }
 
-/* Whether this thread is in a function of the caller's that a call of the context called. */
+/* Returns whether this thread is in a callback of the context. */
 static bool vd__callback_is_running(const vd_context *ctx) {
     const vd__visit *v = vd__visits;
     while (v && v->ctx != ctx) v = v->outer;
     return v != NULL;
 }
 
-/* What a function of the caller's gave. Its failure has a text of its own, which may be the one that it set; where it succeeded, the result of the text
-   that stood there `before` comes back. */
+/* Completes the error of a user callback. If the callback failed without setting an error, sets one; if it set an
+   error with the same result, keeps that. If it succeeded and set no error, restores `before`, the result code of
+   the error that was set before the callback. */
 static VD__COLD vd_result vd__visit_result(const char *call, const char *object, const char *what, vd_result r,
                                            vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
@@ -9517,7 +9554,7 @@ static VD__COLD vd_result vd__visit_result(const char *call, const char *object,
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__load32(&ctx->state) & VD__LOST) != 0; }
 
-/* NULL, a context whose device is lost, or one that this thread may not use now. */
+/* Fails if the context is NULL, its device is lost, or this thread may not use it now. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
     if (VD__LIKELY(!vd__load32(&ctx->state))) return VD_OK;
@@ -9527,8 +9564,9 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     return vd__callback_check(ctx, call, false);
 }
 
-/* [offset, offset + *size) has to lie in the buffer; VD_WHOLE becomes the rest. */
-static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t *size) {
+/* Checks that [offset, offset + *size) is inside the buffer. Replaces VD_WHOLE by the bytes up to the end. */
+static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset,
+                                 uint64_t *size) {
     if (offset > b->size)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu is past the end of buffer '%s' (%llu bytes)",
                              what, VD__U(offset), b->name, VD__U(b->size));
@@ -9539,17 +9577,18 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
-/* A buffer on a device; NULL with a text where it is not. */
-static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *m, const char *call) {
-    vd__storage *s = b->storage + m->index;
+/* Returns the storage of a buffer on a device. Returns NULL and sets the error if the buffer is not on that device. */
+static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *dev, const char *call) {
+    vd__storage *s = b->storage + dev->index;
     if (s->memory.serial) return s;
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' does not live on device %u (its devices are 0x%x)",
-                  b->name, (unsigned)m->index, (unsigned)b->devices);
+                  b->name, (unsigned)dev->index, (unsigned)b->devices);
     return NULL;
 }
 
-/* Bytes of a buffer on the list's device for a call: checked, VD_WHOLE resolved. `what` is put before the name of the range. */
-static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const char *call, const char *what, uint64_t offset, uint64_t size, vd__span *out) {
+/* Checks a range of a buffer on the list's device and resolves VD_WHOLE. Messages begin with `what`. */
+static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const char *call, const char *what,
+                                uint64_t offset, uint64_t size, vd__span *out) {
     vd_result r = vd__range_check(b, call, what, offset, &size);
     if (r) return r;
     out->storage = vd__buffer_on(b, l->queue->machine, call);
@@ -9559,19 +9598,20 @@ static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const cha
     return VD_OK;
 }
 
-/* The same of a handle, for a command. `which` is put before the name of the buffer. */
-static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what, uint64_t offset, uint64_t size,
-                               vd__span *out) {
+/* Like vd__span_check, for a handle. `which` precedes "buffer" in messages. */
+static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what,
+                               uint64_t offset, uint64_t size, vd__span *out) {
     const vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
     return b ? vd__span_check(l, b, call, what, offset, size, out) : VD_ERROR_INVALID;
 }
 
-/* From the first byte of a region to its last. */
+/* Returns the distance from the first byte of a region to the end of its last row. */
 static uint64_t vd__region_extent(const vd__region *g) { return g->rows ? (g->rows - 1) * g->pitch + g->row : 0; }
 
-/* Bytes of a run of rows without what lies between them. */
+/* Returns the number of bytes in all rows, without the gaps between them. */
 static uint64_t vd__region_bytes(const vd__region *g) { return g->rows * g->row; }
 
+/* Returns a contiguous region: one row. */
 static vd__region vd__region_of(uint64_t offset, uint64_t size) {
     vd__region g = { 0, 0, 1, 0, 0 };
     g.offset = offset;
@@ -9579,6 +9619,7 @@ static vd__region vd__region_of(uint64_t offset, uint64_t size) {
     return g;
 }
 
+/* Checks a pitch in bytes. 0 becomes the row size. */
 static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *pitch, uint64_t row) {
     if (!*pitch) *pitch = row;
     if (*pitch >= row) return VD_OK;
@@ -9586,9 +9627,10 @@ static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *p
                          VD__U(*pitch), VD__U(row));
 }
 
-/* Rows of a buffer for a call: checked, defaults resolved. Rows without a gap on either side become one. `what` and `other` are put before the names of the
-   range and of the other side's pitch. */
-static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *other, vd__region *g) {
+/* Checks the rows of a buffer and resolves defaults. Merges rows without gaps into one row. `what` and `host_what`
+   precede the names of the buffer's range and of the host's pitch in messages. */
+static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *host_what,
+                                  vd__region *g) {
     if (!g->rows) g->rows = 1;
     if (g->rows > 1 && (!g->row || g->row == VD_WHOLE))
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%llu rows need row_bytes", VD__U(g->rows));
@@ -9596,57 +9638,61 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
     if (g->rows == 1) g->pitch = g->host_pitch = 0;
     vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
     if (!r) r = vd__pitch_check(call, what, &g->pitch, g->row);
-    if (!r) r = vd__pitch_check(call, other, &g->host_pitch, g->row);
+    if (!r) r = vd__pitch_check(call, host_what, &g->host_pitch, g->row);
     if (r) return r;
-    uint64_t room = b->size - g->offset - g->row;
-    if (g->rows > 1 && (g->pitch > room || g->rows - 1 > room / g->pitch))
+    uint64_t available = b->size - g->offset - g->row;
+    if (g->rows > 1 && (g->pitch > available || g->rows - 1 > available / g->pitch))
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + %llu rows of %llu bytes, %llu apart, are "
                              "past the end of buffer '%s' (%llu bytes)", what, VD__U(g->offset), VD__U(g->rows),
                              VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
     if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu takes %llu rows past the end of all memory",
-                             other, VD__U(g->host_pitch), VD__U(g->rows));
+                             host_what, VD__U(g->host_pitch), VD__U(g->rows));
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
 
 VD__SMALL
 
-enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits and what stands between them */
+enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits with separators */
 
-/* "2 x 3": an extent up to its last axis that is not 0. */
+/* Prints an extent up to its last nonzero axis, for example "2 x 3". */
 static VD__COLD const char *vd__extent_print(char out[VD__EXTENT_TEXT], const uint64_t *extent, int rank) {
     size_t used = 0;
     while (rank > 1 && !extent[rank - 1]) rank--;
-    for (int i = 0; i < rank; i++) used += (size_t)snprintf(out + used, VD__EXTENT_TEXT - used, "%s%llu", i ? " x " : "", VD__U(extent[i]));
+    for (int i = 0; i < rank; i++)
+        used += (size_t)snprintf(out + used, VD__EXTENT_TEXT - used, "%s%llu", i ? " x " : "", VD__U(extent[i]));
     return out;
 }
 
-/* Resolves a shape, of which something is given, and its bytes. */
-static vd_result vd__shape_check(const char *call, const char *name, vd_type type, const uint64_t given[4], uint64_t shape[4], uint64_t *size) {
+/* Resolves a shape (trailing zeros become 1) and computes its size in bytes. */
+static vd_result vd__shape_check(const char *call, const char *name, vd_type type, const uint64_t desc_shape[4],
+                                 uint64_t shape[4], uint64_t *size) {
     char text[VD__EXTENT_TEXT];
     uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
     int rank = 4;
     if (!total) return vd__fail_call(VD_ERROR_INVALID, call, name, "%u is no type", (unsigned)type);
-    while (rank && !given[rank - 1]) rank--;
+    while (rank && !desc_shape[rank - 1]) rank--;
     if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape is zero");
     for (int i = 0; i < 4; i++) {
-        shape[i] = i < rank ? given[i] : 1;
+        shape[i] = i < rank ? desc_shape[i] : 1;
         if (!shape[i])
             return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is 0 and shape[%d] is not", i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
             return vd__fail_call(VD_ERROR_INVALID, call, name, "%s of shape %s has more bytes than 63 bits can count",
-                                 vd_type_name(type), vd__extent_print(text, given, 4));
+                                 vd_type_name(type), vd__extent_print(text, desc_shape, 4));
         total *= shape[i];
     }
     *size = total;
     return VD_OK;
 }
 
-/* Whether a kind of sharing that the desc asks for exists on a device. */
+/* Fails if the device does not support a kind of memory sharing. */
 static vd_result vd__sharing_possible(const vd__device *dev, const char *name, vd__sharing sharing) {
-    static const char *const what[] = { "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
-                                        "external memory by file descriptor", "exportable memory" };
+    static const char *const what[] = {
+        "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
+        "external memory by file descriptor", "exportable memory"
+    };
     if (dev->shares >> sharing & 1u) return VD_OK;
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%s, which device '%s' of backend %s does not "
                          "%s%s", what[sharing], dev->info.name, dev->driver->backend->name,
@@ -9654,7 +9700,7 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
                          dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
-/* External memory has to be this device's, and large enough. */
+/* Checks that external memory belongs to this device and is large enough. */
 static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
     if (e->fd < 0)
@@ -9676,23 +9722,23 @@ static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
     return desc->external ? VD__SHARE_FD : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
 }
 
-/* Memory of the caller's, and memory that goes out. */
+/* Checks the fields of the desc that import or export memory. */
 static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
     uint32_t mask = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
     const vd__device *dev = &ctx->machines[vd__lowest(mask)].device;
-    bool comes = desc->address || desc->external;
+    bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no import of kind %d",
                              (int)desc->import);
-    if (!comes && (desc->import || desc->address_offset))
+    if (!imports && (desc->import || desc->address_offset))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s without an address",
                              desc->import ? "an import" : "an address_offset");
-    if (!comes && !desc->exportable) return VD_OK;
+    if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx is memory of one device, the "
                              "devices are 0x%x", desc->address ? "address" : desc->external ? "external" : "exportable",
                              VD__U(desc->address), (unsigned)mask);
-    if (!comes) return vd__sharing_possible(dev, name, VD__SHARE_OUT);
+    if (!imports) return vd__sharing_possible(dev, name, VD__SHARE_OUT);
     if (desc->exportable || (desc->address && desc->external))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "memory of the caller's (address or external) "
                              "%s", desc->exportable ? "is not exportable" : "comes as both address and external");
@@ -9708,14 +9754,16 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     if (sharing <= VD__SHARE_HOST && desc->address % 16)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx is no multiple of 16",
                              VD__U(desc->address));
-    if (desc->address_offset > (UINT64_MAX >> 1) - size || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
+    if (desc->address_offset > (UINT64_MAX >> 1) - size
+        || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx + address_offset %llu + %llu "
                              "bytes wrap around", VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
     return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
 }
 
-/* Resolves shape and size of a desc. */
-static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4], uint64_t *size) {
+/* Checks a buffer desc and resolves its shape and its size in bytes. */
+static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4],
+                                  uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
     uint32_t all = (1u << ctx->machine_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
@@ -9741,56 +9789,59 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     return r;
 }
 
-/* Resolves shape and size of a view of a buffer; no shape at all is the rest of the buffer. */
+/* Checks a view desc and resolves its shape and size. A shape of zeros means the rest of the buffer. */
 static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, uint64_t shape[4], uint64_t *size) {
     const char *name = desc->name ? desc->name : b->name;
     uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
-    const uint64_t *given = desc->shape;
+    const uint64_t *desc_shape = desc->shape;
     if (desc->offset >= b->size)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu is not within buffer '%s' (%llu "
                              "bytes)", VD__U(desc->offset), b->name, VD__U(b->size));
-    uint64_t room = b->size - desc->offset;
-    if (!(given[0] | given[1] | given[2] | given[3]) && element) {
-        if (room % element)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the %llu bytes from offset %llu to the end "
-                                 "of buffer '%s' are no whole number of %s", VD__U(room), VD__U(desc->offset), b->name,
-                                 vd_type_name(desc->type));
-        rest[0] = room / element;
-        given = rest;
+    uint64_t available = b->size - desc->offset;
+    if (!(desc_shape[0] | desc_shape[1] | desc_shape[2] | desc_shape[3]) && element) {
+        if (available % element)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name,
+                                 "the %llu bytes from offset %llu to the end of buffer '%s' are no whole number of %s",
+                                 VD__U(available), VD__U(desc->offset), b->name, vd_type_name(desc->type));
+        rest[0] = available / element;
+        desc_shape = rest;
     }
-    vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, given, shape, size);
-    if (r || *size <= room) return r;
+    vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, desc_shape, shape, size);
+    if (r || *size <= available) return r;
     return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu + size %llu is past the end of buffer "
                          "'%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
 static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
 
-/* By its first word, in either byte order. */
+/* Returns whether the code begins with the SPIR-V magic number, in either byte order. */
 static bool vd__code_is_spirv(const vd_kernel_desc *desc) {
     uint32_t first = 0;
     if (desc->code && desc->code_size >= sizeof first) memcpy(&first, desc->code, sizeof first);
     return first == 0x07230203 || first == 0x03022307;
 }
 
-/* Resolves the kind of the code, which has to be one that the backend takes. */
+/* Resolves code_kind and checks that the backend accepts it. */
 static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     const vd__backend *backend = ctx->driver.backend;
     char list[64] = "";
     size_t used = 0;
-    if (desc->code_kind == VD_CODE_DEFAULT) desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
+    if (desc->code_kind == VD_CODE_DEFAULT)
+        desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d is no kind of code",
                              (int)desc->code_kind);
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
         if (backend->codes[i] == desc->code_kind) return VD_OK;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", vd__code_names[backend->codes[i]]);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                                 vd__code_names[backend->codes[i]]);
     }
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the code is %s (kind %d), backend %s "
                          "takes %s", vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
 }
 
-/* Code that cannot be read for arguments. A text gets its size, and a copy with a zero behind it where it has none. */
+/* Checks code that is not reflected: source text and binaries. Sets code_size of a text. A text without a
+   terminating zero is copied: *owned receives the copy, to be freed by the caller. */
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
@@ -9812,7 +9863,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
                          vd__code_names[desc->code_kind]);
 }
 
-/* Names of the features in `bits`, the first for the message. */
+/* Fails if the device lacks one of the features in `bits`. The message names the first one. */
 static vd_result vd__features_check(const vd__device *dev, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
     if (dev->by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
@@ -9843,6 +9894,7 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
     return VD_OK;
 }
 
+/* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
@@ -9855,7 +9907,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has kind %d", i, name,
                              (int)a->kind);
-    if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not use it */
+    if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has access %u", i,
                              name, (unsigned)a->access);
     if (a->align & (a->align - 1))
@@ -9880,12 +9932,17 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
+/* Checks implicit argument i of a kernel desc. */
 static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     const vd_hidden_info *h = &desc->hidden[i];
-    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE, ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_OUTPUT;
+    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE;
+    bool ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_OUTPUT;
     bool output = h->kind == VD_HIDDEN_OUTPUT;
-    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind == VD_ARG_VALUE || desc->args[h->arg].type != VD_U32)) ok = false;
-    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE)) ok = false;
+    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind == VD_ARG_VALUE
+                   || desc->args[h->arg].type != VD_U32))
+        ok = false;
+    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE))
+        ok = false;
     if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
     if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
     if (ok) return VD_OK;
@@ -9896,16 +9953,16 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
 
 /* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
 
-/* The type at the front of a text, which moves behind it; VD_BYTES: there is none. */
-static VD__COLD vd_type vd__format_type(const char **at) {
-    bool is_complex = strncmp(*at, "complex_", 8) == 0;
-    const char *from = *at + (is_complex ? 8 : 0);
-    size_t length = strcspn(from, " :");
+/* Parses a type at *cursor and advances *cursor past it. Returns VD_BYTES if there is none. */
+static VD__COLD vd_type vd__format_type(const char **cursor) {
+    bool is_complex = strncmp(*cursor, "complex_", 8) == 0;
+    const char *start = *cursor + (is_complex ? 8 : 0);
+    size_t length = strcspn(start, " :");
     for (vd_type kind = VD_BOOL; kind <= VD_F64; kind++)
         for (uint32_t rows = 1; rows <= (is_complex ? 1u : 4u); rows++) {
             const char *name = vd_type_name(VD_VEC(kind, rows));
-            if (strlen(name) != length || memcmp(name, from, length)) continue;
-            *at = from + length;
+            if (strlen(name) != length || memcmp(name, start, length)) continue;
+            *cursor = start + length;
             return is_complex ? VD_COMPLEX(kind) : VD_VEC(kind, rows);
         }
     return VD_BYTES;
@@ -9914,45 +9971,47 @@ static VD__COLD vd_type vd__format_type(const char **at) {
 static bool vd__is_float(vd_type type) { return (type & 15u) >= VD_F16 && (type & 15u) <= VD_F64; }
 static uint32_t vd__format_components(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
 
-/* The conversion behind a '%', as snprintf wants it: integers as long long. Its letter; 0: there is no such. */
-static VD__COLD char vd__format_spec(const char **at, char spec[24]) {
-    const char *from = *at, *end = from;
-    size_t flags = strspn(from, "-+ #0"), width = strspn(from + flags, "0123456789"), precision = 0;
+/* Parses the conversion that follows a '%' and advances *cursor past it. Writes the equivalent for snprintf to
+   `spec`; integers are passed as long long. Returns the conversion letter, or 0 if it is invalid. */
+static VD__COLD char vd__format_spec(const char **cursor, char spec[24]) {
+    const char *start = *cursor, *end = start;
+    size_t flags = strspn(start, "-+ #0"), width = strspn(start + flags, "0123456789"), precision = 0;
     end += flags + width;
     if (*end == '.') precision = strspn(end + 1, "0123456789") + 1;
     end += precision;
     if (flags > 5 || width > 3 || precision > 4 || !*end || !strchr("diuxXocfFeEgGaA", *end)) return 0;
     bool wide = strchr("diuxXo", *end) != NULL;
-    snprintf(spec, 24, "%%%.*s%s%c", (int)(end - from), from, wide ? "ll" : "", *end);
-    *at = end + 1;
+    snprintf(spec, 24, "%%%.*s%s%c", (int)(end - start), start, wide ? "ll" : "", *end);
+    *cursor = end + 1;
     return *end;
 }
 
-/* Reads a format of a desc; false: it is none. */
-static VD__COLD bool vd__format_read(const char *at, vd__format *out) {
+/* Parses a format of a kernel desc. Returns false if it is invalid: the types must match the conversions. */
+static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     char spec[24];
-    uint32_t used = 0;
+    uint32_t conversions = 0;
     memset(out, 0, sizeof *out);
-    out->assertion = strncmp(at, "assert:", 7) == 0;
-    if (out->assertion) at += 6;
-    while (*at != ':') {
-        vd_type type = out->type_count < VD__FORMAT_TYPES ? vd__format_type(&at) : (vd_type)VD_BYTES;
-        if (type == VD_BYTES || (*at != ':' && *at != ' ')) return false;
-        at += *at == ' ';
+    out->assertion = strncmp(cursor, "assert:", 7) == 0;
+    if (out->assertion) cursor += 6;
+    while (*cursor != ':') {
+        vd_type type = out->type_count < VD__FORMAT_TYPES ? vd__format_type(&cursor) : (vd_type)VD_BYTES;
+        if (type == VD_BYTES || (*cursor != ':' && *cursor != ' ')) return false;
+        cursor += *cursor == ' ';
         out->types[out->type_count++] = (uint16_t)type;
         out->words = (uint16_t)(out->words + vd__format_components(type) * (vd__scalar_size(type) == 8 ? 2 : 1));
     }
-    out->text = ++at;
-    while (!out->assertion && (at = strchr(at, '%')) != NULL) {
-        if (*++at == '%') { at++; continue; }
-        char letter = vd__format_spec(&at, spec);
-        if (!letter || used >= out->type_count || vd__is_float(out->types[used]) != (strchr("fFeEgGaA", letter) != NULL)) return false;
-        used++;
+    out->text = ++cursor;
+    while (!out->assertion && (cursor = strchr(cursor, '%')) != NULL) {
+        if (*++cursor == '%') { cursor++; continue; }
+        char letter = vd__format_spec(&cursor, spec);
+        if (!letter || conversions >= out->type_count) return false;
+        if (vd__is_float(out->types[conversions]) != (strchr("fFeEgGaA", letter) != NULL)) return false;
+        conversions++;
     }
-    return used == out->type_count;
+    return conversions == out->type_count;
 }
 
-/* Those of a kernel that prints. */
+/* Checks the formats of a kernel. Only a kernel with VD_HIDDEN_OUTPUT has any. */
 static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     vd__format format;
     int outputs = 0;
@@ -9973,7 +10032,7 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* A desc with everything resolved. */
+/* Checks a fully resolved kernel desc against one device. */
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
@@ -10005,7 +10064,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     return r ? r : vd__local_size_check(dev, desc);
 }
 
-/* For every device of the context. */
+/* Checks a fully resolved kernel desc against every device of the context. */
 static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_desc *desc) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++) r = vd__kernel_check(&ctx->machines[i].device, desc);
@@ -10014,32 +10073,38 @@ static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_des
 
 VD__SMALL_END
 
-/* A dispatch with its arguments looked up. */
+/* A dispatch whose arguments are resolved. A list keeps its last one, so that an equal dispatch is not resolved
+   again. */
 typedef struct vd__call {
     const vd__machine *machine;
     vd_list *list;
-    uint64_t kernel_id;                /* of the last dispatch; another with the same and `given` differs in its arguments only. 0: do all anew */
-    uint64_t given[3];                 /* threads in the desc, no groups */
+    /* kernel of the last dispatch; if it and last_threads are equal, only the arguments can differ. 0: resolve
+       everything */
+    uint64_t kernel_id;
+    uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
     uint32_t threads[3];
-    vd__launch launch;                 /* its groups are those of the whole dispatch, until it is split */
-    vd__buffer *buffers[VD_MAX_ARGS];  /* by argument; NULL for values */
-    vd__access accesses[VD_MAX_ARGS];  /* by buffer */
+    vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
+    vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
+    vd__access accesses[VD_MAX_ARGS];  /* by index among the buffer arguments */
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t values[VD_VALUE_BYTES / 8];
 } vd__call;
 
-static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t given[3], const char *what, uint32_t out[3]) {
+/* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
+static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t desc_extent[3], const char *what,
+                                         uint32_t out[3]) {
     int rank = 3;
-    if (VD__LIKELY(((given[0] - 1) | (given[1] - 1) | (given[2] - 1)) < UINT32_MAX)) { /* all of them from 1 to 2^32 - 1 */
-        for (int i = 0; i < 3; i++) out[i] = (uint32_t)given[i];
+    /* all are 1 … 2^32 - 1 */
+    if (VD__LIKELY(((desc_extent[0] - 1) | (desc_extent[1] - 1) | (desc_extent[2] - 1)) < UINT32_MAX)) {
+        for (int i = 0; i < 3; i++) out[i] = (uint32_t)desc_extent[i];
         return VD_OK;
     }
-    while (rank && !given[rank - 1]) rank--;
+    while (rank && !desc_extent[rank - 1]) rank--;
     if (!rank) return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "neither threads nor groups are given");
     for (int i = 0; i < 3; i++) {
-        uint64_t extent = i < rank ? given[i] : 1;
+        uint64_t extent = i < rank ? desc_extent[i] : 1;
         if (!extent)
             return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is 0 and %s[%d] is not", what, i,
                                  what, rank - 1);
@@ -10051,7 +10116,8 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t giv
     return VD_OK;
 }
 
-/* Groups beyond the limit of an axis: only kernels that are told their group base can be split. */
+/* Checks whether a dispatch with more groups than the device allows can be split into several launches. The kernel
+   must read the group base, an implicit argument, of every axis that is split. */
 static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
     const vd__kernel *k = c->kernel;
     uint64_t pieces = 1;
@@ -10069,7 +10135,7 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     return VD_OK;
 }
 
-/* From groups to threads. */
+/* Resolves a dispatch that gives groups instead of threads. */
 static VD__COLD vd_result vd__call_extent_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     char text[VD__EXTENT_TEXT];
@@ -10093,61 +10159,69 @@ static VD__COLD vd_result vd__call_fail_extent(const vd__kernel *k, const vd_dis
                          vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
-/* Threads and groups of the whole dispatch. */
+/* Computes threads and groups of the whole dispatch. */
 static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     const vd_limits *limits = &c->machine->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_fail_extent(k, desc);
-    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) { /* one dimension */
+    /* one-dimensional, by far the most common */
+    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         c->threads[0] = (uint32_t)t[0];
         c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
         c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
         c->split = c->launch.groups[0] > limits->max_groups[0];
         return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
     }
-    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads) : vd__call_extent_groups(c, desc);
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads)
+                                                    : vd__call_extent_groups(c, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
         uint32_t last = c->threads[i] - 1;
-        c->launch.groups[i] = (VD__LIKELY(k->local_shift[i] != VD__NONE) ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
+        bool shift = VD__LIKELY(k->local_shift[i] != VD__NONE);
+        c->launch.groups[i] = (shift ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
     }
-    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1] || c->launch.groups[2] > limits->max_groups[2];
+    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1]
+               || c->launch.groups[2] > limits->max_groups[2];
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
-/* "f32x4", "struct of 48 bytes" */
+/* Prints a type, for example "f32x4" or "struct of 48 bytes". */
 static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
     if (type >> 31) snprintf(out, 40, "struct of %u bytes", (unsigned)vd_type_size(type));
     else snprintf(out, 40, "%s", vd_type_name(type));
     return out;
 }
 
-/* What an argument is that is neither a buffer nor a value. */
+/* Reports an argument whose kind is neither buffer nor value. */
 static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
-    char is[48] = "empty";
-    if (arg->kind != VD_ARG_NONE) snprintf(is, sizeof is, "of kind %d, there is no such kind", (int)arg->kind);
-    else if (arg->type) snprintf(is, sizeof is, "a value whose address is NULL");
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name, is);
+    char problem[48] = "empty";
+    if (arg->kind != VD_ARG_NONE)
+        snprintf(problem, sizeof problem, "of kind %d, there is no such kind", (int)arg->kind);
+    else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name,
+                         problem);
 }
 
-static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const char *is, vd_type type) {
+/* Reports an argument of another type than the kernel expects. `actual` precedes the name of `type`. */
+static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const char *actual, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
-    char given[40], wanted[40];
+    char given_type[40], wanted_type[40];
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s%s, the kernel wants %s%s", i,
-                         info->name, is, type ? vd__type_print(given, type) : "",
-                         buffer ? "a buffer of " : "a value of ", vd__type_print(wanted, info->type));
+                         info->name, actual, type ? vd__type_print(given_type, type) : "",
+                         buffer ? "a buffer of " : "a value of ", vd__type_print(wanted_type, info->type));
 }
 
-/* Argument i is in the same memory as an earlier one. */
+/* Fails if buffer argument i overlaps an earlier one, one of them is written, and neither may alias. */
 static VD__COLD vd_result vd__call_check_overlap(const vd__call *c, const vd__access *access, int i) {
     const vd_arg_info *info = &c->kernel->args[i];
-    for (int j = 0, at = 0; j < i; j++) {
+    for (int j = 0, buffer_index = 0; j < i; j++) {
         const vd_arg_info *other = &c->kernel->args[j];
         if (other->kind == VD_ARG_VALUE) continue;
-        const vd__access *earlier = &c->accesses[at++];
-        if (earlier->storage != access->storage || earlier->begin >= access->end || access->begin >= earlier->end) continue;
+        const vd__access *earlier = &c->accesses[buffer_index++];
+        if (earlier->storage != access->storage) continue;
+        if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", c->kernel->name, "arguments %d '%s' and %d '%s' are the "
                              "same memory (buffer '%s') and one is written", j, other->name, i, info->name,
@@ -10156,7 +10230,7 @@ static VD__COLD vd_result vd__call_check_overlap(const vd__call *c, const vd__ac
     return VD_OK;
 }
 
-/* Why an argument is not the buffer that the kernel wants. */
+/* Reports an argument that is not a valid buffer. */
 static VD__COLD vd_result vd__call_fail_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__call_fail_type(k, i, "a value of ", arg->type);
@@ -10165,7 +10239,8 @@ static VD__COLD vd_result vd__call_fail_buffer(const vd__call *c, vd_context *ct
                          k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
-/* A view's alignment has to fit, other buffers may not be on the device; one without a type fits every kernel. */
+/* Slow path of vd__call_buffer: checks the type, the device, and the alignment of a view. A buffer or parameter
+   without a type matches every type. */
 static VD__APART vd_result vd__call_check_buffer(const vd__call *c, const vd__param *p, int i) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
@@ -10187,6 +10262,7 @@ static VD__APART vd_result vd__call_check_buffer(const vd__call *c, const vd__pa
     return VD_OK;
 }
 
+/* Reports a buffer that exceeds max_binding_bytes. */
 static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
     const vd__buffer *b = c->buffers[i];
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s' is buffer '%s' of "
@@ -10194,7 +10270,7 @@ static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
                          VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
 }
 
-/* Puts a value of four or eight bytes into the block; not 0: another one was there. */
+/* Stores a value of four or eight bytes into the argument block. Returns nonzero if this changes the block. */
 static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
     uint32_t word = (uint32_t)bits, old_word;
     uint64_t old;
@@ -10208,11 +10284,15 @@ static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
     return old_word ^ word;
 }
 
-/* A buffer's access, its address among the values or its place among the bindings. `seen`: by the low bits of its serial, whether a memory may have come before
-   among the arguments. */
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i, uint64_t *seen) {
+/* Resolves a buffer argument: records its access and stores its address in the argument block or adds it to the
+   bindings.
+   `seen` is a filter of the memories of earlier arguments by the low 6 bits of their serials; overlap is only
+   checked if the bit is already set. */
+static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i,
+                                        uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) return vd__call_fail_buffer(c, ctx, arg, i);
+    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING))
+        return vd__call_fail_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
     if (VD__UNLIKELY(b->special || p->type != b->type)) {
         vd_result r = vd__call_check_buffer(c, p, i);
@@ -10230,23 +10310,25 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
         vd__binding *binding = &c->bindings[p->order];
         binding->memory = &storage->memory;
         binding->offset = b->offset;
-        binding->size = b->size; /* exact: a module takes OpArrayLength from it */
+        binding->size = b->size; /* exact, because OpArrayLength depends on it */
         binding->number = p->place;
-        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes)) return vd__call_fail_size(c, i);
+        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes))
+            return vd__call_fail_size(c, i);
     }
-    uint64_t memory = (uint64_t)1 << (storage->memory.serial & 63u);
-    bool known = (*seen & memory) != 0;
-    *seen |= memory;
-    return VD__LIKELY(!known) ? VD_OK : vd__call_check_overlap(c, access, i);
+    uint64_t bit = (uint64_t)1 << (storage->memory.serial & 63u);
+    bool maybe_seen = (*seen & bit) != 0;
+    *seen |= bit;
+    return VD__LIKELY(!maybe_seen) ? VD_OK : vd__call_check_overlap(c, access, i);
 }
 
-/* Values that are not simply four or eight bytes of the type that the kernel wants. */
+/* Slow path of vd__call_value: other sizes, other types, and values in host memory. */
 static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
     if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__call_fail_type(k, i, "a buffer", 0);
     if (arg->kind != VD_ARG_VALUE) return vd__call_fail_kind(k, i, arg);
-    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size)) return vd__call_fail_type(k, i, "a value of ", arg->type);
+    if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
+        return vd__call_fail_type(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes, which vd_value "
                              "passes from host memory", i, info->name, (unsigned)info->size);
@@ -10255,35 +10337,39 @@ static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, in
     return VD_OK;
 }
 
+/* Stores a value argument in the argument block. */
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)c->values + p->place;
-    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from)) return vd__call_value_slow(c, arg, i);
+    if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from))
+        return vd__call_value_slow(c, arg, i);
     if (VD__LIKELY(p->size == 4)) c->launch.changed |= vd__call_store(to, arg->bits, false);
     else if (p->size == 8) c->launch.changed |= vd__call_store(to, arg->bits, true);
     else return vd__call_value_slow(c, arg, i);
     return VD_OK;
 }
 
-/* Hidden values, but for the group base, which differs from launch to launch: from `first` on, those of buffers come last. */
+/* Stores the implicit arguments from index `first` on; those that depend on buffers are last. Excludes the group
+   base, which differs for each launch. */
 static inline void vd__call_implicit(vd__call *c, int first) {
     for (int i = first; i < c->kernel->hidden_count; i++) {
-        const vd_hidden_info *h = &c->kernel->hidden[i];
+        const vd_hidden_info *implicit = &c->kernel->hidden[i];
         uint64_t value = 0;
-        if (h->kind == VD_HIDDEN_THREADS) value = c->threads[h->axis];
-        else if (h->kind == VD_HIDDEN_OUTPUT) value = c->kernel->first_format;
-        else if (h->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[h->axis];
-        else if (h->kind == VD_HIDDEN_SHAPE) value = c->buffers[h->arg]->shape[h->axis];
-        else if (h->kind == VD_HIDDEN_LENGTH) {
-            const vd__buffer *b = c->buffers[h->arg];
-            vd_type type = c->kernel->args[h->arg].type;
+        if (implicit->kind == VD_HIDDEN_THREADS) value = c->threads[implicit->axis];
+        else if (implicit->kind == VD_HIDDEN_OUTPUT) value = c->kernel->first_format;
+        else if (implicit->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[implicit->axis];
+        else if (implicit->kind == VD_HIDDEN_SHAPE) value = c->buffers[implicit->arg]->shape[implicit->axis];
+        else if (implicit->kind == VD_HIDDEN_LENGTH) {
+            const vd__buffer *b = c->buffers[implicit->arg];
+            vd_type type = c->kernel->args[implicit->arg].type;
             uint32_t element = vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
-        c->launch.changed |= vd__call_store((uint8_t *)c->values + h->place, value > UINT32_MAX ? UINT32_MAX : value, false);
+        c->launch.changed |= vd__call_store((uint8_t *)c->values + implicit->place,
+                                            value > UINT32_MAX ? UINT32_MAX : value, false);
     }
 }
 
-/* Kernel and extent of a dispatch that is not like the last one. */
+/* Resolves kernel and extent of a dispatch. Invalidates kernel_id until the arguments are resolved too. */
 static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     c->kernel_id = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
@@ -10301,19 +10387,21 @@ static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_
     c->launch.value_bytes = k->value_bytes;
     c->launch.bindings = c->bindings;
     c->launch.binding_count = k->binding_count;
-    memcpy(c->given, desc->threads, sizeof c->given);
+    memcpy(c->last_threads, desc->threads, sizeof c->last_threads);
     return VD_OK;
 }
 
-/* Whether a dispatch differs from the last one in nothing but its arguments. */
+/* Returns whether a dispatch differs from the last one at most in its arguments. */
 static inline bool vd__call_repeats(const vd__call *c, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
-    uint64_t differs = (t[0] ^ c->given[0]) | (t[1] ^ c->given[1]) | (t[2] ^ c->given[2]) | g[0] | g[1] | g[2] | (c->kernel_id ^ desc->kernel.id);
-    return !differs && c->kernel_id && vd__load64(&c->kernel->slot.id) == c->kernel_id && desc->arg_count == c->kernel->arg_count &&
+    uint64_t difference = (t[0] ^ c->last_threads[0]) | (t[1] ^ c->last_threads[1]) | (t[2] ^ c->last_threads[2])
+                          | g[0] | g[1] | g[2] | (c->kernel_id ^ desc->kernel.id);
+    return !difference && c->kernel_id && vd__load64(&c->kernel->slot.id) == c->kernel_id &&
+           desc->arg_count == c->kernel->arg_count &&
            (desc->args || !desc->arg_count);
 }
 
-/* Looks up the arguments of a dispatch and puts them into the block of values and among the bindings. */
+/* Resolves all arguments of a dispatch. */
 static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
     const vd__param *params = c->kernel->params;
     int count = c->kernel->arg_count;
@@ -10321,7 +10409,8 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
     c->launch.changed = 0;
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
-        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i) : vd__call_buffer(c, ctx, p, &args[i], i, &seen);
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i)
+                                              : vd__call_buffer(c, ctx, p, &args[i], i, &seen);
         if (VD__UNLIKELY(r)) return r;
     }
     return VD_OK;
@@ -10329,7 +10418,7 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
 
 static vd_result vd__output_need(vd_list *l);
 
-/* The argument that the caller does not give: where the kernel prints to. */
+/* Resolves the argument that the user does not pass: the output buffer of a kernel that prints. */
 static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
     vd_result r = vd__output_need(c->list);
@@ -10338,7 +10427,7 @@ static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
-/* The first dispatch of a kernel and extent, and every one of a kernel that prints. */
+/* Resolves a dispatch completely: another kernel or extent than before, or a kernel that prints. */
 static VD__APART vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_result r = vd__call_prepare(c, ctx, desc);
     if (!r) r = vd__call_args(c, ctx, desc->args);
@@ -10351,7 +10440,7 @@ static VD__APART vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, co
     return VD_OK;
 }
 
-/* Kernel, extent, arguments, the block of values. */
+/* Resolves a dispatch: kernel, extent, arguments and argument block. */
 static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     if (VD__UNLIKELY(!vd__call_repeats(c, desc))) return vd__call_resolve_new(c, ctx, desc);
     vd_result r = vd__call_args(c, ctx, desc->args);
@@ -10361,23 +10450,28 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
 }
 
 // >>blob
-/* The file of kernels compiled ahead of time, which `tools/vcc --blob` writes. Numbers are little-endian u32, or u64 where said; a text is its length, its
-   bytes, a zero, and zeros up to a multiple of 4. All of it is read before any of it is used.
-     head     "VDKB", version 1, bytes of the file (u64), checksum (u64, FNV-1a of what follows), number of kernels
-     kernel   name (text), number of forms, the best one first
-     form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (text; empty: the only one), number of arguments, those, number of
-              hidden values, those; if one of them is VD_HIDDEN_OUTPUT: number of formats, those (texts); bytes of code, the code and zeros up to a multiple
-              of 4
-     argument name (text; empty: none), kind, type, access, place, size, align, 1 if it may alias
-     hidden   kind, argument, axis, place */
+/* Loads files of precompiled kernels, which `tools/vcc --blob` writes. Integers are little-endian u32 unless marked
+   u64. A string is its length, its bytes, a zero, and zeros up to a multiple of 4. The whole file is checked before any
+   of it is used.
+     head     "VDKB", version 1, file size in bytes (u64), checksum (u64, FNV-1a of everything after it), number of
+              kernels
+     kernel   name (string), number of forms, best one first
+     form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (string; empty: the only one),
+              number of arguments, arguments, number of implicit arguments, implicit arguments; if one of them is
+              VD_HIDDEN_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a multiple of
+              4
+     argument name (string; empty: none), kind, type, access, place, size, align, 1 if it may alias;
+              images also: 1 if sampled, dim, format
+     implicit kind, argument, axis, place */
 
 VD__SMALL
 
 enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_IMPLICIT = VD_VALUE_BYTES / 4 };
 
-typedef struct vd__blob { const uint8_t *at; size_t left; bool bad; } vd__blob; /* bad: it asked for more than there is */
+/* Reads a file from front to back. bad: a read went past the end or found an invalid value. */
+typedef struct vd__blob { const uint8_t *data; size_t left; bool bad; } vd__blob;
 
-/* One form as a desc. */
+/* A form of a kernel as a desc, with the memory for its arrays. */
 typedef struct vd__blob_form {
     vd_kernel_desc desc;
     vd_arg_info args[VD_MAX_ARGS];
@@ -10385,14 +10479,14 @@ typedef struct vd__blob_form {
     const char *formats[VD__FORMATS];
 } vd__blob_form;
 
-/* The next `size` bytes, padded to a multiple of 4; NULL past the end. */
+/* Returns the next `size` bytes and skips the padding to a multiple of 4. Returns NULL past the end. */
 static const uint8_t *vd__blob_bytes(vd__blob *b, size_t size) {
-    const uint8_t *at = b->at;
+    const uint8_t *bytes = b->data;
     size_t padded = (size + 3) & ~(size_t)3;
     if (b->bad || size > b->left || padded > b->left) { b->bad = true; return NULL; }
-    b->at += padded;
+    b->data += padded;
     b->left -= padded;
-    return at;
+    return bytes;
 }
 
 static uint32_t vd__blob_u32(vd__blob *b) {
@@ -10405,15 +10499,15 @@ static uint64_t vd__blob_u64(vd__blob *b) {
     return low | (uint64_t)vd__blob_u32(b) << 32;
 }
 
-/* A number from 0 to `most`. */
-static uint32_t vd__blob_u32_max(vd__blob *b, uint32_t most) {
+/* Reads a number from 0 to `limit`; a larger one sets `bad`. */
+static uint32_t vd__blob_u32_max(vd__blob *b, uint32_t limit) {
     uint32_t x = vd__blob_u32(b);
-    if (x <= most) return x;
+    if (x <= limit) return x;
     b->bad = true;
     return 0;
 }
 
-/* A zero-terminated text in the blob; "" when it is bad. */
+/* Reads a string. Returns a pointer into the file, or "" if it is invalid. */
 static const char *vd__blob_string(vd__blob *b) {
     uint32_t length = vd__blob_u32(b);
     const uint8_t *p = length < UINT32_MAX ? vd__blob_bytes(b, (size_t)length + 1) : NULL;
@@ -10447,7 +10541,7 @@ static void vd__blob_implicit(vd__blob *b, vd_hidden_info *h) {
     h->place = vd__blob_u32(b);
 }
 
-/* The next form; what its desc points at lies in `f` and in the blob. */
+/* Reads a form. The desc points into `f` and into the file. */
 static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) {
     vd_kernel_desc *d = &f->desc;
     memset(d, 0, sizeof *d);
@@ -10474,86 +10568,88 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     d->code = vd__blob_bytes(b, d->code_size);
 }
 
-/* 0: the backend does not take code of this kind. 1: it does. 2: and each device has what the form needs. */
+/* Returns 0 if the backend does not accept this kind of code, 1 if it does, 2 if all devices also have the features
+   that the form needs. */
 static int vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
     const vd_code *codes = ctx->driver.backend->codes;
-    uint64_t needs = d->features, features = ~(uint64_t)0;
-    for (int i = 0; i < d->arg_count; i++) if (d->args[i].kind == VD_ARG_ADDRESS) needs |= VD_FEATURE_ADDRESS;
+    uint64_t required = d->features, features = ~(uint64_t)0;
+    for (int i = 0; i < d->arg_count; i++)
+        if (d->args[i].kind == VD_ARG_ADDRESS) required |= VD_FEATURE_ADDRESS;
     for (uint32_t i = 0; i < ctx->machine_count; i++) features &= ctx->machines[i].device.info.features;
     for (size_t i = 0; i < VD__COUNT(ctx->driver.backend->codes) && codes[i]; i++)
-        if (codes[i] == d->code_kind) return needs & ~features ? 1 : 2;
+        if (codes[i] == d->code_kind) return required & ~features ? 1 : 2;
     return 0;
 }
 
-/* What the walk over a blob looks for and what it finds. */
+/* The kernel that vd__blob_scan searches for, and its best form. */
 typedef struct vd__blob_search {
     const vd_context *ctx;
-    const char *name;     /* NULL: the only one */
-    uint32_t found;       /* kernels of that name */
-    const char *kernel;   /* its name in the blob */
-    vd__blob form;        /* where the form to take begins: the first of those that fit best */
-    int fits;             /* of vd__blob_fits; -1: none was seen */
+    const char *name;     /* NULL: the only kernel */
+    uint32_t found;       /* number of kernels with that name */
+    const char *kernel;   /* the name in the file */
+    vd__blob form;        /* position of the first of the best forms */
+    int fits;             /* result of vd__blob_fits; -1: no form found */
 } vd__blob_search;
 
-/* Reads all of a blob behind its head; false: it is damaged. f is room to read forms into. */
+/* Reads the whole file after the head. Returns false if it is damaged. `f` is scratch memory. */
 static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
-    uint32_t kernels = vd__blob_u32(b), forms, i, j;
-    for (i = 0; i < kernels && !b->bad; i++) {
+    uint32_t kernels = vd__blob_u32(b);
+    for (uint32_t i = 0; i < kernels && !b->bad; i++) {
         const char *name = vd__blob_string(b);
-        bool wanted = !s->name || strcmp(name, s->name) == 0;
-        if (wanted) { s->found++; s->kernel = name; }
-        forms = vd__blob_u32(b);
+        bool matches = !s->name || strcmp(name, s->name) == 0;
+        if (matches) { s->found++; s->kernel = name; }
+        uint32_t forms = vd__blob_u32(b);
         if (!forms) b->bad = true;
-        for (j = 0; j < forms && !b->bad; j++) {
-            vd__blob here = *b;
+        for (uint32_t j = 0; j < forms && !b->bad; j++) {
+            vd__blob position = *b;
             vd__blob_form_read(b, name, f);
-            if (!wanted || b->bad || vd__blob_fits(s->ctx, &f->desc) <= s->fits) continue;
-            s->form = here;
+            if (!matches || b->bad || vd__blob_fits(s->ctx, &f->desc) <= s->fits) continue;
+            s->form = position;
             s->fits = vd__blob_fits(s->ctx, &f->desc);
         }
     }
     return kernels && !b->bad && !b->left;
 }
 
-/* The head: what it says has to be so of the bytes at hand. */
+/* Reads the head, and checks magic, version, size and checksum. */
 static vd_result vd__blob_open(vd__blob *b, const char *name) {
     size_t size = b->left;
     const uint8_t *magic = vd__blob_bytes(b, 4);
     uint32_t version = vd__blob_u32(b);
-    uint64_t said = vd__blob_u64(b), sum = vd__blob_u64(b), is = 0xcbf29ce484222325u;
+    uint64_t stated_size = vd__blob_u64(b), stated_sum = vd__blob_u64(b), actual_sum = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "these %llu bytes are no blob of kernels, which "
                              "begins with VDKB and has at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, %d can be read",
                              (unsigned)version, VD__BLOB_VERSION);
-    if (said != size)
+    if (stated_size != size)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes and says that it has "
-                             "%llu", VD__U(size), VD__U(said));
-    for (size_t i = 0; i < b->left; i++) is = (is ^ b->at[i]) * 0x100000001b3u;
-    if (is == sum) return VD_OK;
+                             "%llu", VD__U(size), VD__U(stated_size));
+    for (size_t i = 0; i < b->left; i++) actual_sum = (actual_sum ^ b->data[i]) * 0x100000001b3u;
+    if (actual_sum == stated_sum) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx and "
-                         "should be %016llx", VD__U(is), VD__U(sum));
+                         "should be %016llx", VD__U(actual_sum), VD__U(stated_sum));
 }
 
-/* Finds the kernel and reads the form to take into f. */
+/* Finds the kernel and reads its best form into `f`. */
 static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *name, vd__blob_form *f) {
-    const char *called = name ? name : "";
+    const char *shown_name = name ? name : "";
     vd__blob_search s;
-    vd_result r = vd__blob_open(&b, called);
+    vd_result r = vd__blob_open(&b, shown_name);
     if (r) return r;
     memset(&s, 0, sizeof s);
     s.ctx = ctx;
     s.name = name;
     s.fits = -1;
     if (!vd__blob_scan(&b, &s, f))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob's tables contradict each other, "
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob's tables contradict each other, "
                              "%llu bytes before its end", VD__U(b.left));
     if (!s.found)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob has no kernel of this name");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has no kernel of this name");
     if (s.found > 1)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", called, "the blob has %u kernels%s", (unsigned)s.found,
-                             name ? " of this name" : "; say which");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has %u kernels%s",
+                             (unsigned)s.found, name ? " of this name" : "; say which");
     vd__blob_form_read(&s.form, s.kernel, f);
     return VD_OK;
 }
@@ -13760,7 +13856,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
         vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is NULL");
         return out;
     }
-    b.at = (const uint8_t *)blob;
+    b.data = (const uint8_t *)blob;
     b.left = size;
     f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
     if (!f) {
