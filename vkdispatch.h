@@ -10657,33 +10657,35 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
 VD__SMALL_END
 
 // >>hazards
-/* Per list, what was read and written since its last barrier, by memory and byte range. A barrier is placed only before a command that conflicts with it. */
+/* Hazard tracking. A list records which byte ranges of which memory were read and written since its last barrier.
+   The library records a barrier only before a command that conflicts with these accesses. */
 
 #define VD__EPOCH ((uint64_t)1 << 32)
-/* Memories that a table tracks at most (stated in the manual). A barrier empties a full table, so that short-lived
-   buffers that never conflict do not accumulate. */
+/* Maximum number of memories in a table (stated in the manual). If a table is full, the library records a barrier,
+   which empties the table. Otherwise short-lived buffers that never conflict would accumulate. */
 enum { VD__HAZARDS = 8192 };
 
-/* The place of a memory, or the free one where it would go, searched from a place on which the search passes. */
+/* Returns the hash slot that holds this memory's serial, or the empty slot where it would be inserted. Linear
+   probing from the hash `from`. */
 static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, uint32_t from) {
     uint64_t key = h->epoch | serial;
-    uint32_t place = from & h->mask;
-    while (h->keys[place] != key && h->keys[place] >= h->epoch) place = (place + 1) & h->mask;
-    return place;
+    uint32_t slot = from & h->mask;
+    while (h->keys[slot] != key && h->keys[slot] >= h->epoch) slot = (slot + 1) & h->mask;
+    return slot;
 }
 
-/* What was done to the memory of a place, NULL: the place is free. */
-static inline vd__touched *vd__hazards_at(const vd__hazards *h, uint32_t place) {
-    return h->keys[place] >= h->epoch ? &h->touched[h->indices[place]] : NULL;
+/* Returns the accesses recorded in a slot, or NULL if the slot is empty. */
+static inline vd__touched *vd__hazards_at(const vd__hazards *h, uint32_t slot) {
+    return h->keys[slot] >= h->epoch ? &h->touched[h->indices[slot]] : NULL;
 }
 
-/* Room for `count` memories and for those that are there. */
+/* Grows the table so that `count` entries fit at a load factor of 1/2. Returns false if memory runs out. */
 static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
-    uint32_t wanted = h->keys ? h->mask + 1 : 16;
-    while (wanted < count * 2) wanted *= 2;
-    uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, wanted * sizeof *keys);
-    uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, wanted * sizeof *indices);
-    vd__touched *touched = (vd__touched *)vd__realloc(h->allocator, h->touched, wanted / 2 * sizeof *touched);
+    uint32_t capacity = h->keys ? h->mask + 1 : 16;
+    while (capacity < count * 2) capacity *= 2;
+    uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *keys);
+    uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, capacity * sizeof *indices);
+    vd__touched *touched = (vd__touched *)vd__realloc(h->allocator, h->touched, capacity / 2 * sizeof *touched);
     if (touched) h->touched = touched;
     if (!keys || !indices || !touched) {
         vd__free(h->allocator, keys);
@@ -10694,13 +10696,13 @@ static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     vd__free(h->allocator, h->indices);
     h->keys = keys;
     h->indices = indices;
-    h->mask = wanted - 1;
-    h->limit = wanted / 2; /* so that a search ends */
+    h->mask = capacity - 1;
+    h->limit = capacity / 2; /* keeps at least one slot empty, so probing terminates */
     h->epoch = VD__EPOCH;
     for (uint32_t i = 0; i < h->count; i++) {
-        uint32_t place = vd__hazards_place(h, h->touched[i].serial, h->touched[i].serial);
-        h->keys[place] = h->epoch | h->touched[i].serial;
-        h->indices[place] = i;
+        uint32_t slot = vd__hazards_place(h, h->touched[i].serial, h->touched[i].serial);
+        h->keys[slot] = h->epoch | h->touched[i].serial;
+        h->indices[slot] = i;
     }
     return true;
 }
@@ -10717,33 +10719,36 @@ static void vd__hazards_free(vd__hazards *h) {
     vd__free(h->allocator, h->touched);
 }
 
-/* A barrier stands here: nothing before it matters any more. */
+/* Called after a barrier: forget all earlier accesses. */
 static inline void vd__hazards_clear(vd__hazards *h) {
     h->count = 0;
     h->stages = 0;
     h->limit = (h->mask + 1) / 2;
     h->epoch += VD__EPOCH;
     if (VD__LIKELY(h->epoch != 0)) return;
-    memset(h->keys, 0, (h->mask + 1) * sizeof *h->keys); /* after 2^32 epochs an old key would look alive */
+    memset(h->keys, 0, (h->mask + 1) * sizeof *h->keys); /* after 2^32 epochs an old key would match a current one */
     h->epoch = VD__EPOCH;
 }
 
+/* Returns whether an access to [begin, end) conflicts with a recorded one: they overlap and at least one writes. */
 static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     for (uint32_t i = 0; i < t->count; i++)
         if (t->ranges[i].begin < end && begin < t->ranges[i].end && (write || (t->written >> i & 1u))) return true;
     return false;
 }
 
-/* Joins a range with one of its kind that it touches; where there are too many, with the one that grows least, which may find conflicts that are none and never
-   misses one. */
+/* Adds a range. Extends an existing range of the same kind if the two overlap or are adjacent. If all ranges are in
+   use, extends the one that grows least: this may report conflicts that do not exist, but never misses one. */
 static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < t->count; i++) {
         const vd__range *r = &t->ranges[i];
-        uint64_t low = begin < r->begin ? begin : r->begin, high = end > r->end ? end : r->end, growth = (high - low) - (r->end - r->begin);
-        bool touches = begin <= r->end && r->begin <= end, alike = ((uint32_t)t->written >> i & 1u) == (uint32_t)write;
-        if (touches && alike) growth = 0;
+        uint64_t low = begin < r->begin ? begin : r->begin, high = end > r->end ? end : r->end;
+        uint64_t growth = (high - low) - (r->end - r->begin);
+        bool touches = begin <= r->end && r->begin <= end;
+        bool same_kind = ((uint32_t)t->written >> i & 1u) == (uint32_t)write;
+        if (touches && same_kind) growth = 0;
         else growth += 1;
         if (growth >= best_growth) continue;
         best = i;
@@ -10759,12 +10764,12 @@ static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint
     t->written = (uint16_t)(t->written | (uint32_t)write << best);
 }
 
-/* Adds a memory at its free place. The caller has seen to room. */
-static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t serial, const vd__access *a) {
+/* Inserts the first access to a memory into its empty slot. Requires count < limit. */
+static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t serial, const vd__access *a) {
     uint32_t i = h->count++;
     vd__touched *t = &h->touched[i];
-    h->keys[place] = h->epoch | serial;
-    h->indices[place] = i;
+    h->keys[slot] = h->epoch | serial;
+    h->indices[slot] = i;
     t->storage = a->storage;
     t->serial = serial;
     t->count = 1;
@@ -10773,41 +10778,45 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t place, uint32_t seri
     t->ranges[0].end = a->end;
 }
 
-/* Where the first place is not free. */
+/* Slow path of vd__hazards_touch: the first slot is occupied, by this memory or by a collision. */
 static VD__APART bool vd__hazards_touch_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
-    uint32_t place = vd__hazards_place(h, serial, serial);
-    vd__touched *t = vd__hazards_at(h, place);
-    if (!t) vd__hazards_add(h, place, serial, a);
-    else if (h->indices[place] < older && vd__touched_meets(t, a->begin, a->end, a->written)) return false;
+    uint32_t slot = vd__hazards_place(h, serial, serial);
+    vd__touched *t = vd__hazards_at(h, slot);
+    if (!t) vd__hazards_add(h, slot, serial, a);
+    else if (h->indices[slot] < older && vd__touched_meets(t, a->begin, a->end, a->written)) return false;
     else vd__touched_add_range(t, a->begin, a->end, a->written);
     return true;
 }
 
-/* Adds an access of a command. false: it has to wait for what was done to one of the `older` memories since the last barrier; what lies behind these is the
-   command's own. */
+/* Records an access of a command. Returns false if it conflicts with an access recorded before this command; the
+   caller then needs a barrier. Entries with an index below `older` are earlier, entries from `older` on belong to
+   the command itself. */
 static inline bool vd__hazards_touch(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
-    uint32_t place = serial & h->mask;
-    if (VD__UNLIKELY(h->keys[place] >= h->epoch)) return vd__hazards_touch_slow(h, serial, a, older);
-    vd__hazards_add(h, place, serial, a);
+    uint32_t slot = serial & h->mask;
+    if (VD__UNLIKELY(h->keys[slot] >= h->epoch)) return vd__hazards_touch_slow(h, serial, a, older);
+    vd__hazards_add(h, slot, serial, a);
     return true;
 }
 
-/* Whether a list with these first accesses has to wait for what was done before it. */
+/* Returns whether a list whose first accesses are `after` needs a barrier because of the earlier accesses `before`. */
 static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
     if (!before->limit || !after->limit) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
-        const vd__touched *a = &after->touched[i], *b = vd__hazards_at(before, vd__hazards_place(before, a->serial, a->serial));
+        const vd__touched *a = &after->touched[i];
+        const vd__touched *b = vd__hazards_at(before, vd__hazards_place(before, a->serial, a->serial));
         for (uint32_t r = 0; b && r < a->count; r++)
             if (vd__touched_meets(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
     return false;
 }
 
-/* Adds what a list leaves behind. */
+/* Merges the accesses that a list leaves pending. If they are unknown or do not fit, limit becomes 0: everything
+   conflicts until the next barrier. */
 static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
     uint32_t count = h->count + more->count;
-    if (h->limit && (!more->limit || (count > h->limit && (count > VD__HAZARDS || !vd__hazards_grow(h, count))))) h->limit = 0;
+    if (h->limit && (!more->limit || (count > h->limit && (count > VD__HAZARDS || !vd__hazards_grow(h, count)))))
+        h->limit = 0;
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__touched *t = &more->touched[i];
         for (uint32_t r = 0; r < t->count; r++) {
@@ -10818,46 +10827,49 @@ static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
 }
 
 // >>heap
-/* Deals out device memory: blocks that many buffers share, and one of its own for what is large. */
+/* Allocates device memory. Small buffers share blocks; a large buffer has a block of its own ("dedicated"). */
 
 VD__SMALL
 
-static void vd__heap_remove(vd__machine *m, vd__heap_block *b) {
-    vd__heap_block **link = &m->heap.blocks[b->block.type];
+/* Frees a block and removes it from the list of its type. */
+static void vd__heap_remove(vd__machine *dev, vd__heap_block *b) {
+    vd__heap_block **link = &dev->heap.blocks[b->block.type];
     while (*link != b) link = &(*link)->next;
     *link = b->next;
-    m->heap.block_count--;
-    m->heap.bytes -= b->block.size;
-    m->ctx->driver.backend->block_destroy(&m->device, &b->block);
+    dev->heap.block_count--;
+    dev->heap.bytes -= b->block.size;
+    dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
     if (!b->own) vd__space_free(&b->space);
-    vd__free(&m->ctx->host.allocator, b);
+    vd__free(&dev->ctx->host.allocator, b);
 }
 
-/* One driver allocation. With own false it is cut up by a sub-allocator. */
-static vd_result vd__heap_add(vd__machine *m, uint32_t type, uint64_t size, const vd__need *need, bool own, vd__heap_block **out) {
-    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
-    if (!b || (!own && !vd__space_init(&b->space, &m->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
-        vd__free(&m->ctx->host.allocator, b);
+/* Allocates a block from the driver. A block that is not dedicated gets a sub-allocator. */
+static vd_result vd__heap_add(vd__machine *dev, uint32_t type, uint64_t size, const vd__need *need, bool dedicated,
+                              vd__heap_block **out) {
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
+    if (!b || (!dedicated && !vd__space_init(&b->space, &dev->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
+        vd__free(&dev->ctx->host.allocator, b);
         return vd__fail_memory(NULL, NULL, 0);
     }
-    b->own = own;
+    b->own = dedicated;
     b->block.size = size;
     b->block.type = type;
     b->block.sharing = need->sharing;
-    vd_result r = m->ctx->driver.backend->block_create(&m->device, &b->block);
+    vd_result r = dev->ctx->driver.backend->block_create(&dev->device, &b->block);
     if (r) {
-        if (!own) vd__space_free(&b->space);
-        vd__free(&m->ctx->host.allocator, b);
+        if (!dedicated) vd__space_free(&b->space);
+        vd__free(&dev->ctx->host.allocator, b);
         return r;
     }
-    b->next = m->heap.blocks[type];
-    m->heap.blocks[type] = b;
-    m->heap.block_count++;
-    m->heap.bytes += size;
+    b->next = dev->heap.blocks[type];
+    dev->heap.blocks[type] = b;
+    dev->heap.block_count++;
+    dev->heap.bytes += size;
     *out = b;
     return VD_OK;
 }
 
+/* Sub-allocates from a block. Returns false if the block is dedicated or has no free range that fits. */
 static bool vd__heap_suballocate(vd__heap_block *b, const vd__need *need, vd__storage *out) {
     if (b->own) return false;
     uint32_t align = need->align > VD__UNIT ? (uint32_t)((need->align + VD__UNIT - 1) / VD__UNIT) : 1;
@@ -10868,20 +10880,22 @@ static bool vd__heap_suballocate(vd__heap_block *b, const vd__need *need, vd__st
     return true;
 }
 
-/* From the blocks of one memory type, then from a new block, smaller and smaller ones where the driver refuses. */
-static vd_result vd__heap_allocate_type(vd__machine *m, uint32_t type, const vd__need *need, bool own, vd__storage *out) {
-    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = m->heap.block_bytes;
+/* Allocates memory of one type: from an existing block, then from a new block. If the driver has no memory for a new
+   block of the usual size, tries smaller ones, and finally a dedicated block. */
+static vd_result vd__heap_allocate_type(vd__machine *dev, uint32_t type, const vd__need *need, bool dedicated,
+                                        vd__storage *out) {
+    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = dev->heap.block_bytes;
     vd__heap_block *b = NULL;
-    if (!own && rounded <= size / 2) {
-        for (b = m->heap.blocks[type]; b; b = b->next)
+    if (!dedicated && rounded <= size / 2) {
+        for (b = dev->heap.blocks[type]; b; b = b->next)
             if (vd__heap_suballocate(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
-            vd_result r = vd__heap_add(m, type, size, need, false, &b);
+            vd_result r = vd__heap_add(dev, type, size, need, false, &b);
             if (!r) return vd__heap_suballocate(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         }
     }
-    vd_result r = vd__heap_add(m, type, rounded, need, true, &b);
+    vd_result r = vd__heap_add(dev, type, rounded, need, true, &b);
     if (r) return r;
     out->node = 0;
     out->memory.block = &b->block;
@@ -10889,16 +10903,18 @@ static vd_result vd__heap_allocate_type(vd__machine *m, uint32_t type, const vd_
     return VD_OK;
 }
 
-/* Finds a place for what memory_create asked for; a kind of memory that kernels do not reach is a wish, the device's own takes its place. The caller holds the
-   context's lock. */
-static vd_result vd__heap_allocate(vd__machine *m, vd__memory_kind kind, const vd__need *need, bool own, vd__storage *out) {
+/* Allocates the memory that `need` describes. If kernels use it, `kind` is only a preference: if the device has no
+   such memory type, uses device memory. The caller holds the context's lock. */
+static vd_result vd__heap_allocate(vd__machine *dev, vd__memory_kind kind, const vd__need *need, bool dedicated,
+                                   vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
-        uint32_t bit = mask ? m->ctx->driver.backend->memory_types(&m->device, kind, mask) : 0;
-        if (!bit && !tried && need->kernels) bit = m->ctx->driver.backend->memory_types(&m->device, VD__MEMORY_DEVICE, mask);
+        uint32_t bit = mask ? dev->ctx->driver.backend->memory_types(&dev->device, kind, mask) : 0;
+        if (!bit && !tried && need->kernels)
+            bit = dev->ctx->driver.backend->memory_types(&dev->device, VD__MEMORY_DEVICE, mask);
         if (!bit) break;
-        vd_result r = vd__heap_allocate_type(m, vd__lowest(bit), need, own, out);
+        vd_result r = vd__heap_allocate_type(dev, vd__lowest(bit), need, dedicated, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         tried = true;
         mask &= ~bit;
@@ -10908,92 +10924,98 @@ static vd_result vd__heap_allocate(vd__machine *m, vd__memory_kind kind, const v
                                                                                "that fits"));
 }
 
-/* Gives the place back; a block that became empty goes too, except one of its type, which the next buffer will want. */
-static void vd__heap_release(vd__machine *m, vd__storage *s) {
+/* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the
+   next buffer. Imported memory goes to the list of vd__released_deliver. */
+static void vd__heap_release(vd__machine *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (b->imported) {
-        m->ctx->driver.backend->block_destroy(&m->device, &b->block);
-        b->next = m->ctx->released;
-        m->ctx->released = b;
-        vd__store32(&m->ctx->outbox.due, 1);
+        dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
+        b->next = dev->ctx->released;
+        dev->ctx->released = b;
+        vd__store32(&dev->ctx->outbox.due, 1);
         return;
     }
     if (!b->own) {
         vd__space_give(&b->space, s->node);
         if (b->space.taken) return;
-        vd__heap_block *other = m->heap.blocks[b->block.type];
+        vd__heap_block *other = dev->heap.blocks[b->block.type];
         while (other && (other == b || other->own || other->space.taken)) other = other->next;
         if (!other) return;
     }
-    vd__heap_remove(m, b);
+    vd__heap_remove(dev, b);
 }
 
-/* What the host sees of a memory; `kind` is VD__MEMORY_KINDS for memory of the caller's. */
-static void vd__storage_map(vd__machine *m, vd__memory_kind kind, vd__storage *s) {
+/* Sets the host address of a storage and applies the disabled memory features. `kind` is VD__MEMORY_KINDS for
+   imported memory. */
+static void vd__storage_map(vd__machine *dev, vd__memory_kind kind, vd__storage *s) {
     vd__block *block = s->memory.block;
-    bool hidden = kind == VD__MEMORY_DEVICE && (m->disable & VD_FEATURE_MAPPED);
-    s->memory.mapped = block->mapped && !hidden ? block->mapped + s->memory.offset : NULL;
-    if (m->disable & VD_FEATURE_CACHED) block->host_cached = false;
-    if (m->disable & VD_FEATURE_COHERENT) block->coherent = false;
+    bool unmapped = kind == VD__MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
+    s->memory.mapped = block->mapped && !unmapped ? block->mapped + s->memory.offset : NULL;
+    if (dev->disable & VD_FEATURE_CACHED) block->host_cached = false;
+    if (dev->disable & VD_FEATURE_COHERENT) block->coherent = false;
 }
 
-/* A driver buffer with memory, that of staging in a block of its own. The caller holds the context's lock. */
-static vd_result vd__storage_create(vd__machine *m, vd__memory_kind kind, uint64_t size, bool staging, bool exportable, vd__storage *out) {
-    const vd__backend *backend = m->ctx->driver.backend;
+/* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
+   context's lock. */
+static vd_result vd__storage_create(vd__machine *dev, vd__memory_kind kind, uint64_t size, bool staging,
+                                    bool exportable, vd__storage *out) {
+    const vd__backend *backend = dev->ctx->driver.backend;
     vd__need need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_OUT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
-    out->machine = m;
-    out->memory.size = (size + 3) & ~(uint64_t)3; /* whole words, for fills */
-    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
+    out->machine = dev;
+    out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
+    vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_allocate(m, kind, &need, staging || exportable, out);
+    r = vd__heap_allocate(dev, kind, &need, staging || exportable, out);
     if (!r) {
-        vd__storage_map(m, kind, out);
-        out->memory.serial = ++m->ctx->serial;
-        r = backend->memory_bind(&m->device, &out->memory);
+        vd__storage_map(dev, kind, out);
+        out->memory.serial = ++dev->ctx->serial;
+        r = backend->memory_bind(&dev->device, &out->memory);
         if (!r) return VD_OK;
-        vd__heap_release(m, out);
+        vd__heap_release(dev, out);
     }
-    backend->memory_destroy(&m->device, &out->memory);
+    backend->memory_destroy(&dev->device, &out->memory);
     return r;
 }
 
-/* A driver buffer for a block of the caller's memory. */
-static vd_result vd__storage_import_into(vd__machine *m, const vd_buffer_desc *desc, vd__heap_block *b, vd__storage *out) {
-    const vd__backend *backend = m->ctx->driver.backend;
+/* Creates a driver buffer on an imported block. */
+static vd_result vd__storage_import_into(vd__machine *dev, const vd_buffer_desc *desc, vd__heap_block *b,
+                                         vd__storage *out) {
+    const vd__backend *backend = dev->ctx->driver.backend;
     vd__need need = { 0, 0, 0, true, b->block.sharing };
     vd__import from = { 0, NULL };
     from.handle = desc->address;
     from.external = desc->external;
-    vd_result r = backend->memory_create(&m->device, &out->memory, &need);
+    vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
     if (r) return r;
-    r = backend->block_import(&m->device, &b->block, &need, &from, &out->memory.offset);
+    r = backend->block_import(&dev->device, &b->block, &need, &from, &out->memory.offset);
     if (!r) {
-        vd__storage_map(m, VD__MEMORY_KINDS, out);
-        r = backend->memory_bind(&m->device, &out->memory);
+        vd__storage_map(dev, VD__MEMORY_KINDS, out);
+        r = backend->memory_bind(&dev->device, &out->memory);
         if (!r) return VD_OK;
-        backend->block_destroy(&m->device, &b->block);
+        backend->block_destroy(&dev->device, &b->block);
     }
-    backend->memory_destroy(&m->device, &out->memory);
+    backend->memory_destroy(&dev->device, &out->memory);
     return r;
 }
 
-/* A driver buffer in memory of the caller's. The caller of this holds the context's lock. */
-static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
+/* Creates a driver buffer on memory that the user passes in the desc. The caller holds the context's lock. */
+static vd_result vd__storage_import(vd__machine *dev, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
     memset(out, 0, sizeof *out);
-    out->machine = m;
-    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&m->ctx->host.allocator, sizeof *b);
+    out->machine = dev;
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
     if (!b) return vd__fail_memory(NULL, NULL, 0);
     b->own = b->imported = true;
     b->address = desc->address;
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
     b->block.size = out->memory.size = desc->address_offset + size;
-    bool whole = b->block.sharing == VD__SHARE_HOST || b->block.sharing == VD__SHARE_FD; /* words: kernels see them, and there is room for the last */
-    if (whole) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3;
+    /* kernels read and write whole words, so the last word must be inside */
+    bool whole_words = b->block.sharing == VD__SHARE_HOST || b->block.sharing == VD__SHARE_FD;
+    if (whole_words) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3;
     out->memory.block = &b->block;
-    out->memory.serial = ++m->ctx->serial;
-    vd_result r = vd__storage_import_into(m, desc, b, out);
-    if (r) vd__free(&m->ctx->host.allocator, b);
+    out->memory.serial = ++dev->ctx->serial;
+    vd_result r = vd__storage_import_into(dev, desc, b, out);
+    if (r) vd__free(&dev->ctx->host.allocator, b);
     else {
         b->release = desc->release;
         b->release_user = desc->release_user;
@@ -11002,20 +11024,22 @@ static vd_result vd__storage_import(vd__machine *m, const vd_buffer_desc *desc, 
 }
 
 static void vd__storage_destroy(vd__storage *s) {
-    vd__machine *m = s->machine;
-    m->ctx->driver.backend->memory_destroy(&m->device, &s->memory);
-    vd__heap_release(m, s);
+    vd__machine *dev = s->machine;
+    dev->ctx->driver.backend->memory_destroy(&dev->device, &s->memory);
+    vd__heap_release(dev, s);
 }
 
-static void vd__heap_free(vd__machine *m) {
+static void vd__heap_free(vd__machine *dev) {
     for (uint32_t type = 0; type < 32; type++)
-        while (m->heap.blocks[type]) vd__heap_remove(m, m->heap.blocks[type]);
+        while (dev->heap.blocks[type]) vd__heap_remove(dev, dev->heap.blocks[type]);
 }
 
-/* Around host access to [offset, offset + size) of a memory; nothing where host and device see the same. */
+/* Flushes (to_host false) or invalidates (to_host true) a range around host access. Does nothing if the memory is
+   coherent. */
 static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size, bool to_host) {
     if (s->memory.block->coherent) return VD_OK;
-    return s->machine->ctx->driver.backend->block_sync(&s->machine->device, s->memory.block, s->memory.offset + offset, size, to_host);
+    return s->machine->ctx->driver.backend->block_sync(&s->machine->device, s->memory.block, s->memory.offset + offset,
+                                                       size, to_host);
 }
 
 VD__SMALL_END
