@@ -12436,13 +12436,16 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 }
 
 // >>output
-/* What kernels print. The kernel appends records to the output buffer of its queue (vkdispatch_codegen.h, room `composed`, says how they look); behind the
-   last command of a list that has such kernels the buffer is copied to the host and emptied. Kernels only append, so for hazards they read: they do not wait
-   for each other, and the copy waits for them. The records become messages here, and calls of `print` when the call that found
-   them ends. */
+/* Output of printf and assert in kernels. A kernel appends records to the output buffer of its queue (format: room
+   `composed` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the buffer
+   to the host and clears it.
+   For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the
+   copy needs one after them. Finished copies become messages here; the print callback is called at the end of the
+   API call that found them. */
 
 VD__SMALL
 
+/* Puts host memory for output back into the free list of its queue. */
 static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
     vd__mutex_lock(&ctx->lock);
     o->next = o->queue->spare_outputs;
@@ -12450,6 +12453,7 @@ static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
     vd__mutex_unlock(&ctx->lock);
 }
 
+/* Allocates host memory for output. */
 static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
@@ -12467,13 +12471,14 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     return r;
 }
 
+/* Returns the output buffer of the list's queue. */
 static vd__span vd__output_span(const vd_list *l) {
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
     vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
     return span;
 }
 
-/* Empties the output buffer of the list's queue. */
+/* Records clearing the head of the output buffer of the list's queue. */
 static VD__COLD vd_result vd__output_clear(vd_list *l) {
     vd__span span = vd__output_span(l);
     vd__access a = vd__access_of(&span, VD_READ_WRITE);
@@ -12483,7 +12488,8 @@ static VD__COLD vd_result vd__output_clear(vd_list *l) {
     return r;
 }
 
-/* In the open batch, before work that prints: removes records that a failure left behind. The caller holds the queue's lock. */
+/* Clears records that an earlier failure left in the output buffer. Called in the open batch, before work that
+   prints. The caller holds the queue's lock. */
 static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     if (!q->output_stale) return VD_OK;
     vd_result r = vd__output_clear(&q->open);
@@ -12491,7 +12497,8 @@ static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     return r;
 }
 
-/* Host memory for what the kernels of a list print; until the copy has been there it says that they printed nothing. */
+/* Ensures that the list has host memory for its output. The head is zero ("no output") until the copy has been
+   executed. */
 static VD__COLD vd_result vd__output_need(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
@@ -12512,13 +12519,15 @@ static VD__COLD vd_result vd__output_need(vd_list *l) {
     return r;
 }
 
-/* The last commands of a list. The caller holds the queue's lock. */
+/* Records the last commands of a list: copy and clear the output buffer. The caller holds the queue's lock. */
 static VD__COLD vd_result vd__output_record(vd_list *l) {
     vd__span span = vd__output_span(l);
     vd__access a = vd__access_of(&span, VD_READ_WRITE);
     vd__copy_range all = { 0, 0, l->ctx->print_bytes };
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
-    if (!r) l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory, &span.storage->memory, &all, 1);
+    if (!r)
+        l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory,
+                                            &span.storage->memory, &all, 1);
     l->host_stages |= VD__STAGE_TRANSFER;
     if (!r) r = vd__output_clear(l);
     if (r) l->queue->output_stale = true;
@@ -12528,14 +12537,15 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
     return r;
 }
 
-/* Before a list of the caller's that prints is sent. The open batch, which goes first, may leave records behind if it fails. */
+/* Called before submitting a user's list that prints. Submits the open batch first, which may leave records in the
+   buffer if it fails. */
 static VD__COLD vd_result vd__output_submit(vd_list *l) {
     if (l->queue->open.output) vd__queue_flush(l->queue);
     vd_result r = vd__output_clear_stale(l->queue);
     return r ? r : vd__output_record(l);
 }
 
-/* The list went with this value; 0: it did not. */
+/* Called after submission. value: timeline value of the list, or 0 if it was not submitted. */
 static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
@@ -12550,21 +12560,24 @@ static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
 
 /* ---- from records to text ---- */
 
-typedef struct vd__line { const vd_allocator *allocator; char *at; uint32_t length, capacity; } vd__line; /* ends with a zero, which is not counted */
+/* text with a terminating zero, which length excludes */
+typedef struct vd__line { const vd_allocator *allocator; char *data; uint32_t length, capacity; } vd__line;
 
-/* What there is no memory for is left out. */
+/* Appends text. Does nothing if memory runs out. */
 static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t length) {
-    void *at = line->at;
-    if (length > UINT32_MAX / 2 - line->length || !vd__array_reserve(line->allocator, &at, &line->capacity, line->length + (uint32_t)length + 1, 1)) return;
-    line->at = (char *)at;
-    memcpy(line->at + line->length, text, length);
+    void *grown = line->data;
+    if (length > UINT32_MAX / 2 - line->length) return;
+    if (!vd__array_reserve(line->allocator, &grown, &line->capacity, line->length + (uint32_t)length + 1, 1)) return;
+    line->data = (char *)grown;
+    memcpy(line->data + line->length, text, length);
     line->length += (uint32_t)length;
-    line->at[line->length] = 0;
+    line->data[line->length] = 0;
 }
 
-/* One scalar from its words; returns how many they are. */
-static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
-    char text[1400]; /* 309 digits, a point, 999 behind it */
+/* Prints one scalar. Returns the number of words it occupies in the record. */
+static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind,
+                                         const uint32_t *words) {
+    char text[1400]; /* 309 digits, a point, 999 decimals */
     uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
     uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
     int length;
@@ -12575,35 +12588,37 @@ static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char 
         narrow.u = words[0];
         length = snprintf(text, sizeof text, spec, count == 2 ? wide.d : (double)narrow.f);
     } else if (letter == 'c') length = snprintf(text, sizeof text, spec, (int)(bits & 255));
-    else if (letter == 'd' || letter == 'i') length = snprintf(text, sizeof text, spec, count == 2 ? (long long)bits : (long long)(int32_t)words[0]);
+    else if (letter == 'd' || letter == 'i')
+        length = snprintf(text, sizeof text, spec, count == 2 ? (long long)bits : (long long)(int32_t)words[0]);
     else length = snprintf(text, sizeof text, spec, (unsigned long long)(bits & ones));
-    if (letter == 'c') length = (int)strlen(text); /* a zero is nothing to print */
+    if (letter == 'c') length = (int)strlen(text); /* a zero character prints nothing */
     if (length > 0) vd__line_put(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
     return count;
 }
 
+/* Prints the operands of a record by its format. */
 static VD__COLD void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
-    const char *at = f->text;
+    const char *cursor = f->text;
     char spec[24];
-    for (uint32_t used = 0; *at;) {
-        size_t plain = strcspn(at, "%");
-        vd__line_put(line, at, plain);
-        at += plain;
-        if (!*at) return;
-        if (*++at == '%') { vd__line_put(line, at++, 1); continue; }
-        char letter = vd__format_spec(&at, spec);
-        vd_type type = f->types[used++];
-        uint32_t parts = vd__format_components(type);
-        if (parts > 1) vd__line_put(line, "(", 1);
-        for (uint32_t i = 0; i < parts; i++) {
+    for (uint32_t operand = 0; *cursor;) {
+        size_t plain = strcspn(cursor, "%");
+        vd__line_put(line, cursor, plain);
+        cursor += plain;
+        if (!*cursor) return;
+        if (*++cursor == '%') { vd__line_put(line, cursor++, 1); continue; }
+        char letter = vd__format_spec(&cursor, spec);
+        vd_type type = f->types[operand++];
+        uint32_t components = vd__format_components(type);
+        if (components > 1) vd__line_put(line, "(", 1);
+        for (uint32_t i = 0; i < components; i++) {
             if (i) vd__line_put(line, ", ", 2);
             words += vd__line_scalar(line, spec, letter, type & 15u, words);
         }
-        if (parts > 1) vd__line_put(line, ")", 1);
+        if (components > 1) vd__line_put(line, ")", 1);
     }
 }
 
-/* The format of a number; NULL: there is none. */
+/* Finds a format by its number. Returns NULL if there is none. */
 static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t number, const char **kernel) {
     vd__mutex_lock(&ctx->lock);
     const vd__formats *f = ctx->formats;
@@ -12613,34 +12628,42 @@ static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t numb
     return f && number - f->first < f->count ? &f->formats[number - f->first] : NULL;
 }
 
-static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f, const uint32_t *record) {
+/* Turns a printf record into a message for the print callback, or for the log if there is no callback. */
+static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f,
+                                        const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
     line->length = 0;
     vd__line_put(line, "", 0);
     vd__line_format(line, f, record + 4);
-    if (!line->at) return;
+    if (!line->data) return;
     if (ctx->print) {
-        vd__message_add(&ctx->host, VD_LOG_INFO, kernel, id, line->at);
+        vd__message_add(&ctx->host, VD_LOG_INFO, kernel, id, line->data);
         return;
     }
-    while (line->length && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
-    vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s' (%u, %u, %u): %s", kernel, (unsigned)id[0], (unsigned)id[1], (unsigned)id[2], line->at);
+    while (line->length && line->data[line->length - 1] == '\n') line->data[--line->length] = 0;
+    vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s' (%u, %u, %u): %s", kernel, (unsigned)id[0], (unsigned)id[1],
+             (unsigned)id[2], line->data);
 }
 
-/* Log and the next vd_flush or vd_wait_idle. One that nobody was told of yet stays the one to be told. */
-static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record, uint32_t count) {
+/* Logs a failed assertion and stores it, so that the next vd_flush or vd_wait_idle returns VD_ERROR_ASSERTION. If an
+   earlier one has not been returned yet, keeps that one. `record` is NULL if it did not fit into the output buffer. */
+static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
+                                          uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
-    if (record) snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2], (unsigned)record[3]);
+    if (record)
+        snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2],
+                 (unsigned)record[3]);
     else snprintf(where, sizeof where, " in an invocation that had no room to say so");
     if (count > 1) snprintf(more, sizeof more, " and %u more", (unsigned)count - 1);
     snprintf(text, sizeof text, "kernel '%.40s': assertion '%.60s' failed%s%s", kernel, f ? f->text : "", where, more);
     vd__logf(&q->ctx->host, VD_LOG_ERROR, "%s", text);
     vd__mutex_lock(q->lock);
-    bool told = true;
-    for (int i = 0; i < VD__FAILURES; i++) told = told && (q->failures[i].result != VD_ERROR_ASSERTION || q->failures[i].reported);
-    if (told) {
+    bool all_reported = true;
+    for (int i = 0; i < VD__FAILURES; i++)
+        all_reported = all_reported && (q->failures[i].result != VD_ERROR_ASSERTION || q->failures[i].reported);
+    if (all_reported) {
         vd__failure *failure = &q->failures[q->failure_count % VD__FAILURES];
-        failure->value = UINT64_MAX; /* no event's: the work itself is done */
+        failure->value = UINT64_MAX; /* not the value of any event: the work itself succeeded */
         failure->result = VD_ERROR_ASSERTION;
         failure->reported = false;
         memcpy(failure->text, text, sizeof text);
@@ -12649,15 +12672,19 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__mutex_unlock(q->lock);
 }
 
+/* Logs how many records did not fit. */
 static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
     vd__format_find(ctx, ~head[3], &first);
-    bool one = first == last;
-    vd__logf(&ctx->host, VD_LOG_WARNING, "%u record%s of kernel '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes", (unsigned)head[1],
-             head[1] == 1 ? "" : "s", first, one ? "" : " to kernel '", one ? "" : last, one ? "" : "'", VD__U(ctx->print_bytes));
+    bool same_kernel = first == last;
+    vd__logf(&ctx->host, VD_LOG_WARNING,
+             "%u record%s of kernel '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes",
+             (unsigned)head[1], head[1] == 1 ? "" : "s", first, same_kernel ? "" : " to kernel '",
+             same_kernel ? "" : last, same_kernel ? "" : "'", VD__U(ctx->print_bytes));
 }
 
+/* Reads all records of a finished copy. A damaged record ends the reading. */
 static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
@@ -12666,12 +12693,12 @@ static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     uint64_t end = ctx->print_bytes / 4;
     if (vd__storage_sync(&o->storage, 0, ctx->print_bytes, true)) return;
     if (words[0] < end - VD__OUTPUT_HEAD) end = VD__OUTPUT_HEAD + words[0];
-    for (uint64_t at = VD__OUTPUT_HEAD; at + 4 <= end; at += 4u + f->words) {
-        f = vd__format_find(ctx, words[at], &kernel);
-        if (!f || at + 4 + f->words > end) break;
-        if (!f->assertion) vd__output_message(ctx, &line, kernel, f, words + at);
+    for (uint64_t index = VD__OUTPUT_HEAD; index + 4 <= end; index += 4u + f->words) {
+        f = vd__format_find(ctx, words[index], &kernel);
+        if (!f || index + 4 + f->words > end) break;
+        if (!f->assertion) vd__output_message(ctx, &line, kernel, f, words + index);
         else if (!failed) {
-            failed = words + at;
+            failed = words + index;
             assertion = f;
             failed_kernel = kernel;
         }
@@ -12679,10 +12706,10 @@ static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     if (words[1]) vd__output_report_lost(ctx, words);
     if (words[4] && !failed) assertion = vd__format_find(ctx, words[5], &failed_kernel);
     if (words[4]) vd__output_assertion(o->queue, failed_kernel, assertion, failed, words[4]);
-    vd__free(&ctx->host.allocator, line.at);
+    vd__free(&ctx->host.allocator, line.data);
 }
 
-/* The oldest whose work is done; NULL: none. */
+/* Removes and returns the oldest output whose submission is complete, or NULL. */
 static vd__output *vd__output_pop_completed(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__output **link = &ctx->outputs;
@@ -12693,19 +12720,20 @@ static vd__output *vd__output_pop_completed(vd_context *ctx) {
     return o;
 }
 
-/* Makes messages of what is done. No lock is held. */
+/* Turns the output of completed submissions into messages. No lock may be held. */
 static VD__COLD void vd__output_poll(vd_context *ctx) {
     if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
+    for (uint32_t i = 0; i < ctx->queue_count; i++)
+        vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
     for (vd__output *o = vd__output_pop_completed(ctx); o; o = vd__output_pop_completed(ctx)) {
         if (!vd__context_lost(ctx)) vd__output_print(ctx, o);
         vd__output_recycle(ctx, o);
     }
 }
 
-/* ---- calls of the caller's functions ---- */
+/* ---- user callbacks ---- */
 
-/* Memory of the caller's that is not in use any more. */
+/* Calls the release callbacks of imported memory that is no longer in use. */
 static void vd__released_deliver(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__heap_block *b = ctx->released;
@@ -12722,6 +12750,7 @@ static void vd__released_deliver(vd_context *ctx) {
     }
 }
 
+/* Passes a message to the print or log callback. */
 static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
     vd__visit visit;
     vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__visit_log, false);
@@ -12730,6 +12759,7 @@ static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
     vd__visit_end(&visit);
 }
 
+/* Removes and returns the first message, or NULL. */
 static vd__message *vd__message_take(vd__outbox *outbox) {
     vd__mutex_lock(&outbox->lock);
     vd__message *m = outbox->first;
@@ -12754,11 +12784,11 @@ static void vd__message_report(vd_context *ctx) {
                  (unsigned)count, count == 1 ? " was" : "s were", VD__U(outbox->limit));
 }
 
-/* Makes the calls that are due, one after the other: what one of them causes waits for its end. The thread's error text stays what the call of ours made it. */
+/* Calls all pending callbacks, one after another. A callback that causes further calls only queues them; they follow
+   after it returns. Keeps the error of the thread. */
 static void vd__deliver(vd_context *ctx) {
-    vd__error before;
     if (vd__callback_is_running(ctx)) return;
-    before = vd__last_error;
+    vd__error saved = vd__last_error;
     while (__atomic_exchange_n(&ctx->outbox.due, 0u, __ATOMIC_ACQ_REL)) {
         vd__released_deliver(ctx);
         for (vd__message *m = vd__message_take(&ctx->outbox); m; m = vd__message_take(&ctx->outbox)) {
@@ -12767,43 +12797,42 @@ static void vd__deliver(vd_context *ctx) {
         }
         vd__message_report(ctx);
     }
-    vd__last_error = before;
-    vd__error_join(); /* a pointer of vd_error_text has it still */
+    vd__last_error = saved;
+    vd__error_join(); /* the caller may still hold a pointer from vd_error_text */
 }
 
-/* ---- what a kernel that prints needs ---- */
+/* ---- output buffers and formats ---- */
 
-/* The buffers of all queues. */
+/* Creates the output buffers of all queues that have none. */
 static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
         vd__queue *q = &ctx->queues[i];
         vd_buffer_desc desc;
-        vd_buffer made = { 0 };
         vd__mutex_lock(&ctx->lock);
-        bool there = q->output.id != 0;
+        bool exists = q->output.id != 0;
         vd__mutex_unlock(&ctx->lock);
-        if (there) continue;
+        if (exists) continue;
         memset(&desc, 0, sizeof desc);
         desc.name = "output of kernels";
         desc.type = VD_U32;
         desc.shape[0] = ctx->print_bytes / 4;
         desc.devices = 1u << q->machine->index;
-        made = vd_buffer_create(ctx, &desc);
-        r = made.id ? VD_OK : vd__fail_within(vd__last_error.code, NULL, NULL, "%s", desc.name);
+        vd_buffer created = vd_buffer_create(ctx, &desc);
+        r = created.id ? VD_OK : vd__fail_within(vd__last_error.code, NULL, NULL, "%s", desc.name);
         vd__mutex_lock(&ctx->lock);
-        bool late = q->output.id != 0; /* another thread made one meanwhile */
-        if (!late && !r) {
-            vd__store64(&q->output.id, made.id);
+        bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
+        if (!lost_race && !r) {
+            vd__store64(&q->output.id, created.id);
             ctx->output_buffers++;
         }
         vd__mutex_unlock(&ctx->lock);
-        if (late && !r) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, made.id));
+        if (lost_race && !r) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, created.id));
     }
     return r;
 }
 
-/* Before what is left of buffers is told. */
+/* Delivers pending output and frees all output memory. Called before vd__context_discard_objects. */
 static VD__COLD void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
@@ -12821,6 +12850,7 @@ static VD__COLD void vd__output_free(vd_context *ctx) {
     }
 }
 
+/* Returns whether a desc has the same name and formats as `f`. */
 static bool vd__formats_equal(const vd__formats *f, const vd_kernel_desc *desc) {
     if (f->count != (uint32_t)desc->format_count || strcmp(f->kernel, desc->name)) return false;
     for (uint32_t i = 0; i < f->count; i++)
@@ -12828,28 +12858,30 @@ static bool vd__formats_equal(const vd__formats *f, const vd_kernel_desc *desc) 
     return true;
 }
 
-/* A copy with everything in one allocation; NULL without memory. */
+/* Copies name and formats of a desc in one allocation. Returns NULL if memory runs out. */
 static VD__COLD vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
     size_t count = (size_t)desc->format_count, text = strlen(desc->name) + 1;
     for (size_t i = 0; i < count; i++) text += strlen(desc->formats[i]) + 1;
-    vd__formats *f = (vd__formats *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *f + count * (sizeof(vd__format) + sizeof(char *)) + text);
+    vd__formats *f = (vd__formats *)vd__alloc_zeroed(&ctx->host.allocator,
+                                                     sizeof *f + count * (sizeof(vd__format) + sizeof(char *)) + text);
     if (!f) return NULL;
     f->formats = (vd__format *)(void *)(f + 1);
     const char **source = (const char **)(void *)(f->formats + count);
-    char *at = (char *)(void *)(source + count);
+    char *string = (char *)(void *)(source + count);
     f->source = source;
-    f->kernel = strcpy(at, desc->name);
+    f->kernel = strcpy(string, desc->name);
     f->count = (uint32_t)count;
-    at += strlen(at) + 1;
+    string += strlen(string) + 1;
     for (size_t i = 0; i < count; i++) {
-        source[i] = strcpy(at, desc->formats[i]);
-        vd__format_read(at, &f->formats[i]);
-        at += strlen(at) + 1;
+        source[i] = strcpy(string, desc->formats[i]);
+        vd__format_read(string, &f->formats[i]);
+        string += strlen(string) + 1;
     }
     return f;
 }
 
-/* The number of a kernel's first format in *out; 0: it does not print. */
+/* Registers the formats of a kernel. Sets *out to the number of the first one, or to 0 if the kernel does not print.
+   Kernels with equal names and formats share them. */
 static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
     bool prints = false;
     *out = 0;
