@@ -12912,7 +12912,7 @@ static void vd__formats_free(vd_context *ctx) {
 }
 
 // >>public
-/* The declared functions: check, look up, call. */
+/* The public functions: check arguments, look up handles, call the implementation. */
 
 /* ---- errors ---- */
 
@@ -12936,9 +12936,11 @@ VD_API vd_result vd_error_within(vd_result result, const char *call, const char 
 }
 
 VD_API const char *vd_result_name(vd_result result) {
-    static const char *const names[] = { "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
-                                        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO", "VD_ERROR_BACKEND",
-                                        "VD_ERROR_ASSERTION" };
+    static const char *const names[] = {
+        "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
+        "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO",
+        "VD_ERROR_BACKEND", "VD_ERROR_ASSERTION"
+    };
     return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
 }
 
@@ -12972,6 +12974,7 @@ VD_API vd_backend vd_backend_named(const char *name) {
     return VD_BACKEND_DEFAULT;
 }
 
+/* Lists the devices of a backend. Returns their number, or 0 if the backend does not work. */
 static int vd__backend_devices(const vd__backend *backend, const vd__host *host, vd_device_info *out, int capacity) {
     vd__driver driver;
     memset(&driver, 0, sizeof driver);
@@ -12993,27 +12996,28 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
         vd_backend id = vd__backends[i]->id;
         if (backend == VD_BACKEND_DEFAULT ? id == VD_BACKEND_DUMMY : id != backend) continue;
-        int room = capacity > count ? capacity - count : 0;
-        count += vd__backend_devices(vd__backends[i], &host, room ? out + count : NULL, room);
+        int available = capacity > count ? capacity - count : 0;
+        count += vd__backend_devices(vd__backends[i], &host, available ? out + count : NULL, available);
     }
     return count;
 }
 
-/* The machines and queues that the desc asks for, not opened. */
+/* Allocates devices and queues of the context; they are opened later. Returns false if memory runs out. */
 static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc) {
     const vd_allocator *allocator = &ctx->host.allocator;
-    uint32_t machines = desc->device_count ? (uint32_t)desc->device_count : 1, queues = desc->queues ? (uint32_t)desc->queues : 1;
-    ctx->machines = (vd__machine *)vd__alloc_zeroed(allocator, machines * sizeof *ctx->machines);
-    ctx->queues = (vd__queue *)vd__alloc_zeroed(allocator, machines * queues * sizeof *ctx->queues);
+    uint32_t device_count = desc->device_count ? (uint32_t)desc->device_count : 1;
+    uint32_t queues = desc->queues ? (uint32_t)desc->queues : 1;
+    ctx->machines = (vd__machine *)vd__alloc_zeroed(allocator, device_count * sizeof *ctx->machines);
+    ctx->queues = (vd__queue *)vd__alloc_zeroed(allocator, device_count * queues * sizeof *ctx->queues);
     if (!ctx->machines || !ctx->queues) return false;
-    ctx->machine_count = machines;
-    for (uint32_t i = 0; i < machines; i++) {
+    ctx->machine_count = device_count;
+    for (uint32_t i = 0; i < device_count; i++) {
         vd__mutex_init(&ctx->machines[i].lock);
         ctx->machines[i].ctx = ctx;
         ctx->machines[i].index = i;
         ctx->machines[i].queues = &ctx->queues[i * queues];
     }
-    for (; ctx->queue_count < machines * queues; ctx->queue_count++) {
+    for (; ctx->queue_count < device_count * queues; ctx->queue_count++) {
         vd__queue *q = &ctx->queues[ctx->queue_count];
         q->ctx = ctx;
         q->machine = &ctx->machines[ctx->queue_count / queues];
@@ -13030,7 +13034,7 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     return true;
 }
 
-/* Everything that does not depend on the device. */
+/* Initialises everything that does not depend on the device. Returns false if memory runs out. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
     ctx->host.log = desc->log;
@@ -13058,7 +13062,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     return !cache || ctx->host.cache_directory;
 }
 
-/* The usual size of a block: 64 MiB, an eighth of a small heap, in whole units. */
+/* Returns the usual size of a memory block: 64 MiB, or an eighth of a small device memory, in whole units. */
 static uint64_t vd__block_bytes(const vd_device_info *info) {
     uint64_t eighth = info->device_memory / 8 / VD__UNIT * VD__UNIT, usual = 64u << 20;
     return eighth && eighth < usual ? eighth : usual;
@@ -13067,12 +13071,14 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
     if (!vd__context_init(ctx, desc)) return vd__fail_memory(NULL, NULL, 0);
     vd_result r = vd__select(ctx, desc);
-    ctx->host.dummy = NULL; /* the caller's, for the time of the call */
+    ctx->host.dummy = NULL; /* owned by the caller and valid only during this call */
     if (r) return r;
-    for (uint32_t i = 0; i < ctx->machine_count; i++) ctx->machines[i].heap.block_bytes = vd__block_bytes(&ctx->machines[i].device.info);
+    for (uint32_t i = 0; i < ctx->machine_count; i++)
+        ctx->machines[i].heap.block_bytes = vd__block_bytes(&ctx->machines[i].device.info);
     return VD_OK;
 }
 
+/* Frees the host memory of a context whose device is closed or was never opened. */
 static void vd__context_free_memory(vd_context *ctx) {
     vd_allocator inner = ctx->counter.inner;
     vd__leave(ctx);
@@ -13096,7 +13102,8 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     vd__counter counter;
     if (!out) return vd__fail(VD_ERROR_INVALID, "there is nowhere to put the context (out is NULL)");
     *out = NULL;
-    if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version) /* the one place where descs of other versions would be read */
+    /* descs of another major version would be converted here */
+    if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version)
         return vd__fail(VD_ERROR_INVALID, "compiled against version %u of vkdispatch.h, the implementation is %u",
                         (unsigned)version, (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
@@ -13148,14 +13155,14 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
 }
 
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
-    vd__error before = vd__last_error;
+    vd__error saved = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
     if (r) return vd__fail_within(r, "vd_context_create", "", NULL);
-    vd__last_error = before; /* a device or backend that did not open may have set another */
+    vd__last_error = saved; /* a device or backend that failed to open may have set an error */
     return VD_OK;
 }
 
-/* What was not destroyed: told in debug contexts, then freed like the rest. */
+/* Frees the buffers and kernels that the user did not destroy. Debug contexts log them. */
 static void vd__context_discard_objects(vd_context *ctx) {
     vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
@@ -13178,6 +13185,7 @@ static void vd__recordings_free(vd__queue *q, vd__recording *r) {
     }
 }
 
+/* Frees staging memory and recordings of an idle queue. */
 static void vd__queue_close(vd__queue *q) {
     for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
         while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
@@ -13192,7 +13200,7 @@ VD_API vd_allocator vd_context_allocator(const vd_context *ctx) {
     return !ctx ? none : ctx->leaving ? ctx->counter.inner : ctx->host.allocator;
 }
 
-/* The attachment of a key, made where there is none; NULL without memory. */
+/* Returns the attachment of a key; creates it if there is none. Returns NULL if memory runs out. */
 static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
     vd__mutex_lock(&ctx->lock);
     vd__attachment *a = ctx->attachments;
@@ -13207,7 +13215,8 @@ static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
     return a;
 }
 
-VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
+VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
+                                   vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data)) {
     if (!ctx || !key || !use)
         return vd__fail_call(VD_ERROR_INVALID, "vd_context_attach", NULL, "%s is NULL",
@@ -13215,7 +13224,8 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (
     vd__attachment *a = vd__attachment_of(ctx, key);
     if (!a) return vd__fail_memory("vd_context_attach", NULL, 0);
     vd__visit visit;
-    vd__visit_begin(&visit, ctx, "vd_context_attach", "use", false); /* no function of the caller's is called under the lock */
+    /* defers callbacks to vd__leave, after the lock is released */
+    vd__visit_begin(&visit, ctx, "vd_context_attach", "use", false);
     vd__mutex_lock(&a->lock);
     a->release = release;
     vd_result result = use(ctx, &a->data, user);
@@ -13225,7 +13235,9 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key, vd_result (
     return result;
 }
 
-VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope) { vd__visit_begin(scope, ctx, call, "callback", false); }
+VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope) {
+    vd__visit_begin(scope, ctx, call, "callback", false);
+}
 
 VD_API void vd_scope_end(vd_scope *scope) {
     vd__visit_end(scope);
@@ -13238,27 +13250,30 @@ static vd__cache_key vd__cache_key_of(const void *key, size_t size) {
     return out;
 }
 
-VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data, size_t size) {
+VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data,
+                           size_t size) {
     if (!ctx || !kind || !key || !data) return;
     vd__cache_key k = vd__cache_key_of(key, key_size);
     vd__cache_store(&ctx->host, kind, &k, data, size);
     vd__leave(ctx);
 }
 
-VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data, size_t capacity) {
+VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data,
+                            size_t capacity) {
     size_t size = 0;
     if (!ctx || !kind || !key || !data) return 0;
     vd__cache_key k = vd__cache_key_of(key, key_size);
-    void *kept = vd__cache_load(&ctx->host, kind, &k, &size);
-    bool fits = kept && size <= capacity;
-    if (fits) memcpy(data, kept, size);
-    vd__free(&ctx->host.allocator, kept);
+    void *cached = vd__cache_load(&ctx->host, kind, &k, &size);
+    bool fits = cached && size <= capacity;
+    if (fits) memcpy(data, cached, size);
+    vd__free(&ctx->host.allocator, cached);
     vd__leave(ctx);
     return fits ? size : 0;
 }
 
 VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
+/* Releases all attachments. Their release callbacks may still use the context. */
 static void vd__attachments_release(vd_context *ctx) {
     vd__visit visit;
     vd__visit_begin(&visit, ctx, "vd_context_attach", "release", false);
@@ -13273,7 +13288,7 @@ static void vd__attachments_release(vd_context *ctx) {
     vd__visit_end(&visit);
 }
 
-/* With no handle left. */
+/* Frees a context that has no references and no handles left. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
     vd__leave(ctx);
@@ -13292,7 +13307,7 @@ static void vd__context_free(vd_context *ctx) {
     vd__context_free_memory(ctx);
 }
 
-/* One of those that keep it is gone. */
+/* Drops a reference to the context. The last one frees it. */
 static void vd__context_unref(vd_context *ctx) {
     if (__atomic_sub_fetch(&ctx->holders, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
 }
@@ -13304,7 +13319,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         return;
     }
     vd__attachments_release(ctx);
-    vd__or32(&ctx->state, VD__CLOSING); /* what is called from here on may call nothing of this context */
+    vd__or32(&ctx->state, VD__CLOSING); /* from now on callbacks may not call functions of this context */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
         if (l->state != VD__LIST_FREE) vd__list_drop(l);
@@ -13313,12 +13328,12 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
         if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
-        vd__store64(&q->completed, UINT64_MAX); /* reached, or the device is lost */
+        vd__store64(&q->completed, UINT64_MAX); /* complete, or the device is lost */
     }
     vd__output_free(ctx);
     vd__context_discard_objects(ctx);
     vd__reap(ctx);
-    vd__leave(ctx); /* tensors of this context that came in again let go of it here */
+    vd__leave(ctx); /* imported tensors that were exported from this context drop their references here */
     vd__context_unref(ctx);
 }
 
@@ -13355,10 +13370,10 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 
 /* ---- buffers ---- */
 
-/* Sends and waits for all that a device has to do. */
-static void vd__context_device_finish(vd__machine *m) {
-    for (uint32_t i = 0; i < m->device.queue_count; i++) {
-        vd__queue *q = &m->queues[i];
+/* Submits all open batches of a device and waits for its queues. */
+static void vd__context_device_finish(vd__machine *dev) {
+    for (uint32_t i = 0; i < dev->device.queue_count; i++) {
+        vd__queue *q = &dev->queues[i];
         vd__mutex_lock(q->lock);
         vd__queue_flush(q);
         uint64_t submitted = q->submitted;
@@ -13367,31 +13382,35 @@ static void vd__context_device_finish(vd__machine *m) {
     }
 }
 
-/* Memory for a buffer on a device; where there is none left, that of buffers whose work is still under way is waited for. */
-static vd_result vd__buffer_allocate_on(vd__machine *m, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
-    static const vd__memory_kind kinds[] = { VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED };
-    vd_context *ctx = m->ctx;
+/* Allocates memory for a buffer on a device. If none is left, waits for the pending work of destroyed buffers, frees
+   those, and tries again. */
+static vd_result vd__buffer_allocate_on(vd__machine *dev, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
+    static const vd__memory_kind kinds[] = { /* by vd_memory */
+        VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED
+    };
+    vd_context *ctx = dev->ctx;
     vd_result r = VD_OK;
-    for (int tries = 0; tries < 2; tries++) {
+    for (int attempt = 0; attempt < 2; attempt++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        if (desc->address || desc->external) r = vd__storage_import(m, desc, size, s);
-        else r = vd__storage_create(m, kinds[desc->memory], size, false, desc->exportable, s);
-        bool more = ctx->garbage != NULL;
+        if (desc->address || desc->external) r = vd__storage_import(dev, desc, size, s);
+        else r = vd__storage_create(dev, kinds[desc->memory], size, false, desc->exportable, s);
+        bool has_garbage = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (!r) return VD_OK;
         s->memory.serial = 0;
-        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !more || tries) break;
-        vd__context_device_finish(m);
+        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !has_garbage || attempt) break;
+        vd__context_device_finish(dev);
     }
     return r;
 }
 
-/* On each of its devices, or on none. */
+/* Allocates a buffer on each of its devices, or on none if one of them fails. */
 static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
     vd_result r = VD_OK;
     b->storage = &b->own;
-    if (ctx->machine_count > 1) b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
+    if (ctx->machine_count > 1)
+        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
     if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
         if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->machines[i], &b->storage[i], desc, size);
@@ -13402,7 +13421,7 @@ static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_bu
     return r;
 }
 
-/* Initial contents; the rest of the last word is never seen. */
+/* Sets the initial contents: `data`, or zeros if it is NULL. Zeros include the padding of the last word. */
 static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const void *data) {
     vd__storage *s = b->storage + l->queue->machine->index;
     vd__span span = { NULL, 0, 0 };
@@ -13423,10 +13442,10 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
     return r;
 }
 
-/* The device's list for transfers. */
+/* Returns the list for transfers of a device. */
 static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
 
-/* An object with name and memory; NULL with a text. */
+/* Allocates a buffer object with its name and memory. Returns NULL and sets the error on failure. */
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     vd__mutex_lock(&ctx->lock);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_take(&ctx->buffers);
@@ -13452,6 +13471,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
     return NULL;
 }
 
+/* Creates a buffer with its contents. */
 static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
     vd_result r = vd__buffer_check(ctx, desc, shape, &size);
@@ -13464,7 +13484,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     if (r) vd__fail_within(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_open(&ctx->buffers, &b->slot);
-    else vd__bury(ctx, &b->slot); /* commands that fill it may be under way */
+    else vd__bury(ctx, &b->slot); /* commands that fill it may be in flight */
     vd__mutex_unlock(&ctx->lock);
     return r;
 }
@@ -13478,10 +13498,11 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* The view pins its buffer, for itself. The caller holds the context's lock; false: the buffer was destroyed meanwhile. */
-static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *of) {
-    vd__buffer *root = of->view ? of->root : (vd__buffer *)(uintptr_t)of;
-    if (!vd__slot_is_live(&of->slot)) return false;
+/* Makes a view valid. The view holds a pin of the buffer that owns the memory. Returns false if that was destroyed
+   in the meantime. The caller holds the context's lock. */
+static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *base) {
+    vd__buffer *root = base->view ? base->root : (vd__buffer *)(uintptr_t)base;
+    if (!vd__slot_is_live(&base->slot)) return false;
     vd__add32(&root->slot.pins, 1);
     b->root = root;
     b->next_view = root->views;
@@ -13491,10 +13512,10 @@ static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *of) 
     return true;
 }
 
-static vd_result vd__view_make(vd_context *ctx, const vd__buffer *of, const vd_view_desc *desc, vd_buffer *out) {
+static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd_view_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
-    const char *name = desc->name ? desc->name : of->name;
-    vd_result r = vd__view_check(of, desc, shape, &size);
+    const char *name = desc->name ? desc->name : base->name;
+    vd_result r = vd__view_check(base, desc, shape, &size);
     if (r) return r;
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
@@ -13505,12 +13526,12 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *of, const vd_v
         b->type = desc->type;
         b->size = size;
         b->view = b->special = true;
-        b->devices = of->devices;
-        b->kind = of->kind;
-        b->storage = of->storage;
-        b->offset = of->offset + desc->offset;
+        b->devices = base->devices;
+        b->kind = base->kind;
+        b->storage = base->storage;
+        b->offset = base->offset + desc->offset;
         memcpy(b->shape, shape, sizeof shape);
-        opened = vd__view_open(ctx, b, of);
+        opened = vd__view_open(ctx, b, base);
         if (opened) out->id = b->slot.id;
         else vd__pool_give(&ctx->buffers, &b->slot);
     }
@@ -13528,9 +13549,9 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
         vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "the desc is NULL");
         return out;
     }
-    vd__buffer *of = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
-    if (of) vd__view_make(ctx, of, desc, &out);
-    vd__buffer_unpin(ctx, of);
+    vd__buffer *base = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
+    if (base) vd__view_make(ctx, base, desc, &out);
+    vd__buffer_unpin(ctx, base);
     vd__reap(ctx);
     vd__leave(ctx);
     return out;
@@ -13577,7 +13598,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     return VD_OK;
 }
 
-/* Ends a call that pinned a buffer; NULL: it failed for want of one. */
+/* Ends an API call that pinned a buffer. `b` is NULL if the buffer was not found, which is an error. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
     if (r) vd__fail_named(r, call);
     vd__buffer_unpin(ctx, b);
@@ -13608,7 +13629,7 @@ static vd_result vd__device_check(const vd_context *ctx, const char *call, int d
                          (unsigned)ctx->machine_count);
 }
 
-/* A desc and its devices. */
+/* Checks that a region desc is not NULL and that its device exists. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
     if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the desc is NULL");
     if (desc->device < 0 || (uint32_t)desc->device > ctx->machine_count)
@@ -13629,7 +13650,8 @@ VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *d
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc), data);
+        r = vd__write(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc),
+                      data);
     return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
 
@@ -13643,7 +13665,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
 
-/* On one device. */
+/* Copies between buffers on the same device. */
 static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
                                       uint64_t to_offset, uint64_t size) {
     vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
@@ -13653,9 +13675,9 @@ static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint6
     return r;
 }
 
-/* Piece by piece: to the host's staging memory of one device, from there to that of the other. */
-static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64_t from_offset, vd_list *target, const vd__buffer *to, uint64_t to_offset,
-                                 uint64_t size) {
+/* Copies between devices in pieces: to staging memory of the source device, then to the target device. */
+static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64_t from_offset, vd_list *target,
+                                 const vd__buffer *to, uint64_t to_offset, uint64_t size) {
     vd_result r = VD_OK;
     vd__region whole = vd__region_of(from_offset, size);
     for (uint64_t done = 0, bytes = 0; done < size && !r; done += bytes) {
@@ -13666,30 +13688,39 @@ static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64
         if (r) break;
         r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
         if (!r) r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, true);
-        if (!r) r = vd__write(target, "vd_buffer_send", to, vd__region_of(to_offset + done, bytes), vd__slice_bytes(&p.slice));
+        if (!r)
+            r = vd__write(target, "vd_buffer_send", to, vd__region_of(to_offset + done, bytes),
+                          vd__slice_bytes(&p.slice));
         vd__slice_unpin(&p.slice);
     }
     return r;
 }
 
-VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from, int from_device, uint64_t from_offset,
-                                uint64_t size) {
-    vd__span a, b;
+VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from,
+                                int from_device, uint64_t from_offset, uint64_t size) {
+    vd__span target_span, source_span;
     vd_result r = vd__context_check(ctx, "vd_buffer_send");
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", to_device);
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
     if (r) return r;
-    vd_list *target = vd__transfer_list(ctx, (uint32_t)to_device), *source = vd__transfer_list(ctx, (uint32_t)from_device);
-    vd__buffer *x = vd__buffer_pin(ctx, from, "vd_buffer_send", "source "), *y = x ? vd__buffer_pin(ctx, to, "vd_buffer_send", "target ") : NULL;
-    if (y) r = vd__span_check(source, x, "vd_buffer_send", "source ", from_offset, size, &b);
-    if (y && !r) r = vd__span_check(target, y, "vd_buffer_send", "target ", to_offset, b.size, &a);
-    if (y && !r && b.size) {
-        if (source == target) r = vd__buffer_send_local(source, x, from_offset, y, to_offset, b.size);
-        else r = vd__buffer_send(source, x, from_offset, target, y, to_offset, b.size);
+    vd_list *target = vd__transfer_list(ctx, (uint32_t)to_device);
+    vd_list *source = vd__transfer_list(ctx, (uint32_t)from_device);
+    vd__buffer *source_buffer = vd__buffer_pin(ctx, from, "vd_buffer_send", "source ");
+    vd__buffer *target_buffer = source_buffer ? vd__buffer_pin(ctx, to, "vd_buffer_send", "target ") : NULL;
+    if (target_buffer)
+        r = vd__span_check(source, source_buffer, "vd_buffer_send", "source ", from_offset, size, &source_span);
+    if (target_buffer && !r)
+        r = vd__span_check(target, target_buffer, "vd_buffer_send", "target ", to_offset, source_span.size,
+                           &target_span);
+    if (target_buffer && !r && source_span.size) {
+        if (source == target)
+            r = vd__buffer_send_local(source, source_buffer, from_offset, target_buffer, to_offset, source_span.size);
+        else
+            r = vd__buffer_send(source, source_buffer, from_offset, target, target_buffer, to_offset, source_span.size);
         if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
     }
-    vd__buffer_unpin(ctx, x);
-    return vd__buffer_call_end(ctx, y, "vd_buffer_read_region", r);
+    vd__buffer_unpin(ctx, source_buffer);
+    return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_read_region", r);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
@@ -13755,34 +13786,36 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
 
 /* ---- kernels ---- */
 
-/* Copies into the kernel what the desc points to: one allocation for all of it. */
+/* Copies everything that the desc points to into the kernel, in one allocation. */
 static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
-    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info), hidden = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
+    size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info);
+    size_t implicit = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
     size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->machine_count * sizeof(vd__kernel_code);
     size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
-    uint8_t *at = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + hidden + params + text);
-    if (!at) return vd__fail_memory("vd_kernel_create", desc->name, 0);
-    k->arena = at;
-    k->codes = (vd__kernel_code *)(void *)at;
-    k->ends = (uint64_t *)(void *)(at + codes);
-    memset(at, 0, codes + ends);
-    at += codes + ends;
-    k->args = (vd_arg_info *)(void *)at;
-    k->hidden = (vd_hidden_info *)(void *)(at + args);
-    k->params = (vd__param *)(void *)(at + args + hidden);
-    char *names = (char *)at + args + hidden + params;
+    uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + implicit + params + text);
+    if (!memory) return vd__fail_memory("vd_kernel_create", desc->name, 0);
+    k->arena = memory;
+    k->codes = (vd__kernel_code *)(void *)memory;
+    k->ends = (uint64_t *)(void *)(memory + codes);
+    memset(memory, 0, codes + ends);
+    memory += codes + ends;
+    k->args = (vd_arg_info *)(void *)memory;
+    k->hidden = (vd_hidden_info *)(void *)(memory + args);
+    k->params = (vd__param *)(void *)(memory + args + implicit);
+    char *names = (char *)memory + args + implicit + params;
     if (args) memcpy(k->args, desc->args, args);
-    for (int of_buffers = 0, at_hidden = 0; of_buffers < 2; of_buffers++) /* those of buffers behind the others */
+    /* implicit arguments that depend on buffers come last */
+    for (int pass = 0, slot = 0; pass < 2; pass++)
         for (int i = 0; i < desc->hidden_count; i++) {
             bool of_buffer = desc->hidden[i].kind == VD_HIDDEN_LENGTH || desc->hidden[i].kind == VD_HIDDEN_SHAPE;
-            if (of_buffer == (of_buffers != 0)) k->hidden[at_hidden++] = desc->hidden[i];
-            k->hidden_of_call += !of_buffer && !of_buffers;
+            if (of_buffer == (pass != 0)) k->hidden[slot++] = desc->hidden[i];
+            k->hidden_of_call += !of_buffer && !pass;
         }
     for (int i = -1; i < desc->arg_count; i++) {
-        const char *from = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
-        size_t size = strlen(from) + 1;
-        memcpy(names, from, size);
+        const char *source = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
+        size_t size = strlen(source) + 1;
+        memcpy(names, source, size);
         if (i < 0) k->name = names;
         else k->args[i].name = names;
         names += size;
@@ -13790,6 +13823,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     return VD_OK;
 }
 
+/* Sets the fields of a kernel that are derived from its desc. */
 static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->arg_count = desc->arg_count;
     k->hidden_count = desc->hidden_count;
@@ -13811,18 +13845,22 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
         p->align = (uint8_t)vd__log2(align);
         p->order = 0;
-        for (int j = 0; j < k->arg_count; j++) p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
+        for (int j = 0; j < k->arg_count; j++)
+            p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
         if (a->kind == VD_ARG_BINDING) k->binding_count++;
         else covered += a->size;
     }
     for (int i = 0; i < k->hidden_count; i++)
         if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
-    for (int i = 0; i < 3; i++) k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
+    for (int i = 0; i < 3; i++)
+        k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->gaps = covered != k->value_bytes;
-    if (k->first_format) k->params[--k->arg_count].written = false; /* it only appends: see room `output` */
+    /* counts as reading, because it only appends: see room `output` */
+    if (k->first_format) k->params[--k->arg_count].written = false;
     k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
+/* Creates a kernel from a fully resolved desc. */
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     uint32_t first_format;
     vd_result r = vd__formats_add(ctx, desc, &first_format);
@@ -13834,14 +13872,14 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
-        uint32_t made = 0;
-        while (made < ctx->machine_count && !r) {
-            r = ctx->driver.backend->kernel_create(&ctx->machines[made].device, desc, &k->codes[made]);
-            if (!r) made++;
+        uint32_t created = 0;
+        while (created < ctx->machine_count && !r) {
+            r = ctx->driver.backend->kernel_create(&ctx->machines[created].device, desc, &k->codes[created]);
+            if (!r) created++;
         }
         if (r) {
             vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
-            vd__kernel_codes_free(ctx, k, made);
+            vd__kernel_codes_free(ctx, k, created);
         }
     }
     vd__mutex_lock(&ctx->lock);
@@ -13851,30 +13889,32 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     return r;
 }
 
-/* Completes the desc from the module. */
-static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *found) {
-    desc->code = found->words;
-    desc->entry = found->entry;
-    desc->features |= found->features;
+/* Completes the desc with the results of reflection. */
+static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *reflection) {
+    desc->code = reflection->words;
+    desc->entry = reflection->entry;
+    desc->features |= reflection->features;
     if (!desc->args && !desc->arg_count && !desc->hidden_count && !desc->value_bytes) {
-        desc->args = found->args;
-        desc->arg_count = (int)found->arg_count;
-        desc->value_bytes = found->value_bytes;
+        desc->args = reflection->args;
+        desc->arg_count = (int)reflection->arg_count;
+        desc->value_bytes = reflection->value_bytes;
     }
-    if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2]) memcpy(desc->local_size, found->local_size, sizeof desc->local_size);
-    if (memcmp(desc->local_size, found->local_size, sizeof desc->local_size))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local size %u x %u x %u in the desc, "
-                             "%u x %u x %u in the module", desc->local_size[0], desc->local_size[1],
-                             desc->local_size[2], found->local_size[0], found->local_size[1], found->local_size[2]);
-    if (!desc->shared_bytes) desc->shared_bytes = found->shared_bytes;
+    if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2])
+        memcpy(desc->local_size, reflection->local_size, sizeof desc->local_size);
+    if (memcmp(desc->local_size, reflection->local_size, sizeof desc->local_size))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "local size %u x %u x %u in the desc, %u x %u x %u in the module",
+                             desc->local_size[0], desc->local_size[1], desc->local_size[2], reflection->local_size[0],
+                             reflection->local_size[1], reflection->local_size[2]);
+    if (!desc->shared_bytes) desc->shared_bytes = reflection->shared_bytes;
     return vd__kernel_check_all(ctx, desc);
 }
 
 static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
-    vd__reflection found;
-    if (vd__reflect(ctx, desc, &found)) return;
-    if (!vd__kernel_resolve(ctx, desc, &found)) vd__kernel_add(ctx, desc, out);
-    vd__free(&ctx->host.allocator, found.owned);
+    vd__reflection reflection;
+    if (vd__reflect(ctx, desc, &reflection)) return;
+    if (!vd__kernel_resolve(ctx, desc, &reflection)) vd__kernel_add(ctx, desc, out);
+    vd__free(&ctx->host.allocator, reflection.owned);
 }
 
 static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
@@ -13887,13 +13927,12 @@ static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kerne
 
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel out = { 0 };
-    vd_kernel_desc full;
     if (vd__context_check(ctx, "vd_kernel_create")) return out;
     if (!desc) {
         vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "the desc is NULL");
         return out;
     }
-    full = *desc;
+    vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
     vd__reap(ctx);
     vd_result r = vd__code_check(ctx, &full);
@@ -13906,7 +13945,6 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
 VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name) {
     vd_kernel out = { 0 };
     vd__blob b = { NULL, 0, false };
-    vd__blob_form *f;
     if (vd__context_check(ctx, "vd_kernel_load")) return out;
     if (!blob) {
         vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is NULL");
@@ -13914,7 +13952,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
     }
     b.data = (const uint8_t *)blob;
     b.left = size;
-    f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
+    vd__blob_form *f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
     if (!f) {
         vd__fail_memory("vd_kernel_load", name, 0);
         return out;
@@ -13934,7 +13972,8 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (vd__callback_check(ctx, "vd_kernel_destroy", false)) return;
     vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
-    for (uint32_t i = 0; k && i < ctx->queue_count; i++) k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
+    for (uint32_t i = 0; k && i < ctx->queue_count; i++)
+        k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
     if (k) vd__discard(ctx, &ctx->kernels, &k->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
@@ -13986,30 +14025,30 @@ VD__SMALL_END
 
 /* ---- lists ---- */
 
-/* The queue of a device that has the least to do: an idle one, else the one that is furthest. */
-static vd__queue *vd__queue_least_busy(vd__machine *m) {
-    vd__queue *best = &m->queues[0];
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < m->device.queue_count; i++) {
-        vd__queue *q = &m->queues[i];
+/* Returns the least busy queue of a device: an idle one, or the one with the fewest pending submissions. */
+static vd__queue *vd__queue_least_busy(vd__machine *dev) {
+    vd__queue *best = &dev->queues[0];
+    uint64_t fewest = UINT64_MAX;
+    for (uint32_t i = 0; i < dev->device.queue_count; i++) {
+        vd__queue *q = &dev->queues[i];
         vd__mutex_lock(q->lock);
-        uint64_t left = vd__queue_reached(q, q->submitted) ? 0 : q->submitted - vd__load64(&q->completed);
-        left += q->open.recording ? 1 : 0;
+        uint64_t pending = vd__queue_reached(q, q->submitted) ? 0 : q->submitted - vd__load64(&q->completed);
+        pending += q->open.recording ? 1 : 0;
         vd__mutex_unlock(q->lock);
-        if (left < least) best = q;
-        if (left < least) least = left;
+        if (pending < fewest) best = q;
+        if (pending < fewest) fewest = pending;
     }
     return best;
 }
 
-/* The queue that a call names; NULL with a text. */
+/* Finds the queue that a call names. Returns NULL and sets the error if it does not exist. */
 static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
     if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
-    vd__machine *m = &ctx->machines[device];
-    if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(m);
-    if (queue >= 0 && (uint32_t)queue < m->device.queue_count) return &m->queues[queue];
+    vd__machine *dev = &ctx->machines[device];
+    if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(dev);
+    if (queue >= 0 && (uint32_t)queue < dev->device.queue_count) return &dev->queues[queue];
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d, it has %u", device, queue,
-                  (unsigned)m->device.queue_count);
+                  (unsigned)dev->device.queue_count);
     return NULL;
 }
 
@@ -14020,7 +14059,8 @@ VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
 
 VD__SMALL
 
-VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue, vd_result (*use)(const vd_native *native, void *user), void *user) {
+VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
+                               vd_result (*use)(const vd_native *native, void *user), void *user) {
     vd_native native;
     vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
     if (!q) return VD_ERROR_INVALID;
@@ -14101,8 +14141,8 @@ VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket) {
 
 VD__SMALL_END
 
-/* The queue of an event that this context handed out; NULL in *out for one that is done already. An event is checked against what its queue was given, which
-   only grows. */
+/* Checks an event and sets *out to its queue, or to NULL if the event is zero and thus complete. If the event
+   belongs to the open batch of its queue, submits that batch. */
 static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event event, vd__queue **out) {
     *out = NULL;
     if (!event.value && !event.context) return VD_OK;
@@ -14132,8 +14172,9 @@ static void vd__event_set(const vd__queue *q, vd_event *out) {
     out->queue = q->index;
 }
 
-/* What a submission has to wait for on other queues of its device. Work on one queue is in order, so an event of the same queue is no wait; for one of another
-   device the host waits here. No lock is held. */
+/* Collects the timeline values that a submission must wait for, by queue of its device. Events of the same queue
+   need no wait, because work on a queue executes in order. For events of another device the host waits here. No lock
+   may be held. */
 static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint64_t waits[VD_MAX_QUEUES]) {
     vd_context *ctx = l->ctx;
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
@@ -14152,14 +14193,15 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     return VD_OK;
 }
 
-/* Sends the open batch, with what it has to wait for. */
+/* Submits the open batch after its waits. */
 static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUES]) {
     bool any = false;
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
         if (waits[i]) vd__queue_after(q, i, waits[i]);
         any = any || waits[i];
     }
-    vd_result r = any && !q->open.recording ? vd__list_begin_recording(&q->open) : VD_OK; /* its event waits too */
+    /* an empty batch is submitted too, so that its event follows the waits */
+    vd_result r = any && !q->open.recording ? vd__list_begin_recording(&q->open) : VD_OK;
     if (!r) vd__queue_flush(q);
     return r;
 }
@@ -14204,7 +14246,8 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     return vd__list_leave(list, "vd_dispatch", r);
 }
 
-VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args, int arg_count) {
+VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args,
+                             int arg_count) {
     vd_dispatch_desc desc;
     vd_result r = vd__context_check(ctx, "vd_run");
     if (r) return r;
@@ -14219,7 +14262,8 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     return r ? vd__fail_within(r, "vd_run", NULL, NULL) : VD_OK;
 }
 
-VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset, uint64_t size) {
+VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
+                         uint64_t size) {
     vd__span span;
     vd_copy_desc desc = { to, from, to_offset, from_offset, size, 1, 0, 0 };
     vd_result r = vd__list_check(list, "vd_copy");
@@ -14244,7 +14288,8 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     return vd__list_leave(list, "vd_copy_region", r);
 }
 
-VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
+VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
+                         size_t value_size) {
     vd_result r = vd__list_check(list, "vd_fill");
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
@@ -14346,7 +14391,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
 
 VD__SMALL
 
-/* What nobody has asked for, of all queues. */
+/* Returns the first failure that no call has returned yet, over all queues. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
@@ -14375,19 +14420,20 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     if (r) return r;
     vd__queues_flush(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
-        vd_result ended = vd__queue_wait(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted), VD_FOREVER);
-        if (!r) r = ended;
+        vd_result waited = vd__queue_wait(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted), VD_FOREVER);
+        if (!r) r = waited;
     }
     vd__reap(ctx);
-    vd_result earlier = vd__context_take_failure(ctx);
-    if (!r) r = earlier;
+    vd_result unreported = vd__context_take_failure(ctx);
+    if (!r) r = unreported;
     if (r) vd__fail_named(r, "vd_wait_idle");
     vd__leave(ctx);
     return r;
 }
 
 // >>dlpack
-/* Buffers as DLPack tensors, and tensors as buffers. The structs are those of dlpack.h, which is not needed. */
+/* Exports buffers as DLPack tensors and imports tensors as buffers. Declares the structs itself, so dlpack.h is not
+   needed. */
 
 typedef struct vd__dl_device { int32_t type, id; } vd__dl_device;
 typedef struct vd__dl_type { uint8_t code, bits; uint16_t lanes; } vd__dl_type;
@@ -14397,7 +14443,7 @@ typedef struct vd__dl_tensor {
     vd__dl_device device;
     int32_t ndim;
     vd__dl_type type;
-    int64_t *shape, *strides;  /* elements; strides NULL: rows without gaps, the last axis the fastest */
+    int64_t *shape, *strides;  /* in elements; strides NULL: contiguous in row-major order */
     uint64_t byte_offset;
 } vd__dl_tensor;
 
@@ -14415,32 +14461,37 @@ typedef struct vd__dl_versioned {
     vd__dl_tensor tensor;
 } vd__dl_versioned;
 
-/* The numbers of dlpack.h, there with kDL in front. */
+/* Constants of dlpack.h, where their prefix is kDL. */
 enum {
-    VD__DL_CPU = 1, VD__DL_CUDA = 2, VD__DL_CUDA_HOST = 3, VD__DL_OPENCL = 4, VD__DL_VULKAN = 7, VD__DL_CUDA_MANAGED = 13,
+    VD__DL_CPU = 1, VD__DL_CUDA = 2, VD__DL_CUDA_HOST = 3, VD__DL_OPENCL = 4, VD__DL_VULKAN = 7,
+    VD__DL_CUDA_MANAGED = 13,
     VD__DL_INT = 0, VD__DL_UINT = 1, VD__DL_FLOAT = 2, VD__DL_COMPLEX = 5, VD__DL_BOOL = 6,
     VD__DL_MAJOR = 1, VD__DL_READ_ONLY = 1,
-    VD__DL_AXES = 6            /* four of the shape, two of a matrix */
+    VD__DL_AXES = 6            /* four of the shape and two of a matrix */
 };
 
-/* A tensor of ours: what it shows, in either struct, and what it keeps. The manager of both leads here. */
+/* An exported tensor in both struct versions, and the memory they point to. The manager field of both points here. */
 typedef struct vd__dl_export {
     vd__dl_managed managed;
     vd__dl_versioned versioned;
     int64_t shape[VD__DL_AXES], strides[VD__DL_AXES];
     vd_context *ctx;
-    vd__buffer *buffer;        /* pinned */
+    vd__buffer *buffer;        /* pinned until the tensor is deleted */
 } vd__dl_export;
 
 /* ---- types ---- */
 
-/* Vectors, matrices (their columns) and structs (their bytes) add axes behind those of the buffer. */
+/* Describes type and shape of a buffer. Vectors, matrices (by column) and structs (as bytes) add axes after those of
+   the buffer. */
 static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
-    static const uint8_t codes[16] = { VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
-                                       VD__DL_UINT, VD__DL_FLOAT, VD__DL_FLOAT, VD__DL_FLOAT, 0, 0, 0 };
+    static const uint8_t codes[16] = { /* by scalar kind */
+        VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
+        VD__DL_UINT, VD__DL_FLOAT, VD__DL_FLOAT, VD__DL_FLOAT, 0, 0, 0
+    };
     bool packed = b->type == VD_BYTES || b->type >> 31;
     bool complex = !packed && (b->type & 256u);
-    uint32_t inner[2] = { packed ? 1 : (b->type >> 6 & 3u) + 1, b->type >> 31 ? vd_type_size(b->type) : packed ? 1 : (b->type >> 4 & 3u) + 1 };
+    uint32_t inner[2] = { packed ? 1 : (b->type >> 6 & 3u) + 1,
+                          b->type >> 31 ? vd_type_size(b->type) : packed ? 1 : (b->type >> 4 & 3u) + 1 };
     vd__dl_tensor *t = &e->managed.tensor;
     int axes = 4;
     int64_t stride = 1;
@@ -14457,13 +14508,16 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     t->type.lanes = 1;
 }
 
-/* The type of a tensor's elements; VD_BYTES where there is none. Booleans of a byte are numbers, ours have four. */
+/* Returns the type of a tensor's elements, or VD_BYTES if there is none. Boolean tensors have one byte per element
+   and map to u8, because VD_BOOL has four bytes. */
 static vd_type vd__dl_type_of(vd__dl_type t) {
     static const struct { uint8_t code, bits; vd_type type; } table[] = {
-        { VD__DL_INT, 8, VD_I8 }, { VD__DL_INT, 16, VD_I16 }, { VD__DL_INT, 32, VD_I32 }, { VD__DL_INT, 64, VD_I64 },
-        { VD__DL_UINT, 8, VD_U8 }, { VD__DL_UINT, 16, VD_U16 }, { VD__DL_UINT, 32, VD_U32 }, { VD__DL_UINT, 64, VD_U64 }, { VD__DL_BOOL, 8, VD_U8 },
-        { VD__DL_FLOAT, 16, VD_F16 }, { VD__DL_FLOAT, 32, VD_F32 }, { VD__DL_FLOAT, 64, VD_F64 },
-        { VD__DL_COMPLEX, 32, VD_F16C }, { VD__DL_COMPLEX, 64, VD_F32C }, { VD__DL_COMPLEX, 128, VD_F64C } };
+        { VD__DL_INT, 8, VD_I8 },        { VD__DL_INT, 16, VD_I16 },      { VD__DL_INT, 32, VD_I32 },
+        { VD__DL_INT, 64, VD_I64 },      { VD__DL_UINT, 8, VD_U8 },       { VD__DL_UINT, 16, VD_U16 },
+        { VD__DL_UINT, 32, VD_U32 },     { VD__DL_UINT, 64, VD_U64 },     { VD__DL_BOOL, 8, VD_U8 },
+        { VD__DL_FLOAT, 16, VD_F16 },    { VD__DL_FLOAT, 32, VD_F32 },    { VD__DL_FLOAT, 64, VD_F64 },
+        { VD__DL_COMPLEX, 32, VD_F16C }, { VD__DL_COMPLEX, 64, VD_F32C }, { VD__DL_COMPLEX, 128, VD_F64C }
+    };
     for (size_t i = 0; i < VD__COUNT(table) && t.lanes >= 1 && t.lanes <= 4; i++)
         if (table[i].code == t.code && table[i].bits == t.bits) return table[i].type + 16u * (t.lanes - 1u);
     return VD_BYTES;
@@ -14471,6 +14525,7 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
 
 /* ---- export ---- */
 
+/* Frees a tensor, its pin of the buffer and its reference to the context. */
 static void vd__dl_export_free(vd__dl_export *e) {
     vd_context *ctx = e->ctx;
     vd__buffer *b = e->buffer;
@@ -14480,18 +14535,24 @@ static void vd__dl_export_free(vd__dl_export *e) {
     vd__context_unref(ctx);
 }
 
-static void vd__dl_delete(struct DLManagedTensor *self) { vd__dl_export_free((vd__dl_export *)((vd__dl_managed *)(void *)self)->manager); }
-static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) { vd__dl_export_free((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager); }
+static void vd__dl_delete(struct DLManagedTensor *self) {
+    vd__dl_export_free((vd__dl_export *)((vd__dl_managed *)(void *)self)->manager);
+}
+static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) {
+    vd__dl_export_free((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager);
+}
 
-/* What `data` is for each type of device. */
-static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
+/* Sets device, data and byte_offset of a tensor. `type` is the requested device type, or 0 for that of the backend. */
+static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type,
+                                 vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest(b->devices)];
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
     bool object = m->native[0] && (backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL);
     static const char *const names[] = { "", "kDLCPU", "kDLCUDA", "", "kDLOpenCL", "", "", "kDLVulkan" };
-    int own = backend == VD_BACKEND_CUDA ? VD__DL_CUDA : !object ? VD__DL_CPU : backend == VD_BACKEND_VULKAN ? VD__DL_VULKAN : VD__DL_OPENCL;
-    t->device.type = type ? type : own;
+    int native_type = backend == VD_BACKEND_CUDA ? VD__DL_CUDA : !object ? VD__DL_CPU
+                      : backend == VD_BACKEND_VULKAN ? VD__DL_VULKAN : VD__DL_OPENCL;
+    t->device.type = type ? type : native_type;
     if (t->device.type == VD__DL_CPU && m->mapped && m->block->coherent) {
         t->data = m->mapped + b->offset;
         return VD_OK;
@@ -14499,19 +14560,21 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
     if (t->device.type == VD__DL_CPU)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' lies in memory that the host does not see "
                              "at any time (kDLCPU); desc.memory VD_MEMORY_SHARED makes one that it may", b->name);
-    if (t->device.type != own)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s is no tensor of device type "
-                             "%d; it is one of %d (%s)%s", b->name, ctx->driver.backend->name, type, own, names[own],
-                             backend == VD_BACKEND_OPENCL && !object ? ", since its memory is in no buffer object "
-                                                                       "(desc.exportable makes one)" : "");
+    if (t->device.type != native_type)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL,
+                             "buffer '%s' of backend %s is no tensor of device type %d; it is one of %d (%s)%s",
+                             b->name, ctx->driver.backend->name, type, native_type, names[native_type],
+                             backend == VD_BACKEND_OPENCL && !object
+                                 ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
     t->device.id = s->machine->device.info.index;
     t->byte_offset = object ? b->offset : 0;
     t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
     return VD_OK;
 }
 
-/* A tensor that shares in the buffer, whose work is done, and has taken over the caller's pin of it. */
-static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
+/* Creates a tensor of a buffer after waiting for pending work on it. On success the tensor owns the caller's pin. */
+static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type,
+                                      vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
     if (!e) return vd__fail_memory(call, b->name, 0);
     e->ctx = ctx;
@@ -14532,7 +14595,8 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
     return r;
 }
 
-static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type, vd__dl_export **out) {
+static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
+                                    vd__dl_export **out) {
     vd_result r = vd__context_check(ctx, call);
     if (r) return r;
     if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is nowhere to put the tensor (out is NULL)");
@@ -14551,7 +14615,8 @@ VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_
     return r;
 }
 
-VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensorVersioned **out) {
+VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
+                                            struct DLManagedTensorVersioned **out) {
     vd__dl_export *e = NULL;
     vd_result r = vd__dl_export_make("vd_dlpack_export_versioned", ctx, buffer, device_type, out ? &e : NULL);
     if (out) *out = e ? (struct DLManagedTensorVersioned *)(void *)&e->versioned : NULL;
@@ -14560,7 +14625,7 @@ VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, i
 
 /* ---- import ---- */
 
-/* A tensor that comes in, in the struct it came in. */
+/* A tensor to import, independent of its struct version. */
 typedef struct vd__dl_import {
     const char *call;
     vd__dl_tensor *tensor;
@@ -14569,6 +14634,7 @@ typedef struct vd__dl_import {
     void *user;
 } vd__dl_import;
 
+/* Release callbacks of imported memory: they delete the tensor. */
 static void vd__dl_release(void *user, uint64_t address) {
     vd__dl_managed *m = (vd__dl_managed *)user;
     (void)address;
@@ -14581,7 +14647,7 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
     if (m->deleter) m->deleter((struct DLManagedTensorVersioned *)user);
 }
 
-/* Axes of one element may have any stride. */
+/* Checks that a tensor has at most four axes and is contiguous. The stride of an axis with one element is ignored. */
 static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
     if (t->ndim < 0 || t->ndim > 4)
@@ -14603,8 +14669,10 @@ static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, in
     return VD_OK;
 }
 
-/* What does not depend on the device; fills in type, shape and the place of the first byte. */
-static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
+/* Checks everything that does not depend on the device. Sets type and shape of the desc and *address, the first
+   byte. */
+static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, vd_buffer_desc *desc,
+                                     uint64_t *address) {
     const char *name = desc->name ? desc->name : "";
     if (!t->data) return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor's data is NULL");
     desc->type = vd__dl_type_of(t->type);
@@ -14622,19 +14690,25 @@ static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, v
     return VD_OK;
 }
 
-/* The tensor's device as one of the context; says where the memory is. Host memory stays where it is if it can, else it is copied. */
-static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import *in, uint64_t address, vd_buffer_desc *desc) {
+/* Finds the device of the tensor in the context and sets the desc's import fields. Host memory is imported if
+   possible, and copied otherwise. */
+static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import *in, uint64_t address,
+                                     vd_buffer_desc *desc) {
     const vd__dl_tensor *t = in->tensor;
     const char *call = in->call;
     vd_backend backend = ctx->driver.backend->id;
     const char *name = desc->name ? desc->name : "";
     uint32_t i = 0;
-    bool hosts = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
-    if (!hosts && !in->writable)
+    bool on_host = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
+    if (!on_host && !in->writable)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, and not in host memory "
                              "(device type %d), so that it is not copied", (int)t->device.type);
-    if (backend == VD_BACKEND_CUDA && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST || t->device.type == VD__DL_CUDA_MANAGED)) {
-        while (t->device.type == VD__DL_CUDA && i < ctx->machine_count && ctx->machines[i].device.info.index != t->device.id) i++;
+    if (backend == VD_BACKEND_CUDA
+        && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST
+            || t->device.type == VD__DL_CUDA_MANAGED)) {
+        while (t->device.type == VD__DL_CUDA && i < ctx->machine_count
+               && ctx->machines[i].device.info.index != t->device.id)
+            i++;
         if (i == ctx->machine_count)
             return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is none of the "
                                  "context's", (int)t->device.id);
@@ -14650,16 +14724,18 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
         desc->address_offset = t->byte_offset;
         return VD_OK;
     }
-    if (!hosts)
+    if (!on_host)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s takes no tensor of device type %d",
                              ctx->driver.backend->name, (int)t->device.type);
-    if (in->writable && ctx->machine_count == 1 && address % 16 == 0 && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
+    if (in->writable && ctx->machine_count == 1 && address % 16 == 0
+        && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
         desc->import = VD_IMPORT_HOST;
         desc->address = address;
     } else desc->data = (const void *)(uintptr_t)address;
     return VD_OK;
 }
 
+/* Creates a buffer from a tensor. If importing host memory fails, copies it. */
 static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, const char *name) {
     vd_buffer out = { 0 };
     vd_buffer_desc desc;
@@ -14674,7 +14750,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.release_user = in->user;
     }
     r = vd__buffer_make(ctx, &desc, &out);
-    if (r && desc.import == VD_IMPORT_HOST) { /* not at this address, or not this memory */
+    if (r && desc.import == VD_IMPORT_HOST) { /* the driver cannot import this address or this memory */
         desc.import = VD_IMPORT_ADDRESS;
         desc.address = 0;
         desc.data = (const void *)(uintptr_t)address;
@@ -14700,7 +14776,8 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
     return vd__dl_import_make(ctx, &in, name);
 }
 
-VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name) {
+VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor,
+                                            const char *name) {
     vd_buffer none = { 0 };
     vd__dl_versioned *m = (vd__dl_versioned *)(void *)tensor;
     vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
@@ -14724,7 +14801,8 @@ VD__SMALL_END
 #endif /* VKDISPATCH_IMPLEMENTED */
 #endif /* VKDISPATCH_IMPLEMENTATION */
 
-/* The room `glue` of vkdispatch_codegen.h needs both implementations; where that header came first, it is made now. */
+/* The room `glue` of vkdispatch_codegen.h needs both implementations. If that header came first, include it again for
+   this room. */
 #if defined(VKDISPATCH_IMPLEMENTED) && defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
 #include "vkdispatch_codegen.h"
 #endif
