@@ -327,7 +327,7 @@
        DLPack tensor                                          vd_dlpack_export
        VkDevice, VkQueue, CUstream, cl_command_queue and      vd_native_use
        others
-       VkCommandBuffer that another library records into      vd_record
+       VkCommandBuffer that another library records into      vd_record_native
 
        Synchronisation with the other API is the caller's responsibility. Call vd_wait_idle before the other API uses
        the memory, and wait for the other API before this library uses it. For a stream or queue that was passed in,
@@ -408,14 +408,14 @@ typedef enum vd_device_type {
     VD_DEVICE_CPU
 } vd_device_type;
 
-/* State of a list, see vd_list_fate. */
-typedef enum vd_fate {
-    VD_FATE_UNKNOWN = 0,    /* no such ticket, or the context cannot be used: the device is lost, or it is being
+/* State of a list, see vd_list_get_status. */
+typedef enum vd_list_status {
+    VD_LIST_STATUS_UNKNOWN = 0, /* no such ticket, or the context cannot be used: the device is lost, or it is being
                                destroyed */
-    VD_FATE_OPEN,           /* neither submitted nor discarded */
-    VD_FATE_SUBMITTED,      /* submitted; commands of an immediate list count as submitted at once */
-    VD_FATE_DISCARDED       /* discarded, or vd_submit failed */
-} vd_fate;
+    VD_LIST_STATUS_OPEN,    /* neither submitted nor discarded */
+    VD_LIST_STATUS_SUBMITTED, /* submitted; commands of an immediate list count as submitted at once */
+    VD_LIST_STATUS_DISCARDED /* discarded, or vd_submit failed */
+} vd_list_status;
 
 typedef enum vd_log_level {
     VD_LOG_ERROR = 1,       /* work failed: lost device, refused submission, failed assertion, validation error */
@@ -525,21 +525,21 @@ typedef enum vd_format {
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
 
 /* Implicit arguments: u32 values that the library puts into the argument block by itself. `arg` and `axis` are members
-   of vd_hidden_info. */
-typedef enum vd_hidden {
-    VD_HIDDEN_NONE = 0,
-    VD_HIDDEN_THREADS,    /* threads of the dispatch along `axis`, as requested */
-    VD_HIDDEN_GROUPS,     /* work-groups of the whole dispatch along `axis`, before it is split */
-    VD_HIDDEN_GROUP_BASE, /* first work-group along `axis` of this part of a split dispatch */
-    VD_HIDDEN_LENGTH,     /* elements of buffer `arg`, at most 2^32 - 1 */
-    VD_HIDDEN_SHAPE,      /* extent of buffer `arg` along `axis` */
-    VD_HIDDEN_OUTPUT      /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
+   of vd_implicit_info. */
+typedef enum vd_implicit {
+    VD_IMPLICIT_NONE = 0,
+    VD_IMPLICIT_THREADS,  /* threads of the dispatch along `axis`, as requested */
+    VD_IMPLICIT_GROUPS,   /* work-groups of the whole dispatch along `axis`, before it is split */
+    VD_IMPLICIT_GROUP_BASE, /* first work-group along `axis` of this part of a split dispatch */
+    VD_IMPLICIT_LENGTH,   /* elements of buffer `arg`, at most 2^32 - 1 */
+    VD_IMPLICIT_SHAPE,    /* extent of buffer `arg` along `axis` */
+    VD_IMPLICIT_OUTPUT    /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
                              output of printf and assert, which vd_dispatch passes by itself */
-} vd_hidden;
+} vd_implicit;
 
 #define VD_WHOLE UINT64_MAX   /* size: to the end of the buffer */
 #define VD_FOREVER UINT64_MAX /* timeout: wait without limit */
-#define VD_VALUE_BYTES 1024   /* maximum size of an argument block in bytes, implicit arguments included */
+#define VD_MAX_ARGUMENT_BYTES 1024 /* maximum size of an argument block in bytes, implicit arguments included */
 #define VD_MAX_ARGS 64        /* maximum number of arguments of a kernel */
 #define VD_MAX_QUEUES 4       /* maximum number of queues of a device */
 #define VD_MAX_DEVICES 16     /* maximum number of devices of a context */
@@ -732,7 +732,7 @@ typedef struct vd_arg_info {
     vd_arg_kind kind;               /* required */
     vd_type type;                   /* of the value, or of one element of the buffer. Default: VD_BYTES, any type */
     uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused; ordered like VD_READ */
-    uint32_t place;                 /* binding number in set 0; else offset in the argument block in bytes */
+    uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes */
     uint32_t size;                  /* bytes in the argument block: 8 for addresses, the size of the type for values. 0
                                        for bindings */
     uint32_t align;                 /* required alignment of a buffer's start in bytes, a power of two. Default: the
@@ -744,12 +744,12 @@ typedef struct vd_arg_info {
 } vd_arg_info;
 
 /* One implicit argument of a kernel. */
-typedef struct vd_hidden_info {
-    vd_hidden kind;                 /* required */
+typedef struct vd_implicit_info {
+    vd_implicit kind;               /* required */
     uint32_t arg;                   /* index of the argument that it describes */
-    uint32_t axis;                  /* 0 to 2; VD_HIDDEN_SHAPE: 0 to 3 */
-    uint32_t place;                 /* offset in the argument block in bytes, a multiple of 4 */
-} vd_hidden_info;
+    uint32_t axis;                  /* 0 to 2; VD_IMPLICIT_SHAPE: 0 to 3 */
+    uint32_t offset;                /* offset in the argument block in bytes, a multiple of 4 */
+} vd_implicit_info;
 
 typedef struct vd_kernel_desc {
     const char *name;               /* for messages. Default: "" */
@@ -760,10 +760,10 @@ typedef struct vd_kernel_desc {
     const vd_arg_info *args;        /* arguments in the order of vd_dispatch_desc.args. Default: read from a SPIR-V
                                        module. Other code needs args, value_bytes and local_size */
     int arg_count;                  /* length of args, at most VD_MAX_ARGS */
-    const vd_hidden_info *hidden;   /* implicit arguments. Default: none */
-    int hidden_count;               /* length of hidden */
-    uint32_t value_bytes;           /* size of the argument block in bytes, implicit arguments included; a multiple of
-                                       4, at most VD_VALUE_BYTES. Only used with args */
+    const vd_implicit_info *implicit; /* implicit arguments. Default: none */
+    int implicit_count;             /* length of hidden */
+    uint32_t argument_bytes;        /* size of the argument block in bytes, implicit arguments included; a multiple of
+                                       4, at most VD_MAX_ARGUMENT_BYTES. Only used with args */
     uint32_t local_size[3];         /* invocations of a work-group along each axis. Default: read from a SPIR-V
                                        module */
     uint32_t shared_bytes;          /* shared memory of a work-group in bytes. Default: read from a SPIR-V module, else
@@ -771,7 +771,7 @@ typedef struct vd_kernel_desc {
     uint64_t features;              /* VD_FEATURE_ bits that the kernel needs, in addition to the capabilities that a
                                        SPIR-V module declares */
     const char *const *formats;     /* formats of vc_printf and vc_assert, as in vc_info; required with
-                                       VD_HIDDEN_OUTPUT */
+                                       VD_IMPLICIT_OUTPUT */
     int format_count;               /* length of formats, at most 1024 */
 } vd_kernel_desc;
 
@@ -810,7 +810,8 @@ typedef struct vd_record_desc {
     const vd_record_use *uses;      /* buffers that the commands access */
     int use_count;                  /* length of uses, at most VD_MAX_ARGS */
     vd_result (*record)(void *user, void *commands); /* records the commands. vulkan: `commands` is a VkCommandBuffer in
-                                                        the recording state. Called during vd_record, see "Callbacks" */
+                                                        the recording state. Called during vd_record_native, see
+                                                        "Callbacks" */
     void *user;                     /* passed to record */
 } vd_record_desc;
 
@@ -850,7 +851,7 @@ typedef struct vd_kernel_info {
     int arg_count;                  /* arguments that a dispatch must pass; vd_kernel_arg_query describes each */
     uint32_t local_size[3];         /* invocations of a work-group along each axis */
     uint32_t shared_bytes;          /* shared memory of a work-group in bytes */
-    uint32_t value_bytes;           /* size of the argument block in bytes */
+    uint32_t argument_bytes;        /* size of the argument block in bytes */
     uint64_t features;              /* VD_FEATURE_ bits that the kernel needs */
 } vd_kernel_info;
 
@@ -898,10 +899,10 @@ VD_API vd_result vd_error_result(void);
 /* For libraries on top of this one; both functions return result. A failure has three parts, which vd_error_text joins:
    "call 'object': reason". An inner function sets the reason; the function that the user called adds its own name and
    its object. All texts are copied.
-   vd_error_set sets the reason, in printf format, and clears the call and the object. If format is NULL, the reason says
-   that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY).
-   vd_error_within replaces the call and the object of the last failure and puts the formatted text and ": " before its
-   reason. NULL keeps a part, "" removes it. */
+   vd_error_set sets the reason, in printf format, and clears the call and the object. If format is NULL, the reason
+   says that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY). vd_error_within
+   replaces the call and the object of the last failure and puts the formatted text and ": " before its reason. NULL
+   keeps a part, "" removes it. */
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...);
 VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...);
 
@@ -910,7 +911,7 @@ VD_API uint32_t vd_type_size(vd_type type);             /* bytes; VD_BOOL: 4; VD
 VD_API const char *vd_type_name(vd_type type);          /* "f32x4" */
 VD_API const char *vd_feature_name(uint64_t bit);       /* "f64"; "unknown" unless bit is one feature */
 VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", compiled in or not; default: "" */
-VD_API vd_backend vd_backend_named(const char *name);   /* in upper or lower case; VD_BACKEND_DEFAULT: unknown name */
+VD_API vd_backend vd_backend_from_name(const char *name); /* in upper or lower case; VD_BACKEND_DEFAULT: unknown name */
 
 /* ---- contexts and devices ---- */
 
@@ -956,19 +957,19 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                                    vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data));
 
-/* Delays callbacks until a library's public function is finished. Between vd_scope_begin and vd_scope_end no print, log
-   or release of ctx runs on this thread; vd_scope_end makes those that are due, so the library must not use anything
-   afterwards that they could destroy. In a scope, vd_context_destroy of ctx fails.
-   `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
-typedef struct vd_scope {           /* private */
+/* Delays callbacks until a library's public function is finished. Between vd_callback_scope_begin and
+   vd_callback_scope_end no print, log or release of ctx runs on this thread; vd_callback_scope_end makes those that are
+   due, so the library must not use anything afterwards that they could destroy. In a scope, vd_context_destroy of ctx
+   fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
+typedef struct vd_callback_scope {  /* private */
     vd_context *ctx;
     const char *call;               /* the public function, for messages */
     const char *what;               /* "callback", or the kind of user function that the library is calling */
-    bool alone;                     /* a lock is held or a recording is incomplete: no call may use the context */
-    struct vd_scope *outer;         /* the thread's enclosing scope or NULL */
-} vd_scope;
-VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope);
-VD_API void vd_scope_end(vd_scope *scope);
+    bool exclusive;                 /* a lock is held or a recording is incomplete: no call may use the context */
+    struct vd_callback_scope *outer; /* the thread's enclosing scope or NULL */
+} vd_callback_scope;
+VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope);
+VD_API void vd_callback_scope_end(vd_callback_scope *scope);
 
 /* Stores bytes in a file of vd_context_desc.cache_directory. `kind` becomes part of the file's name; the key holds
    everything that the bytes depend on. Does nothing without a cache directory, or if the file cannot be written
@@ -1115,7 +1116,7 @@ VD_API void vd_list_discard(vd_list *list);
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out);
 
 /* Returns the state of a watched list, without waiting. */
-VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket);
+VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket);
 
 /* Submits a list to its queue, after the events of desc->waits. desc and out may be NULL. Stores an event in *out that
    completes when the list and all work submitted earlier to its queue is complete.
@@ -1126,7 +1127,7 @@ VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket);
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out);
 
 /* Records a kernel. Dispatches with more work-groups than limits.max_groups are split if the kernel has
-   VD_HIDDEN_GROUP_BASE along that axis, into at most 2^20 parts.
+   VD_IMPLICIT_GROUP_BASE along that axis, into at most 2^20 parts.
    Fails with VD_ERROR_INVALID if number or types of the arguments do not match the kernel, if threads and groups are
    both given or both zero, or if arguments overlap, one of them is written, and neither has may_alias;
    VD_ERROR_UNSUPPORTED if a limit of the device is exceeded. */
@@ -1153,7 +1154,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
    and transfer, and may change all bindings of the command buffer.
    Returns the result of desc->record. Fails with VD_ERROR_UNSUPPORTED on cuda and opencl. The dummy backend passes NULL
    as command buffer. */
-VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc);
+VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc);
 
 /* Records a readback and stores its ticket in *out, to be ended with vd_read_end. Does not wait. Fails with
    VD_ERROR_INVALID if there is nothing to read. */
@@ -1291,10 +1292,10 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__APART keeps a slow path
+/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__NOINLINE keeps a slow path
    out of it. VD__COLD is for slow paths that run rarely. */
 #define VD__HOT __attribute__((flatten))
-#define VD__APART __attribute__((noinline))
+#define VD__NOINLINE __attribute__((noinline))
 #define VD__COLD __attribute__((noinline, cold))
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -1362,7 +1363,7 @@ static const char *vd__environment(const char *name) {
 
 /* Returns whether the program runs with more privileges than the user who started it: set-user-id, set-group-id or
    file capabilities. */
-static bool vd__privileged(void) {
+static bool vd__is_privileged(void) {
 #if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
 #else
@@ -1373,7 +1374,7 @@ static bool vd__privileged(void) {
 /* Returns an environment variable that names a library or a directory. Returns NULL in a privileged program, because
    the variable would let the user choose the code that runs. */
 static VD__UNUSED const char *vd__environment_path(const char *name) {
-    return vd__privileged() ? NULL : vd__environment(name);
+    return vd__is_privileged() ? NULL : vd__environment(name);
 }
 
 /* Dynamic loading. Open and find return NULL if the library or the symbol does not exist. */
@@ -1393,7 +1394,7 @@ static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
 /* Opens a file for reading that no other user can have written: a regular file, not a symbolic link, owned by the
    effective user or root, not writable by group or others. Never blocks. Returns -1 on failure; *trusted is then
    false if the file exists but violates one of these conditions. */
-static int vd__file_open(const char *path, uint64_t *size, bool *trusted) {
+static int vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
     *trusted = fd >= 0 || errno != ELOOP;
@@ -1454,24 +1455,24 @@ static VD__UNUSED void vd__sleep(uint64_t ns) {
     nanosleep(&duration, NULL);
 }
 
-static inline uint32_t vd__load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline uint64_t vd__load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline void *vd__load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline void vd__store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
-static inline void vd__or32(uint32_t *p, uint32_t bits) { __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL); }
-static inline void vd__add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
+static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline uint64_t vd__atomic_load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void *vd__atomic_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void vd__atomic_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
+static inline void vd__atomic_or32(uint32_t *p, uint32_t bits) { __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL); }
+static inline void vd__atomic_add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
 
 /* Atomic maximum: sets *p to value if value is larger. */
-static void vd__raise64(uint64_t *p, uint64_t value) {
-    uint64_t old = vd__load64(p);
+static void vd__atomic_max64(uint64_t *p, uint64_t value) {
+    uint64_t old = vd__atomic_load64(p);
     while (old < value && !__atomic_compare_exchange_n(p, &old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
 }
 
 static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
-static inline uint32_t vd__lowest(uint32_t x) { return (uint32_t)__builtin_ctz(x); }     /* x > 0 */
+static inline uint32_t vd__lowest_bit(uint32_t x) { return (uint32_t)__builtin_ctz(x); } /* x > 0 */
 
 /* Spinlock for critical sections well below a microsecond that are mostly uncontended. Locking costs one atomic
    exchange, half of a mutex of the C library; every dispatch locks one.
@@ -1481,7 +1482,7 @@ typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 
 static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     struct timespec duration = { 0, 50000 };
-    for (uint32_t tries = 0; vd__load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE);
+    for (uint32_t tries = 0; vd__atomic_load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE);
          tries++) {
         if (tries < 100) vd__pause();
         else if (tries < 200) vd__yield();
@@ -1493,7 +1494,7 @@ static inline void vd__mutex_lock(vd__mutex *lock) {
     if (VD__UNLIKELY(__atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE))) vd__mutex_wait(lock);
 }
 
-static inline void vd__mutex_unlock(vd__mutex *lock) { vd__store32(&lock->held, 0); }
+static inline void vd__mutex_unlock(vd__mutex *lock) { vd__atomic_store32(&lock->held, 0); }
 static inline void vd__mutex_init(vd__mutex *lock) { lock->held = 0; }
 static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
@@ -1543,9 +1544,9 @@ static VD__COLD const char *vd__error_join(void) {
 }
 
 /* Sets all parts of the error and returns result. NULL for call or object clears that part. */
-static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
+static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format,
                                va_list args) VD__PRINTF(4, 0);
-static vd_result vd__fail_list(vd_result result, const char *call, const char *object, const char *format,
+static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format,
                                va_list args) {
     vd__error_set_names(call ? call : "", object ? object : "");
     vd__error_truncate(vd__last_error.reason, sizeof vd__last_error.reason,
@@ -1560,7 +1561,7 @@ static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__fail_list(result, NULL, NULL, format, args);
+    vd__vfail(result, NULL, NULL, format, args);
     va_end(args);
     return result;
 }
@@ -1571,7 +1572,7 @@ static VD__COLD vd_result vd__fail_call(vd_result result, const char *call, cons
 static vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__fail_list(result, call, object, format, args);
+    vd__vfail(result, call, object, format, args);
     va_end(args);
     return result;
 }
@@ -1585,9 +1586,9 @@ static void vd__error_prefix(const char *text) {
 
 /* An outer function adds its context to the error of an inner one: replaces result, call and object, and inserts the
    formatted text before the reason. NULL leaves a part unchanged. */
-static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
+static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
                                       va_list args) VD__PRINTF(4, 0);
-static vd_result vd__fail_within_list(vd_result result, const char *call, const char *object, const char *format,
+static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
                                       va_list args) {
     char prefix[256];
     if (format) {
@@ -1604,19 +1605,19 @@ static VD__COLD vd_result vd__fail_within(vd_result result, const char *call, co
 static vd_result vd__fail_within(vd_result result, const char *call, const char *object, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__fail_within_list(result, call, object, format, args);
+    vd__vfail_within(result, call, object, format, args);
     va_end(args);
     return result;
 }
 
 /* Sets the call of the error unless an inner function has set it. */
-static VD__COLD vd_result vd__fail_named(vd_result result, const char *call) {
+static VD__COLD vd_result vd__fail_default_call(vd_result result, const char *call) {
     if (!vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
 }
 
 /* Inserts "out of … memory" before the reason if the result is an out-of-memory error. */
-static VD__COLD vd_result vd__fail_by_memory(vd_result result) {
+static VD__COLD vd_result vd__fail_add_out_of_memory(vd_result result) {
     if (result == VD_ERROR_OUT_OF_MEMORY) vd__error_prefix("out of host memory");
     if (result == VD_ERROR_OUT_OF_DEVICE_MEMORY) vd__error_prefix("out of device memory");
     return result;
@@ -1627,7 +1628,7 @@ static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, 
     char size[32] = "";
     if (bytes) snprintf(size, sizeof size, "%llu bytes", VD__U(bytes));
     vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", size);
-    return vd__fail_by_memory(VD_ERROR_OUT_OF_MEMORY);
+    return vd__fail_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
 /* Reports a failed driver function, named by the formatted text. error: the name of the error, or NULL to print its
@@ -1639,7 +1640,7 @@ static vd_result vd__fail_driver(vd_result result, const char *error, int value,
     vsnprintf(function, sizeof function, format, args);
     if (error) vd__fail(result, "%s failed: %s", function, error);
     else vd__fail(result, "%s failed: error %d", function, value);
-    return vd__fail_by_memory(result);
+    return vd__fail_add_out_of_memory(result);
 }
 
 /* Returns the source line number in the first line of a compiler's log, or 0 if it has none. Recognises "name:3:7:
@@ -1708,33 +1709,33 @@ static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
 }
 
 /* Wraps the user's allocator and counts successful allocations and reallocations. */
-typedef struct vd__counter {
+typedef struct vd__counting_allocator {
     vd_allocator inner;
     uint64_t count;
-} vd__counter;
+} vd__counting_allocator;
 
-static void *vd__counted_allocate(void *user, size_t size) {
-    vd__counter *c = (vd__counter *)user;
+static void *vd__counting_allocate(void *user, size_t size) {
+    vd__counting_allocator *c = (vd__counting_allocator *)user;
     void *block = c->inner.allocate(c->inner.user, size);
-    if (block) vd__add64(&c->count, 1);
+    if (block) vd__atomic_add64(&c->count, 1);
     return block;
 }
 
-static void *vd__counted_reallocate(void *user, void *old, size_t size) {
-    vd__counter *c = (vd__counter *)user;
+static void *vd__counting_reallocate(void *user, void *old, size_t size) {
+    vd__counting_allocator *c = (vd__counting_allocator *)user;
     void *block = old ? c->inner.reallocate(c->inner.user, old, size) : c->inner.allocate(c->inner.user, size);
-    if (block) vd__add64(&c->count, 1);
+    if (block) vd__atomic_add64(&c->count, 1);
     return block;
 }
 
-static void vd__counted_release(void *user, void *block) {
-    vd__counter *c = (vd__counter *)user;
+static void vd__counting_release(void *user, void *block) {
+    vd__counting_allocator *c = (vd__counting_allocator *)user;
     c->inner.release(c->inner.user, block);
 }
 
 /* Returns the counting allocator. It calls `from`, or the C library if `from` is NULL or empty. `c` must outlive it. */
-static vd_allocator vd__counter_init(vd__counter *c, const vd_allocator *from) {
-    vd_allocator counting = { vd__counted_allocate, vd__counted_reallocate, vd__counted_release, NULL };
+static vd_allocator vd__counting_allocator_init(vd__counting_allocator *c, const vd_allocator *from) {
+    vd_allocator counting = { vd__counting_allocate, vd__counting_reallocate, vd__counting_release, NULL };
     vd_allocator standard = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
     c->inner = from && from->allocate ? *from : standard;
     c->count = 0;
@@ -1759,171 +1760,171 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
    apart from the memory because the host may not be able to access device memory.
    The unit of allocation is 256 bytes. This satisfies every buffer alignment, and two buffers never share a
    non-coherent atom. */
-enum { VD__UNIT = 256, VD__FIT_SPLIT = 16, VD__FIT_LEVELS = 29 };
+enum { VD__TLSF_UNIT = 256, VD__TLSF_LISTS = 16, VD__TLSF_LEVELS = 29 };
 
-typedef struct vd__node {
-    uint32_t at, size;            /* units */
-    uint32_t before, after;       /* adjacent ranges in memory; 0: none */
-    uint32_t previous, next;      /* in the free list; next also links recycled nodes */
+typedef struct vd__tlsf_node {
+    uint32_t offset, size;        /* units */
+    uint32_t previous_range, next_range; /* adjacent ranges in memory; 0: none */
+    uint32_t previous_free, next_free; /* in the free list; next also links recycled nodes */
     bool used;                    /* allocated: in no free list */
-} vd__node;
+} vd__tlsf_node;
 
-typedef struct vd__space {
+typedef struct vd__tlsf {
     const vd_allocator *allocator;
-    vd__node *nodes;              /* node 0 is not used: index 0 means none */
+    vd__tlsf_node *nodes;         /* node 0 is not used: index 0 means none */
     uint32_t node_count, node_capacity;
     uint32_t recycled;            /* list of nodes to reuse */
-    uint32_t size, taken;         /* units */
+    uint32_t size, used;          /* units */
     uint32_t levels;              /* bit l: level l has a non-empty free list */
-    uint32_t lists[VD__FIT_LEVELS]; /* bit s of lists[l]: the free list heads[l][s] is not empty */
-    uint32_t heads[VD__FIT_LEVELS][VD__FIT_SPLIT];
-} vd__space;
+    uint32_t lists[VD__TLSF_LEVELS]; /* bit s of lists[l]: the free list heads[l][s] is not empty */
+    uint32_t heads[VD__TLSF_LEVELS][VD__TLSF_LISTS];
+} vd__tlsf;
 
 VD__SMALL
 
 /* Maps a size to its free list. Each size below 16 has its own list; above, every power of two is divided into 16
    lists. */
-static void vd__fit_place(uint32_t size, uint32_t *level, uint32_t *list) {
-    uint32_t top = size < VD__FIT_SPLIT ? 3 : vd__log2(size);
+static void vd__tlsf_list_of(uint32_t size, uint32_t *level, uint32_t *list) {
+    uint32_t top = size < VD__TLSF_LISTS ? 3 : vd__log2(size);
     *level = top - 3;
-    *list = top == 3 ? size : (size >> (top - 4)) & (VD__FIT_SPLIT - 1);
+    *list = top == 3 ? size : (size >> (top - 4)) & (VD__TLSF_LISTS - 1);
 }
 
 /* Inserts a node into the free list of its size. */
-static void vd__space_link(vd__space *s, uint32_t n) {
+static void vd__tlsf_link(vd__tlsf *s, uint32_t n) {
     uint32_t level, list;
-    vd__fit_place(s->nodes[n].size, &level, &list);
+    vd__tlsf_list_of(s->nodes[n].size, &level, &list);
     uint32_t head = s->heads[level][list];
     s->nodes[n].used = false;
-    s->nodes[n].previous = 0;
-    s->nodes[n].next = head;
-    if (head) s->nodes[head].previous = n;
+    s->nodes[n].previous_free = 0;
+    s->nodes[n].next_free = head;
+    if (head) s->nodes[head].previous_free = n;
     s->heads[level][list] = n;
     s->lists[level] |= 1u << list;
     s->levels |= 1u << level;
 }
 
 /* Removes a node from its free list and marks it as used. */
-static void vd__space_unlink(vd__space *s, uint32_t n) {
+static void vd__tlsf_unlink(vd__tlsf *s, uint32_t n) {
     uint32_t level, list;
-    vd__node *node = &s->nodes[n];
-    vd__fit_place(node->size, &level, &list);
-    if (node->next) s->nodes[node->next].previous = node->previous;
-    if (node->previous) s->nodes[node->previous].next = node->next;
-    else s->heads[level][list] = node->next;
+    vd__tlsf_node *node = &s->nodes[n];
+    vd__tlsf_list_of(node->size, &level, &list);
+    if (node->next_free) s->nodes[node->next_free].previous_free = node->previous_free;
+    if (node->previous_free) s->nodes[node->previous_free].next_free = node->next_free;
+    else s->heads[level][list] = node->next_free;
     if (!s->heads[level][list]) s->lists[level] &= ~(1u << list);
     if (!s->lists[level]) s->levels &= ~(1u << level);
     node->used = true;
 }
 
-/* Returns a node for a range. The caller has called vd__space_reserve. */
-static uint32_t vd__space_node(vd__space *s, uint32_t at, uint32_t size) {
+/* Returns a node for a range. The caller has called vd__tlsf_reserve. */
+static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
     uint32_t n = s->recycled;
-    if (n) s->recycled = s->nodes[n].next;
+    if (n) s->recycled = s->nodes[n].next_free;
     else n = s->node_count++;
-    memset(&s->nodes[n], 0, sizeof(vd__node));
-    s->nodes[n].at = at;
+    memset(&s->nodes[n], 0, sizeof(vd__tlsf_node));
+    s->nodes[n].offset = at;
     s->nodes[n].size = size;
     return n;
 }
 
 /* Ensures that `more` nodes can be created. Returns false if memory runs out. */
-static bool vd__space_reserve(vd__space *s, uint32_t more) {
+static bool vd__tlsf_reserve(vd__tlsf *s, uint32_t more) {
     void *nodes = s->nodes;
-    bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__node));
-    s->nodes = (vd__node *)nodes;
+    bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__tlsf_node));
+    s->nodes = (vd__tlsf_node *)nodes;
     return ok;
 }
 
 /* `size`: units to divide. Returns false if memory runs out. */
-static bool vd__space_init(vd__space *s, const vd_allocator *allocator, uint32_t size) {
+static bool vd__tlsf_init(vd__tlsf *s, const vd_allocator *allocator, uint32_t size) {
     memset(s, 0, sizeof *s);
     s->allocator = allocator;
     s->size = size;
-    if (!vd__space_reserve(s, 2)) return false;
+    if (!vd__tlsf_reserve(s, 2)) return false;
     s->node_count = 1;
-    vd__space_link(s, vd__space_node(s, 0, size));
+    vd__tlsf_link(s, vd__tlsf_node_new(s, 0, size));
     return true;
 }
 
-static void vd__space_free(vd__space *s) {
+static void vd__tlsf_destroy(vd__tlsf *s) {
     vd__free(s->allocator, s->nodes);
     s->nodes = NULL;
 }
 
 /* Returns a free range of at least `size` units, or 0 if there is none. Rounds the size up to the next list, so that
    every range in that list is large enough without a search. */
-static uint32_t vd__space_find(const vd__space *s, uint32_t size) {
+static uint32_t vd__tlsf_find(const vd__tlsf *s, uint32_t size) {
     uint32_t level, list;
-    if (size >= VD__FIT_SPLIT) {
+    if (size >= VD__TLSF_LISTS) {
         uint32_t round = (1u << (vd__log2(size) - 4)) - 1;
         if (size > UINT32_MAX - round) return 0;
         size += round;
     }
-    vd__fit_place(size, &level, &list);
+    vd__tlsf_list_of(size, &level, &list);
     uint32_t lists = s->lists[level] & (UINT32_MAX << list);
     if (!lists) {
-        uint32_t levels = level + 1 < VD__FIT_LEVELS ? s->levels & (UINT32_MAX << (level + 1)) : 0;
+        uint32_t levels = level + 1 < VD__TLSF_LEVELS ? s->levels & (UINT32_MAX << (level + 1)) : 0;
         if (!levels) return 0;
-        level = vd__lowest(levels);
+        level = vd__lowest_bit(levels);
         lists = s->lists[level];
     }
-    return s->heads[level][vd__lowest(lists)];
+    return s->heads[level][vd__lowest_bit(lists)];
 }
 
 /* Splits node n after `size` units and returns the node of the remainder, which is in no free list. */
-static uint32_t vd__space_cut(vd__space *s, uint32_t n, uint32_t size) {
-    uint32_t remainder = vd__space_node(s, s->nodes[n].at + size, s->nodes[n].size - size);
-    vd__node *node = &s->nodes[n], *tail = &s->nodes[remainder];
+static uint32_t vd__tlsf_split(vd__tlsf *s, uint32_t n, uint32_t size) {
+    uint32_t remainder = vd__tlsf_node_new(s, s->nodes[n].offset + size, s->nodes[n].size - size);
+    vd__tlsf_node *node = &s->nodes[n], *tail = &s->nodes[remainder];
     node->size = size;
-    tail->before = n;
-    tail->after = node->after;
-    if (tail->after) s->nodes[tail->after].before = remainder;
-    node->after = remainder;
+    tail->previous_range = n;
+    tail->next_range = node->next_range;
+    if (tail->next_range) s->nodes[tail->next_range].previous_range = remainder;
+    node->next_range = remainder;
     return remainder;
 }
 
 /* Allocates `size` > 0 units aligned to `align` units. Returns the node, or 0 if no free range fits or memory for
    nodes runs out. */
-static uint32_t vd__space_take(vd__space *s, uint32_t size, uint32_t align) {
-    uint32_t n = size <= UINT32_MAX - align ? vd__space_find(s, size + align - 1) : 0;
-    if (!n || !vd__space_reserve(s, 2)) return 0;
-    vd__space_unlink(s, n);
-    uint32_t padding = (align - s->nodes[n].at % align) % align;
+static uint32_t vd__tlsf_allocate(vd__tlsf *s, uint32_t size, uint32_t align) {
+    uint32_t n = size <= UINT32_MAX - align ? vd__tlsf_find(s, size + align - 1) : 0;
+    if (!n || !vd__tlsf_reserve(s, 2)) return 0;
+    vd__tlsf_unlink(s, n);
+    uint32_t padding = (align - s->nodes[n].offset % align) % align;
     if (padding) {
-        uint32_t aligned = vd__space_cut(s, n, padding);
-        vd__space_link(s, n);
+        uint32_t aligned = vd__tlsf_split(s, n, padding);
+        vd__tlsf_link(s, n);
         n = aligned;
         s->nodes[n].used = true;
     }
-    if (s->nodes[n].size > size) vd__space_link(s, vd__space_cut(s, n, size));
-    s->taken += size;
+    if (s->nodes[n].size > size) vd__tlsf_link(s, vd__tlsf_split(s, n, size));
+    s->used += size;
     return n;
 }
 
 /* Merges node b, which directly follows a in memory, into a. */
-static void vd__space_join(vd__space *s, uint32_t a, uint32_t b) {
+static void vd__tlsf_merge(vd__tlsf *s, uint32_t a, uint32_t b) {
     s->nodes[a].size += s->nodes[b].size;
-    s->nodes[a].after = s->nodes[b].after;
-    if (s->nodes[a].after) s->nodes[s->nodes[a].after].before = a;
-    s->nodes[b].next = s->recycled;
+    s->nodes[a].next_range = s->nodes[b].next_range;
+    if (s->nodes[a].next_range) s->nodes[s->nodes[a].next_range].previous_range = a;
+    s->nodes[b].next_free = s->recycled;
     s->recycled = b;
 }
 
 /* Frees an allocated range and merges it with adjacent free ranges. */
-static void vd__space_give(vd__space *s, uint32_t n) {
-    uint32_t before = s->nodes[n].before, after = s->nodes[n].after;
-    s->taken -= s->nodes[n].size;
+static void vd__tlsf_release(vd__tlsf *s, uint32_t n) {
+    uint32_t before = s->nodes[n].previous_range, after = s->nodes[n].next_range;
+    s->used -= s->nodes[n].size;
     if (after && !s->nodes[after].used) {
-        vd__space_unlink(s, after);
-        vd__space_join(s, n, after);
+        vd__tlsf_unlink(s, after);
+        vd__tlsf_merge(s, n, after);
     }
     if (before && !s->nodes[before].used) {
-        vd__space_unlink(s, before);
-        vd__space_join(s, before, n);
+        vd__tlsf_unlink(s, before);
+        vd__tlsf_merge(s, before, n);
         n = before;
     }
-    vd__space_link(s, n);
+    vd__tlsf_link(s, n);
 }
 
 VD__SMALL_END
@@ -1947,11 +1948,12 @@ typedef struct vd__slot {
        valid handle. Written last, read first. */
     uint64_t id;
     struct vd__slot *next;   /* in the list of unused slots or of garbage */
-    uint64_t stamp;          /* of garbage: lists begun before this stamp may still use it; 0: no list can */
+    uint64_t list_stamp;     /* of garbage: lists begun before this stamp may still use it; 0: no list can */
     /* Number of calls, views and tensors that use the object. May be above 0 for a moment on a slot without an
        object, see vd__slot_pin. */
     uint32_t pins;
-    bool orphan;             /* destroyed while pinned; becomes garbage with the last unpin. Under the context's lock */
+    /* destroyed while pinned; becomes garbage with the last unpin. Under the context's lock */
+    bool destroyed_while_pinned;
 } vd__slot;
 
 /* Bytes of a cache line; slots of the first chunk; entries of the chunk tables. Chunk k has 2^k slots and the first is
@@ -1965,7 +1967,7 @@ typedef struct vd__pool {
     size_t item_size;        /* bytes, a multiple of a cache line */
     uint64_t tag;            /* kind and context number, at their position in a handle */
     vd__slot *unused;        /* list of slots to reuse */
-    uint32_t made, alive;    /* slots ever used; live handles */
+    uint32_t used, live;     /* slots ever used; live handles */
     uint32_t kind;           /* vd__handle_kind */
 } vd__pool;
 
@@ -1979,16 +1981,16 @@ typedef struct vd__pool {
 
 /* Returns the slot with this index, or NULL if its chunk does not exist. `index` is below 2^24, so the logarithm is
    at most 24. */
-static inline vd__slot *vd__pool_at(const vd__pool *pool, uint32_t index) {
+static inline vd__slot *vd__pool_slot_at(const vd__pool *pool, uint32_t index) {
     uint32_t item = index + VD__FIRST_CHUNK_SLOTS;
-    uintptr_t base = (uintptr_t)vd__load_pointer(&pool->bases[vd__log2(item)]);
+    uintptr_t base = (uintptr_t)vd__atomic_load_pointer(&pool->bases[vd__log2(item)]);
     return base ? (vd__slot *)(base + item * pool->item_size) : NULL;
 }
 
 /* Returns the object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
-    vd__slot *slot = vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
-    return VD__LIKELY(slot && vd__load64(&slot->id) == id && VD__ID_CONTEXT(id)) ? slot : NULL;
+    vd__slot *slot = vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
+    return VD__LIKELY(slot && vd__atomic_load64(&slot->id) == id && VD__ID_CONTEXT(id)) ? slot : NULL;
 }
 
 static inline bool vd__slot_is_live(const vd__slot *slot) {
@@ -1996,8 +1998,8 @@ static inline bool vd__slot_is_live(const vd__slot *slot) {
 }
 
 /* Pins a slot that has just been found by this id. Returns false if the object was destroyed meanwhile; the pin then
-   does not protect it. In both cases the caller ends the pin with vd__unpin.
-   No destruction is missed: this function reads the id after it has set the pin, and vd__discard reads the pins
+   does not protect it. In both cases the caller ends the pin with vd__slot_unpin.
+   No destruction is missed: this function reads the id after it has set the pin, and vd__object_destroy reads the pins
    after it has changed the id, so at least one of the two sees the other. */
 static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
     __atomic_fetch_add(&slot->pins, 1, __ATOMIC_SEQ_CST);
@@ -2011,7 +2013,7 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
     if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_KIND(id) >= VD__HANDLE_KINDS)
         return "is no handle of this context";
     if (VD__ID_KIND(id) != pool->kind) return kinds[VD__ID_KIND(id)];
-    return vd__pool_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
+    return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
 }
 
 static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context,
@@ -2025,21 +2027,21 @@ static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__han
 
 /* Returns an object without a handle, zeroed after its vd__slot. Returns NULL if memory runs out or 2^24 objects
    exist. The caller holds the context's lock. */
-static vd__slot *vd__pool_take(vd__pool *pool) {
+static vd__slot *vd__pool_acquire(vd__pool *pool) {
     vd__slot *slot = pool->unused;
     if (slot) pool->unused = slot->next;
     else {
-        if (pool->made > VD__ID_SLOT_MASK) return NULL;
-        uint32_t k = vd__log2(pool->made + VD__FIRST_CHUNK_SLOTS);
+        if (pool->used > VD__ID_SLOT_MASK) return NULL;
+        uint32_t k = vd__log2(pool->used + VD__FIRST_CHUNK_SLOTS);
         if (!pool->bases[k]) {
             size_t bytes = ((size_t)1 << k) * pool->item_size;
             pool->blocks[k] = vd__alloc_zeroed(pool->allocator, bytes + VD__CACHE_LINE);
             if (!pool->blocks[k]) return NULL;
             uintptr_t first = ((uintptr_t)pool->blocks[k] + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
-            vd__store_pointer(&pool->bases[k], (void *)(first - bytes));
+            vd__atomic_store_pointer(&pool->bases[k], (void *)(first - bytes));
         }
-        slot = vd__pool_at(pool, pool->made);
-        vd__store64(&slot->id, (pool->tag & VD__ID_DEAD_MASK) | pool->made++);
+        slot = vd__pool_slot_at(pool, pool->used);
+        vd__atomic_store64(&slot->id, (pool->tag & VD__ID_DEAD_MASK) | pool->used++);
     }
     memset(slot + 1, 0, pool->item_size - sizeof *slot);
     slot->next = NULL;
@@ -2047,22 +2049,22 @@ static vd__slot *vd__pool_take(vd__pool *pool) {
 }
 
 /* Assigns a handle to a complete object and returns it. From now on vd__pool_find finds the object. */
-static uint64_t vd__pool_open(vd__pool *pool, vd__slot *slot) {
+static uint64_t vd__pool_publish(vd__pool *pool, vd__slot *slot) {
     uint64_t generation = (slot->id + VD__GENERATION_ONE) & VD__GENERATION_MASK;
     uint64_t id = pool->tag | generation | (slot->id & VD__ID_SLOT_MASK);
-    pool->alive++;
-    vd__store64(&slot->id, id);
+    pool->live++;
+    vd__atomic_store64(&slot->id, id);
     return id;
 }
 
-/* Invalidates the handle. The object exists until vd__pool_give. */
-static void vd__pool_close(vd__pool *pool, vd__slot *slot) {
+/* Invalidates the handle. The object exists until vd__pool_release. */
+static void vd__pool_invalidate(vd__pool *pool, vd__slot *slot) {
     __atomic_store_n(&slot->id, slot->id & VD__ID_DEAD_MASK, __ATOMIC_SEQ_CST);
-    pool->alive--;
+    pool->live--;
 }
 
 /* Makes the slot available for reuse, or retires it if its generations are exhausted. */
-static void vd__pool_give(vd__pool *pool, vd__slot *slot) {
+static void vd__pool_release(vd__pool *pool, vd__slot *slot) {
     if ((slot->id & VD__GENERATION_MASK) == VD__GENERATION_MASK) return;
     slot->next = pool->unused;
     pool->unused = slot;
@@ -2080,7 +2082,7 @@ static uint32_t vd__context_serial;
 
 /* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. The
    start of the count differs between copies of the library in one process, so that they rarely use the same number. */
-static uint32_t vd__context_number_take(void) {
+static uint32_t vd__context_number_acquire(void) {
     uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
     for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
         uint32_t number = (start + __atomic_fetch_add(&vd__context_serial, 1u, __ATOMIC_RELAXED)) % VD__CONTEXT_NUMBERS;
@@ -2091,7 +2093,7 @@ static uint32_t vd__context_number_take(void) {
     return 0;
 }
 
-static void vd__context_number_give(uint32_t number) {
+static void vd__context_number_release(uint32_t number) {
     __atomic_fetch_and(&vd__context_numbers[number / 32], ~(1u << (number % 32)), __ATOMIC_ACQ_REL);
 }
 
@@ -2119,14 +2121,14 @@ typedef enum vd__sharing {
     VD__SHARE_NONE,
     VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
     VD__SHARE_FD,      /* imported; desc.external */
-    VD__SHARE_OUT      /* exportable (desc.exportable) */
+    VD__SHARE_EXPORT   /* exportable (desc.exportable) */
 } vd__sharing;
 
 /* Source of an import. */
-typedef struct vd__import {
+typedef struct vd__import_source {
     uint64_t handle;   /* device address, host pointer or object, by vd__sharing; 0 for VD__SHARE_FD */
     const vd_external *external; /* for VD__SHARE_FD, otherwise NULL */
-} vd__import;
+} vd__import_source;
 
 /* One driver allocation. */
 typedef struct vd__block {
@@ -2141,12 +2143,12 @@ typedef struct vd__block {
 
 /* Memory requirements of a driver buffer. `kernels` and `sharing` are inputs of memory_create, the others are its
    outputs. */
-typedef struct vd__need {
+typedef struct vd__memory_requirements {
     uint64_t size, align; /* bytes */
     uint32_t types;    /* bit mask of memory types */
-    bool kernels;      /* kernels access the memory; if false, only copies do */
+    bool kernel_access; /* kernels access the memory; if false, only copies do */
     uint8_t sharing;   /* vd__sharing, supported by the device */
-} vd__need;
+} vd__memory_requirements;
 
 /* A driver buffer: the storage of a vd_buffer on one device, or staging memory. */
 typedef struct vd__memory {
@@ -2157,7 +2159,7 @@ typedef struct vd__memory {
     vd__block *block;
     uint64_t offset;   /* in the block, bytes */
     uint32_t serial;   /* unique in the context; key of hazard tracking. 0: there is no memory */
-    uint32_t use;      /* probable index in vd_list.uses of the last recording list (vd__list_use) */
+    uint32_t use_hint; /* probable index in vd_list.uses of the last recording list (vd__list_use) */
 } vd__memory;
 
 typedef struct vd__kernel_code {
@@ -2174,9 +2176,9 @@ typedef struct vd__binding {
 typedef struct vd__launch {
     const vd__kernel_code *code;
     uint32_t groups[3];
-    const uint64_t *values;    /* the complete argument block, with implicit arguments and buffer addresses */
-    uint32_t value_bytes;      /* multiple of 4 */
-    uint64_t changed;          /* 0: same kernel and argument block as in the list's previous launch */
+    const uint64_t *arguments; /* the complete argument block, with implicit arguments and buffer addresses */
+    uint32_t argument_bytes;   /* multiple of 4 */
+    uint64_t arguments_changed; /* 0: same kernel and argument block as in the list's previous launch */
     const vd__binding *bindings;
     uint32_t binding_count;
 } vd__launch;
@@ -2205,22 +2207,22 @@ typedef struct vd__message {
     char text[1];              /* variable length */
 } vd__message;
 
-/* Pending calls of the user's callbacks. Only vd__deliver makes them, when a public call has finished its work: it
-   then holds no lock, and this thread uses no object that a callback might destroy. */
-typedef struct vd__outbox {
+/* Pending calls of the user's callbacks. Only vd__callbacks_deliver makes them, when a public call has finished its
+   work: it then holds no lock, and this thread uses no object that a callback might destroy. */
+typedef struct vd__message_queue {
     vd__mutex lock;            /* of the messages; innermost lock */
     vd__message *first, *last;
     uint64_t bytes, limit;     /* total size of the messages; a message that would exceed the limit is dropped */
     uint32_t dropped;          /* dropped messages that have not been logged yet */
-    uint32_t due;              /* 1: messages or released memory are pending; read without the lock */
-} vd__outbox;
+    uint32_t pending;          /* 1: messages or released memory are pending; read without the lock */
+} vd__message_queue;
 
 /* The parts of a context that a backend may use. */
 struct vd__host {
-    vd_allocator allocator;    /* counts allocations (vd__counter) */
+    vd_allocator allocator;    /* counts allocations (vd__counting_allocator) */
     void (*log)(void *user, vd_log_level level, const char *message);
     void *log_user;
-    vd__outbox *outbox;        /* of the context; NULL in vd_devices, which calls no callback */
+    vd__message_queue *messages; /* of the context; NULL in vd_devices, which calls no callback */
     bool debug;
     const vd_device_info *dummy; /* desc.dummy, only valid while the context is created */
     char *cache_directory;     /* a copy; NULL: the compile cache is disabled */
@@ -2242,10 +2244,10 @@ struct vd__device {
     vd_device_info info;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
     /* The following are set by device_open. */
-    uint32_t shares;      /* bit i: vd__sharing i is supported */
-    bool capturable;      /* a queue is the user's stream, see queue_capturing */
+    uint32_t sharing_mask; /* bit i: vd__sharing i is supported */
+    bool can_capture;     /* a queue is the user's stream, see queue_capturing */
     bool copies_to_host;  /* record_copy accepts any host memory as target: native[0] is 0, native[1] is its address */
-    bool by_address;      /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
+    bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
 
@@ -2254,8 +2256,8 @@ struct vd__device {
 /* A block and its sub-allocator, or a block of one resource. */
 typedef struct vd__heap_block {
     vd__block block;           /* first member: vd__memory.block is cast to vd__heap_block */
-    vd__space space;           /* not initialised if `own` */
-    bool own;                  /* dedicated to one resource */
+    vd__tlsf suballocator;     /* not initialised if `own` */
+    bool dedicated;            /* dedicated to one resource */
     bool imported;             /* the user's memory: `own` is true and the block is not in vd__heap.blocks */
     uint64_t address;          /* argument of release */
     void (*release)(void *user, uint64_t address); /* the user's callback, or NULL */
@@ -2272,7 +2274,7 @@ typedef struct vd__heap {
 
 /* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
    ordering a command can involve all of them. */
-typedef struct vd__machine {
+typedef struct vd__context_device {
     vd__device device;
     struct vd_context *ctx;
     uint32_t index;            /* in the context */
@@ -2280,17 +2282,17 @@ typedef struct vd__machine {
     vd__heap heap;             /* under the context's lock */
     uint64_t disable;          /* disabled features, VD_FEATURE_ bits; vd__storage_map applies those of memory */
     struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
-} vd__machine;
+} vd__context_device;
 
 /* A driver buffer with its range in a block and its last uses on the queues of its device. */
 typedef struct vd__storage {
     vd__memory memory;         /* a cache line */
-    vd__machine *machine;
-    uint64_t used[VD_MAX_QUEUES]; /* timeline value of the last use by each queue */
-    uint64_t written;          /* timeline value of the last write, on queue `writer` */
-    uint32_t writer;
+    vd__context_device *context_device;
+    uint64_t last_use[VD_MAX_QUEUES]; /* timeline value of the last use by each queue */
+    uint64_t last_write;       /* timeline value of the last write, on queue `writer` */
+    uint32_t last_writer;
     uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
-    uint32_t maps;             /* calls of vd_buffer_map without vd_buffer_unmap */
+    uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
 /* A buffer, or a view of one. A dispatch reads two cache lines: the first of the buffer and that of its memory, which
@@ -2300,12 +2302,12 @@ typedef struct vd__buffer {
     vd__slot slot;
     vd_type type;
     bool view;
-    bool special;              /* needs checks at dispatch: a view, not on every device, or with an address_offset */
+    bool needs_checks;         /* needs checks at dispatch: a view, not on every device, or with an address_offset */
     uint8_t kind;              /* vd_memory */
     uint64_t size;             /* bytes */
     vd__storage *storage;      /* array by device; serial 0: not on that device */
     uint64_t offset;           /* in the storage, bytes */
-    vd__storage own;           /* the array `storage` if the context has one device; not used by views */
+    vd__storage own_storage;   /* the array `storage` if the context has one device; not used by views */
     char *name;
     uint64_t shape[4];
     struct vd__buffer *root;   /* of a view */
@@ -2327,51 +2329,51 @@ typedef struct vd__span {
 typedef struct vd__param {
     uint8_t kind;              /* vd_arg_kind */
     bool written;
-    uint8_t order;             /* index of the binding when sorted by binding number */
+    uint8_t binding_index;     /* index of the binding when sorted by binding number */
     uint8_t align;             /* log2 of a buffer's alignment in bytes */
     vd_type type;
-    uint32_t place;            /* as in vd_arg_info */
+    uint32_t location;         /* as in vd_arg_info */
     uint16_t size;
-    uint8_t number;            /* index among the buffer arguments */
+    uint8_t buffer_index;      /* index among the buffer arguments */
 } vd__param;
 
 typedef struct vd__kernel {
     vd__slot slot;
     vd__kernel_code *codes;    /* array by device */
-    uint64_t *ends;            /* of garbage: timeline value of the last use, by queue of the context */
+    uint64_t *last_uses;       /* of garbage: timeline value of the last use, by queue of the context */
     void *arena;               /* the allocation that contains the targets of this struct's pointers */
     const char *name;
     vd_arg_info *args;
-    vd_hidden_info *hidden;
+    vd_implicit_info *implicit;
     vd__param *params;
-    int arg_count, hidden_count;
-    int hidden_of_call;        /* number of implicit arguments that do not depend on buffers; they come first */
-    uint32_t buffer_count, binding_count, value_bytes, local_size[3], shared_bytes;
+    int arg_count, implicit_count;
+    int call_implicit_count;   /* number of implicit arguments that do not depend on buffers; they come first */
+    uint32_t buffer_count, binding_count, argument_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
-    bool base[3];              /* axes with VD_HIDDEN_GROUP_BASE: a dispatch can be split along them */
-    bool flat;                 /* the local size is a power of two x 1 x 1 */
+    bool splittable[3];        /* axes with VD_IMPLICIT_GROUP_BASE: a dispatch can be split along them */
+    bool linear;               /* the local size is a power of two x 1 x 1 */
     uint32_t first_format;     /* number of its first format; args[arg_count] is the output buffer. 0: does not print */
-    bool gaps;                 /* the argument block has padding bytes */
+    bool has_padding;          /* the argument block has padding bytes */
     uint64_t features;
 } vd__kernel;
 
 /* A block of mapped staging memory, filled from its start. It is reused when the last submission that uses it has
    completed. */
-typedef struct vd__stage {
+typedef struct vd__staging {
     vd__storage storage;
     uint64_t filled;           /* bytes allocated */
     uint64_t value;            /* timeline value of the last submission that uses it */
     vd_list *owner;            /* the list that fills it, or NULL */
     uint32_t pins;             /* ranges in use by host copies and tickets; raised under the queue's lock */
-    struct vd__stage *next;
-} vd__stage;
+    struct vd__staging *next;
+} vd__staging;
 
 /* A range of staging memory. */
-typedef struct vd__slice { vd__stage *stage; uint64_t offset; } vd__slice;
+typedef struct vd__staging_range { vd__staging *staging; uint64_t offset; } vd__staging_range;
 
 typedef struct vd__ticket {
     vd__slot slot;
-    vd__slice slice;
+    vd__staging_range staging;
     uint64_t size;             /* bytes */
     uint64_t value;            /* timeline value of the submission; 0: not submitted yet */
     struct vd__queue *queue;
@@ -2382,15 +2384,15 @@ typedef struct vd__ticket {
 
 /* A format of printf or assert in a kernel, parsed from "types:text" in the desc. */
 enum {
-    VD__FORMATS = 1024,        /* maximum of formats of a kernel */
-    VD__FORMAT_TYPES = 32,     /* maximum of operands of a format */
-    VD__OUTPUT_HEAD = 8        /* words of the header of an output buffer */
+    VD__MAX_FORMATS = 1024,    /* maximum of formats of a kernel */
+    VD__MAX_FORMAT_TYPES = 32, /* maximum of operands of a format */
+    VD__OUTPUT_HEADER_WORDS = 8 /* words of the header of an output buffer */
 };
 typedef struct vd__format {
     const char *text;          /* after "types:" */
     bool assertion;
     uint16_t type_count, words; /* number of operands, and their size in 32-bit words */
-    uint16_t types[VD__FORMAT_TYPES];
+    uint16_t types[VD__MAX_FORMAT_TYPES];
 } vd__format;
 
 /* The formats of a kernel. They exist as long as the context, because output may be read after the kernel was
@@ -2416,22 +2418,22 @@ typedef struct vd__recording {
     struct vd__recording *next;
 } vd__recording;
 
-typedef struct vd__ring {
+typedef struct vd__recording_ring {
     vd__recording *oldest, *newest; /* submitted, in order */
     vd__recording *spare;      /* completed, to be reused; last in, first out */
-} vd__ring;
+} vd__recording_ring;
 
-enum { VD__RANGES = 3 }; /* maximum of ranges tracked per memory */
+enum { VD__MAX_RANGES = 3 }; /* maximum of ranges tracked per memory */
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
 /* The accesses to one memory since the last barrier. Has the size of a cache line. */
-typedef struct vd__touched {
+typedef struct vd__tracked_memory {
     vd__storage *storage;      /* may be dangling in the table of an open batch, where it is not read */
     uint32_t serial;           /* of the memory */
     uint16_t count, written;   /* number of ranges; bit i: range i was written */
-    vd__range ranges[VD__RANGES];
-} vd__touched;
+    vd__range ranges[VD__MAX_RANGES];
+} vd__tracked_memory;
 
 /* Hash table of the memories accessed since the last barrier: open addressing by serial. The keys are separate from
    `touched`, so that those of a thousand memories fit in the L1 cache and `touched` is written sequentially. A
@@ -2440,7 +2442,7 @@ typedef struct vd__hazards {
     const vd_allocator *allocator;
     uint64_t *keys;            /* epoch | serial; a slot with an older epoch is empty */
     uint32_t *indices;         /* index in `touched`, by slot */
-    vd__touched *touched;
+    vd__tracked_memory *tracked;
     uint64_t epoch;            /* in the upper 32 bits, as in a key */
     uint32_t mask;             /* number of slots - 1 */
     uint32_t count;            /* elements of `touched` */
@@ -2456,7 +2458,7 @@ typedef struct vd__access {
 } vd__access;
 
 /* A memory that an unsubmitted list accessed before its last barrier. */
-typedef struct vd__use { vd__storage *storage; bool written; } vd__use;
+typedef struct vd__memory_use { vd__storage *storage; bool written; } vd__memory_use;
 
 typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
 
@@ -2468,19 +2470,19 @@ struct vd_list {
     uint32_t state;            /* vd__list_state */
     uint64_t stamp;            /* order of vd_list_begin */
     vd_result error;           /* the first error */
-    vd__error *failure;        /* its parts; NULL if memory for the copy ran out */
+    vd__error *first_failure;  /* its parts; NULL if memory for the copy ran out */
     vd__recording *recording;  /* NULL until the first command */
     uint32_t commands;
-    uint64_t staged;           /* bytes of staging memory used by its commands */
+    uint64_t staged_bytes;     /* bytes of staging memory used by its commands */
     uint32_t host_stages;      /* stages that write memory which the host may read: the recording ends with a barrier */
     bool barrier_first;        /* see vd__commands */
-    bool barred;               /* contains a barrier */
+    bool has_barrier;          /* contains a barrier */
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
-    vd__hazards entry;         /* accesses before the first barrier */
+    vd__hazards entry_hazards; /* accesses before the first barrier */
     struct vd__call *call;     /* state of the last dispatch, reused by the next one */
-    vd__use *uses;
+    vd__memory_use *uses;
     uint32_t use_count, use_capacity;
-    vd__stage *stages[VD__MEMORY_KINDS]; /* being filled */
+    vd__staging *staging[VD__MEMORY_KINDS]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
     vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
     vd_stats stats;
@@ -2495,11 +2497,11 @@ typedef struct vd__failure {
     char text[256];
 } vd__failure;
 
-enum { VD__FAILURES = 16 };    /* failures kept per queue */
+enum { VD__MAX_FAILURES = 16 }; /* failures kept per queue */
 
 typedef struct vd__queue {
     struct vd_context *ctx;
-    vd__machine *machine;
+    vd__context_device *context_device;
     vd__device *device;
     vd__mutex *lock;           /* the machine's lock; guards all members unless stated otherwise */
     uint32_t index;            /* on its device */
@@ -2507,11 +2509,11 @@ typedef struct vd__queue {
     uint64_t completed;        /* largest timeline value known to be reached; not guarded by the lock */
     uint64_t waits[VD_MAX_QUEUES];  /* values of the device's other queues that the next submission waits for */
     uint64_t waited[VD_MAX_QUEUES]; /* largest values that earlier submissions waited for */
-    vd_list open;              /* the open batch; its timeline value will be submitted + 1 */
-    vd__ring rings[2];         /* of the open batch and of other lists, so that each reuses recordings of its size */
-    vd__stage *stages[VD__MEMORY_KINDS];
-    uint64_t stage_bytes[VD__MEMORY_KINDS];
-    vd__failure failures[VD__FAILURES]; /* ring buffer */
+    vd_list open_batch;        /* the open batch; its timeline value will be submitted + 1 */
+    vd__recording_ring rings[2]; /* of the open batch and of other lists, so that each reuses recordings of its size */
+    vd__staging *staging[VD__MEMORY_KINDS];
+    uint64_t staging_bytes[VD__MEMORY_KINDS];
+    vd__failure failures[VD__MAX_FAILURES]; /* ring buffer */
     uint32_t failure_count;    /* total; read without the lock */
     vd_buffer output;          /* output buffer of kernels; id 0: none yet. Set under the context's lock */
     bool output_stale;         /* `output` may contain old records; cleared before the next kernel prints */
@@ -2527,44 +2529,44 @@ typedef struct vd__attachment {
     struct vd__attachment *next;
 } vd__attachment;
 
-/* State of a context. VD__LOST: device lost; VD__CLOSING: in vd_context_destroy; both are permanent. VD__LENT is
-   added once for each callback of vd_native_use and vd_record that is running. */
-enum { VD__LOST = 1, VD__CLOSING = 2, VD__LENT = 4 };
+/* State of a context. VD__LOST: device lost; VD__CLOSING: in vd_context_destroy; both are permanent.
+   VD__IN_EXCLUSIVE_CALLBACK is added once for each callback of vd_native_use and vd_record_native that is running. */
+enum { VD__LOST = 1, VD__CLOSING = 2, VD__IN_EXCLUSIVE_CALLBACK = 4 };
 
 struct vd_context {
     vd__host host;
-    vd__counter counter;
+    vd__counting_allocator counting_allocator;
     vd__driver driver;
-    vd__machine *machines;
+    vd__context_device *devices;
     vd__queue *queues;         /* of all machines, those of machine 0 first */
-    uint32_t machine_count, queue_count;
+    uint32_t device_count, queue_count;
     uint32_t number;           /* of the context in handles and events, not 0 */
     uint32_t state;            /* see VD__LOST */
-    vd__outbox outbox;
+    vd__message_queue messages;
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
     uint64_t list_stamp;
     vd_list *lists;
     vd__attachment *attachments; /* newest first, kept until the context is destroyed */
-    bool leaving;              /* the attachments are being released */
+    bool releasing_attachments; /* the attachments are being released */
     vd__formats *formats;      /* newest first, kept until the context is destroyed */
     uint32_t format_count, output_buffers;
     vd__output *outputs;       /* submitted, in order; compared with NULL without the lock */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
     uint64_t print_bytes;      /* size of an output buffer */
-    vd__slot *garbage, *garbage_end; /* destroyed objects that may still be in use, oldest first */
-    vd__heap_block *released;  /* imported memory that is no longer in use; its release callbacks are pending */
-    uint32_t holders;          /* reference count: the user, and DLPack tensors made from buffers */
+    vd__slot *garbage, *last_garbage; /* destroyed objects that may still be in use, oldest first */
+    vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
+    uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
 
 /* A user callback that this thread is in. `alone`: the library holds a lock or a recording is incomplete, so the
    callback must not make calls that use the context. */
-typedef vd_scope vd__visit;
+typedef vd_callback_scope vd__callback_frame;
 
-static VD__THREAD_LOCAL vd__visit *vd__visits; /* innermost first */
-static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_desc.log, compared by address */
+static VD__THREAD_LOCAL vd__callback_frame *vd__callback_frames; /* innermost first */
+static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_context_desc.log, compared by address */
 
 // >>backend
 /* Interface of a backend.
@@ -2588,7 +2590,7 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
    driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: not available, try the next backend.
    driver_devices    Describes up to `capacity` devices, usable or not. Returns the number of all devices.
    driver_close
-   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_left) and creates
+   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_without) and creates
                      dev->queue_count queues, each with a timeline that starts at 0. If the driver has fewer queues, or
                      VD_FEATURE_QUEUES is disabled, several of our queues share one of the driver. The generic code
                      implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and _SHARING.
@@ -2599,8 +2601,8 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
    block_import      Makes a block of block->size bytes from the user's memory: need->sharing is the kind, `from` the
                      source. Sets *offset, initially 0, to the position of the memory in the block. May enlarge
                      block->size to the driver's granularity. Retains the source if necessary.
-   block_export      Exports a block of kind VD__SHARE_OUT as a new file descriptor; sets out->fd and out->memory_type.
-                     VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
+   block_export      Exports a block of kind VD__SHARE_EXPORT as a new file descriptor; sets out->fd and
+   out->memory_type. VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
    block_destroy     Also for imported blocks; does not free the user's memory.
    block_sync        Called before the host reads (to_host) or after it has written bytes of a block that is not
                      coherent.
@@ -2645,13 +2647,14 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
     X(void, device_idle, (vd__device *dev)) \
     X(void, device_close, (vd__device *dev)) \
     X(vd_result, block_create, (vd__device *dev, vd__block *block)) \
-    X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, \
+    X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__memory_requirements *need, \
+                                const vd__import_source *from, \
                                 uint64_t *offset)) \
     X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out)) \
     X(void, block_destroy, (vd__device *dev, vd__block *block)) \
     X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host)) \
     X(uint32_t, memory_types, (vd__device *dev, vd__memory_kind kind, uint32_t mask)) \
-    X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__need *need)) \
+    X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need)) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m)) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m)) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code)) \
@@ -2676,7 +2679,7 @@ static const char vd__visit_log[] = "log";     /* vd__visit.what of vd_context_d
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
 /* `print_bytes` as in vd_context_desc. The messages are limited to 16 times that size, at least 1 MiB. */
-static void vd__outbox_init(vd__outbox *outbox, uint64_t print_bytes) {
+static void vd__message_queue_init(vd__message_queue *outbox, uint64_t print_bytes) {
     const uint64_t minimum = (uint64_t)1 << 20;
     memset(outbox, 0, sizeof *outbox);
     vd__mutex_init(&outbox->lock);
@@ -2685,9 +2688,9 @@ static void vd__outbox_init(vd__outbox *outbox, uint64_t print_bytes) {
 
 /* Queues a call of `print` if `kernel` is not NULL, otherwise of `log`. The message is dropped and counted if it
    would exceed the limit or if memory runs out. */
-static void vd__message_add(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
+static void vd__message_push(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
                             const char *text) {
-    vd__outbox *outbox = host->outbox;
+    vd__message_queue *outbox = host->messages;
     size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
     vd__message *m = (vd__message *)vd__alloc(&host->allocator, size);
     if (m) {
@@ -2705,7 +2708,7 @@ static void vd__message_add(const vd__host *host, vd_log_level level, const char
         else outbox->first = m;
         outbox->last = m;
         outbox->bytes += size;
-        vd__store32(&outbox->due, 1);
+        vd__atomic_store32(&outbox->pending, 1);
     } else outbox->dropped++;
     vd__mutex_unlock(&outbox->lock);
     if (!added) vd__free(&host->allocator, m);
@@ -2717,12 +2720,12 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
     char text[1024];
     va_list args;
     if (!host->log) return;
-    for (const vd__visit *v = vd__visits; v; v = v->outer)
-        if (v->what == vd__visit_log && &v->ctx->host == host) return;
+    for (const vd__callback_frame *v = vd__callback_frames; v; v = v->outer)
+        if (v->what == vd__callback_log && &v->ctx->host == host) return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    vd__message_add(host, level, NULL, NULL, text);
+    vd__message_push(host, level, NULL, NULL, text);
 }
 
 /* Names of the VD_FEATURE_ bits, by bit number; NULL: unused bit. */
@@ -2734,7 +2737,7 @@ static const char *const vd__feature_names[] = {
 };
 
 /* Returns `features` without `disable` and without the features that depend on a missing one. */
-static uint64_t vd__features_left(uint64_t features, uint64_t disable) {
+static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
     static const struct { uint64_t feature, dependents; } table[] = {
         { VD_FEATURE_F64, VD_FEATURE_F64_ROUND },
         { VD_FEATURE_I64, VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64 },
@@ -2783,28 +2786,28 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 /* A cache in files: compiled code, and data of libraries built on top (vd_cache_store). A file contains its key and a
    checksum; a file that does not match is ignored.
    The checksum detects damage, not forgery: a file is read only if no user but this one and root can have written it
-   (vd__file_open). Cache errors are not errors of the caller: without a cache more is compiled. */
+   (vd__file_open_trusted). Cache errors are not errors of the caller: without a cache more is compiled. */
 
 VD__SMALL
 
 typedef struct vd__cache_key { uint64_t words[2]; } vd__cache_key;
 
-typedef struct vd__cache_head {
+typedef struct vd__cache_header {
     char magic[8];
     vd__cache_key key, sum;
     uint64_t size;             /* bytes of data after the header */
-} vd__cache_head;
+} vd__cache_header;
 
 enum {
-    VD__CACHE_PATH = 1024,     /* characters of a path, with the terminating zero */
-    VD__CACHE_LIMIT = 1 << 28  /* maximum of bytes of data in a file */
+    VD__CACHE_PATH_CHARS = 1024, /* characters of a path, with the terminating zero */
+    VD__CACHE_MAX_BYTES = 1 << 28 /* maximum of bytes of data in a file */
 };
 
 #define VD__CACHE_MAGIC "vdcache1"
-#define VD__CACHE_START { { 0xCBF29CE484222325u, 0x9E3779B97F4A7C15u } }
+#define VD__CACHE_KEY_INIT { { 0xCBF29CE484222325u, 0x9E3779B97F4A7C15u } }
 
 /* Adds bytes to a 128-bit hash of two parts: FNV-1a (Fowler, Noll, Vo) and a multiplicative hash with rotation. */
-static void vd__cache_add(vd__cache_key *key, const void *bytes, size_t size) {
+static void vd__cache_key_add(vd__cache_key *key, const void *bytes, size_t size) {
     const uint8_t *data = (const uint8_t *)bytes;
     uint64_t a = key->words[0], b = key->words[1];
     for (size_t i = 0; i < size; i++) {
@@ -2816,30 +2819,31 @@ static void vd__cache_add(vd__cache_key *key, const void *bytes, size_t size) {
 }
 
 /* Adds a string with its terminating zero, so that two strings differ from their concatenation. NULL counts as "". */
-static VD__UNUSED void vd__cache_add_text(vd__cache_key *key, const char *text) {
-    vd__cache_add(key, text ? text : "", strlen(text ? text : "") + 1);
+static VD__UNUSED void vd__cache_key_add_text(vd__cache_key *key, const char *text) {
+    vd__cache_key_add(key, text ? text : "", strlen(text ? text : "") + 1);
 }
 
 /* Writes the path "directory/vkdispatch-kind-key". Returns false if the cache is disabled or the path is too long. */
-static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key, char out[VD__CACHE_PATH]) {
+static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key,
+                           char out[VD__CACHE_PATH_CHARS]) {
     if (!host->cache_directory) return false;
-    int length = snprintf(out, VD__CACHE_PATH, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind,
+    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind,
                           VD__U(key->words[0]), VD__U(key->words[1]));
-    return length > 0 && length < VD__CACHE_PATH - 32; /* vd__cache_store appends to it */
+    return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
 }
 
 /* Returns the data of an open file, to be freed, or NULL if the file does not match or memory runs out. */
 static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, const vd__cache_key *key, size_t *size) {
-    vd__cache_head head;
-    vd__cache_key sum = VD__CACHE_START;
+    vd__cache_header head;
+    vd__cache_key sum = VD__CACHE_KEY_INIT;
     if (!vd__file_read(fd, &head, sizeof head) || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
-    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_LIMIT ||
+    if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_MAX_BYTES ||
         file_size != sizeof head + head.size) return NULL;
     *size = (size_t)head.size;
     void *data = vd__alloc(&host->allocator, *size);
     if (!data) return NULL;
     if (vd__file_read(fd, data, *size)) {
-        vd__cache_add(&sum, data, *size);
+        vd__cache_key_add(&sum, data, *size);
         if (!memcmp(&sum, &head.sum, sizeof sum)) return data;
     }
     vd__free(&host->allocator, data);
@@ -2848,10 +2852,10 @@ static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, co
 
 /* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
 static void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
-    char path[VD__CACHE_PATH];
+    char path[VD__CACHE_PATH_CHARS];
     uint64_t file_size = 0;
     bool trusted = true;
-    int fd = vd__cache_path(host, kind, key, path) ? vd__file_open(path, &file_size, &trusted) : -1;
+    int fd = vd__cache_path(host, kind, key, path) ? vd__file_open_trusted(path, &file_size, &trusted) : -1;
     if (!trusted)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
                  "root and not writable by others", path);
@@ -2863,11 +2867,11 @@ static void *vd__cache_load(const vd__host *host, const char *kind, const vd__ca
 }
 
 static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, size_t size) {
-    vd__cache_head head;
-    vd__cache_key sum = VD__CACHE_START;
+    vd__cache_header head;
+    vd__cache_key sum = VD__CACHE_KEY_INIT;
     memset(&head, 0, sizeof head);
     memcpy(head.magic, VD__CACHE_MAGIC, sizeof head.magic);
-    vd__cache_add(&sum, data, size);
+    vd__cache_key_add(&sum, data, size);
     head.key = *key;
     head.sum = sum;
     head.size = size;
@@ -2878,9 +2882,9 @@ static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, 
    file. */
 static void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data,
                             size_t size) {
-    char path[VD__CACHE_PATH], temporary[VD__CACHE_PATH];
-    if (!size || size > VD__CACHE_LIMIT || !vd__cache_path(host, kind, key, path)) return;
-    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH - 32, path,
+    char path[VD__CACHE_PATH_CHARS], temporary[VD__CACHE_PATH_CHARS];
+    if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, kind, key, path)) return;
+    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
              VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
     int fd = vd__file_create(temporary);
     bool ok = fd >= 0 && vd__cache_write(fd, key, data, size);
@@ -2894,8 +2898,11 @@ static void vd__cache_store(const vd__host *host, const char *kind, const vd__ca
 /* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
 
 VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
-static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY, "dummy",
-    { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN, VD_CODE_OPENCL, VD_CODE_DEFAULT }, VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
+static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY,
+                                               "dummy",
+                                               { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN,
+                                                 VD_CODE_OPENCL, VD_CODE_DEFAULT },
+                                               VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
 
 enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types */
 
@@ -2919,19 +2926,22 @@ typedef struct vd__dummy_commands {
 } vd__dummy_commands;
 
 static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
-static vd__dummy_commands *vd__dummy_ops(const vd__commands *c) { return (vd__dummy_commands *)(uintptr_t)c->native[0]; }
+static vd__dummy_commands *vd__dummy_ops(const vd__commands *c) {
+    return (vd__dummy_commands *)(uintptr_t)c->native[0];
+}
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
 
 /* A common desktop device; fields that the caller's description leaves at zero come from here too. */
 static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
-    static const vd_limits usual = { { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31,
-        0 };
+    static const vd_limits usual = {
+        { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0
+    };
     memset(out, 0, sizeof *out);
     if (given) *out = *given;
     else {
-        out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF | VD_FEATURE_CACHED |
-            VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+        out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
+                        | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
         out->timestamp_ns = 1;
         out->type = VD_DEVICE_DISCRETE;
     }
@@ -2978,8 +2988,9 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__dummy_info(driver->host->dummy, &dev->info);
-    dev->shares = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
-    if (disable) dev->info.features = vd__features_left(dev->info.features, disable); /* else as the caller described it */
+    dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
+    /* else as the caller described it */
+    if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
     return VD_OK;
 }
@@ -2998,8 +3009,10 @@ static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
 static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *taken)
-        return vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "a block of %llu bytes does not fit, %llu of "
-                                           "%llu bytes are taken", VD__U(block->size), VD__U(*taken), VD__U(capacity)));
+        return vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
+                                                   "a block of %llu bytes does not fit, %llu of "
+                                                   "%llu bytes are taken",
+                                                   VD__U(block->size), VD__U(*taken), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
     if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
     *taken += block->size;
@@ -3010,7 +3023,8 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     return VD_OK;
 }
 
-static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from, uint64_t *offset) {
+static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
+                                        const vd__import_source *from, uint64_t *offset) {
     (void)dev, (void)offset;
     block->native[0] = from->handle;
     block->mapped = need->sharing == VD__SHARE_HOST ? (uint8_t *)(uintptr_t)from->handle : NULL;
@@ -3036,10 +3050,13 @@ static vd_result vd__dummy_block_sync(vd__device *dev, vd__block *block, uint64_
 
 static uint32_t vd__dummy_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
     (void)dev;
-    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__DUMMY_DEVICE : kind == VD__MEMORY_UPLOAD ? VD__DUMMY_UPLOAD : VD__DUMMY_READBACK));
+    return mask
+           & (1u << (kind == VD__MEMORY_DEVICE   ? VD__DUMMY_DEVICE
+                     : kind == VD__MEMORY_UPLOAD ? VD__DUMMY_UPLOAD
+                                                 : VD__DUMMY_READBACK));
 }
 
-static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     need->size = m->size;
     need->align = dev->info.limits.binding_alignment;
     need->types = 7;
@@ -3084,14 +3101,17 @@ static vd_result vd__dummy_commands_end(vd__device *dev, vd__commands *c) {
     return vd__dummy_ops(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
 }
 
-static void vd__dummy_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+static void vd__dummy_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    (void)dev, (void)c, (void)from, (void)to;
+}
 
 static vd_result vd__dummy_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     (void)dev, (void)c, (void)launch;
     return VD_OK;
 }
 
-static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, const uint8_t *from, uint64_t size, uint32_t word) {
+static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, const uint8_t *from, uint64_t size,
+                             uint32_t word) {
     vd__dummy_commands *d = vd__dummy_ops(c);
     void *ops = d->ops;
     if (!vd__array_reserve(vd__dummy_allocator(dev), &ops, &d->capacity, d->count + 1, sizeof(vd__dummy_op))) {
@@ -3106,25 +3126,31 @@ static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, cons
     op->word = word;
 }
 
-static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
-                                  uint32_t count) {
+static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                                  const vd__copy_range *ranges, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from, ranges[i].size, 0);
+        vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from,
+                         ranges[i].size, 0);
 }
 
-static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset,
+                                  uint64_t size, uint32_t word) {
     vd__dummy_record(dev, c, vd__dummy_bytes(to) + offset, NULL, size, word);
 }
 
 /* There is nothing to record into, and nothing that would run. */
-static vd_result vd__dummy_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__dummy_record_foreign(vd__device *dev, vd__commands *c,
+                                          vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c;
     return record(user, NULL);
 }
 
-static void vd__dummy_queue_native(vd__device *dev, uint32_t queue, vd_native *out) { (void)dev, (void)queue, (void)out; }
+static void vd__dummy_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
+    (void)dev, (void)queue, (void)out;
+}
 
-static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                        const vd__wait *waits, uint32_t wait_count) {
     (void)waits, (void)wait_count;
     const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
     for (uint32_t i = 0; d && i < d->count; i++) {
@@ -3133,11 +3159,13 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
         else
             for (uint64_t at = 0; at < op->size; at += 4) memcpy(op->to + at, &op->word, 4);
     }
-    vd__store64(&vd__dummy_of(dev)->values[queue], value);
+    vd__atomic_store64(&vd__dummy_of(dev)->values[queue], value);
     return VD_OK;
 }
 
-static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) { return vd__load64(&vd__dummy_of(dev)->values[queue]); }
+static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
+    return vd__atomic_load64(&vd__dummy_of(dev)->values[queue]);
+}
 
 static bool vd__dummy_queue_capturing(vd__device *dev, uint32_t queue) {
     (void)dev, (void)queue;
@@ -3152,8 +3180,9 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
 VD__SMALL_END
 
 // >>vulkan api
-/* The functions of Vulkan that we use: one table per instance and one per device. Vulkan's prototypes may be declared, but none is ever referenced, so that the
-   object file needs no symbol of Vulkan and the application may include the Vulkan headers with or without prototypes, before or after. */
+/* The functions of Vulkan that we use: one table per instance and one per device. Vulkan's prototypes may be declared,
+   but none is ever referenced, so that the object file needs no symbol of Vulkan and the application may include the
+   Vulkan headers with or without prototypes, before or after. */
 
 #if VD__HAS_VULKAN
 #if VD__HAS_VOLK
@@ -3270,7 +3299,8 @@ typedef struct vd__vk_driver {
     uint32_t device_count;
 } vd__vk_driver;
 
-/* Which bindings a kernel has. Kernels with the same ones share the layout, so that descriptor sets can be kept from one recording to the next. */
+/* Which bindings a kernel has. Kernels with the same ones share the layout, so that descriptor sets can be kept from
+   one recording to the next. */
 typedef struct vd__vk_layout {
     VkDescriptorSetLayout handle;
     uint64_t bindings;         /* bit mask of storage buffers in set 0 */
@@ -3286,16 +3316,16 @@ typedef struct vd__vk_device {
     VkPipelineCache cache;
     uint32_t family;
     uint32_t uniform_alignment;
-    uint64_t host_align;       /* of the host's memory that is used in place */
-    uint64_t atom;             /* flushed and invalidated ranges are multiples of it */
-    uint64_t move_bytes;       /* copies of so many bytes are made by `move`; UINT64_MAX: none */
-    bool move_any;             /* wherever they lie; else in device memory only */
+    uint64_t host_import_alignment; /* of the host's memory that is used in place */
+    uint64_t flush_alignment;  /* flushed and invalidated ranges are multiples of it */
+    uint64_t move_min_bytes;   /* copies of so many bytes are made by `move`; UINT64_MAX: none */
+    bool move_any_memory;      /* wherever they lie; else in device memory only */
     uint32_t move_state;       /* vd__vk_move_state; read without the lock */
     vd__kernel_code move;
     bool address;
     bool shared_memory;
-    uint64_t unread_since[VD_MAX_QUEUES]; /* time of the first failure to read a timeline; 0: the last read succeeded,
-                                  UINT64_MAX: the device was declared lost */
+    uint64_t timeline_failed_since[VD_MAX_QUEUES]; /* time of the first failure to read a timeline; 0: the last read
+                                  succeeded, UINT64_MAX: the device was declared lost */
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* of the layouts */
     vd__mutex move_lock;       /* of making `move`; taken before `lock` */
@@ -3360,7 +3390,8 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 /* libvulkan is never closed: not every driver survives being unloaded. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     PFN_vkGetInstanceProcAddr loader = NULL;
-    void *library = vd__library_open("libvulkan.so.1"), *found = library ? vd__library_find(library, "vkGetInstanceProcAddr") : NULL;
+    void *library = vd__library_open("libvulkan.so.1"),
+         *found = library ? vd__library_find(library, "vkGetInstanceProcAddr") : NULL;
     memcpy(&loader, &found, sizeof found);
     return loader;
 }
@@ -3369,7 +3400,8 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 /* Both fill a table and return the name of the first function that is missing, or NULL. */
 static const char *vd__vk_load_loader(vd__vk_driver *vk) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
+#define VD__VK_LOAD(name) \
+    if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
     VD__VK_LOADER_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -3377,7 +3409,8 @@ static const char *vd__vk_load_loader(vd__vk_driver *vk) {
 
 static const char *vd__vk_load_instance(vd__vk_driver *vk) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
+#define VD__VK_LOAD(name) \
+    if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -3385,7 +3418,8 @@ static const char *vd__vk_load_instance(vd__vk_driver *vk) {
 
 static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device *vk) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
+#define VD__VK_LOAD(name) \
+    if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
     VD__VK_EXTENSION_FUNCTIONS(VD__VK_LOAD)
     missing = NULL;
     VD__VK_DEVICE_FUNCTIONS(VD__VK_LOAD)
@@ -3405,7 +3439,8 @@ VD__SMALL
 
 #define VD__VK_VALIDATION "VK_LAYER_KHRONOS_validation"
 
-/* Extensions of a device that we use where offered, and since which version they are part of Vulkan. The first stands for Vulkan 1.2 itself. */
+/* Extensions of a device that we use where offered, and since which version they are part of Vulkan. The first stands
+   for Vulkan 1.2 itself. */
 #define VD__VK_EXTENSIONS(X) \
     X(CORE_1_2, "", VK_API_VERSION_1_2) \
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
@@ -3419,27 +3454,38 @@ VD__SMALL
     X(MAINTENANCE_4, "VK_KHR_maintenance4", VK_API_VERSION_1_3)
 
 /* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, which is younger than the Vulkan headers that we ask for. */
-typedef struct vd__vk_reconvergence_features { VkStructureType sType; void *pNext; VkBool32 shaderMaximalReconvergence; } vd__vk_reconvergence_features;
+typedef struct vd__vk_reconvergence_features {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 shaderMaximalReconvergence;
+} vd__vk_reconvergence_features;
 
 /* Structs of features and of properties: member of ours, type, structure type, extension that brings them. */
-#define VD__VK_FEATURE_STRUCTS(X) \
-    X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2) \
-    X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2) \
-    X(atomic_float, VkPhysicalDeviceShaderAtomicFloatFeaturesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, ATOMIC_FLOAT) \
-    X(reconvergence, vd__vk_reconvergence_features, (VkStructureType)1000434000, RECONVERGENCE) \
-    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, SUBGROUP_SIZE) \
-    X(dot_product, VkPhysicalDeviceShaderIntegerDotProductFeatures, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, DOT_PRODUCT) \
-    X(maintenance4, VkPhysicalDeviceMaintenance4Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES, MAINTENANCE_4)
+#define VD__VK_FEATURE_STRUCTS(X)                                                                                      \
+    X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2)          \
+    X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2)          \
+    X(atomic_float, VkPhysicalDeviceShaderAtomicFloatFeaturesEXT,                                                      \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT, ATOMIC_FLOAT)                                \
+    X(reconvergence, vd__vk_reconvergence_features, (VkStructureType)1000434000, RECONVERGENCE)                        \
+    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlFeatures,                                                      \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, SUBGROUP_SIZE)                                 \
+    X(dot_product, VkPhysicalDeviceShaderIntegerDotProductFeatures,                                                    \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, DOT_PRODUCT)                              \
+    X(maintenance4, VkPhysicalDeviceMaintenance4Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,    \
+      MAINTENANCE_4)
 
-#define VD__VK_PROPERTY_STRUCTS(X) \
-    X(v11, VkPhysicalDeviceVulkan11Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, CORE_1_2) \
-    X(v12, VkPhysicalDeviceVulkan12Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, CORE_1_2) \
-    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE) \
-    X(maintenance4, VkPhysicalDeviceMaintenance4Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4) \
-    X(host, VkPhysicalDeviceExternalMemoryHostPropertiesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, EXTERNAL_HOST)
+#define VD__VK_PROPERTY_STRUCTS(X)                                                                                     \
+    X(v11, VkPhysicalDeviceVulkan11Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES, CORE_1_2)      \
+    X(v12, VkPhysicalDeviceVulkan12Properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES, CORE_1_2)      \
+    X(subgroup_size, VkPhysicalDeviceSubgroupSizeControlProperties,                                                    \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, SUBGROUP_SIZE)                               \
+    X(maintenance4, VkPhysicalDeviceMaintenance4Properties,                                                            \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES, MAINTENANCE_4)                                       \
+    X(host, VkPhysicalDeviceExternalMemoryHostPropertiesEXT,                                                           \
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, EXTERNAL_HOST)
 
-/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the device has it and one of its bits is
-   wanted. */
+/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the
+   device has it and one of its bits is wanted. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64 | VD_FEATURE_F64_ROUND, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -3532,8 +3578,9 @@ static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *drive
     return list;
 }
 
-static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
-    const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
+static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                     VkDebugUtilsMessageTypeFlagsEXT types,
+                                                     const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
     (void)types;
     vd_log_level level = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT ? VD_LOG_ERROR : VD_LOG_WARNING;
     vd__logf((const vd__host *)user, level, "Vulkan: %s", data->pMessage);
@@ -3555,7 +3602,8 @@ static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0, version = 0;
     if (vk->vkEnumerateInstanceLayerProperties(&count, NULL) < 0) count = 0;
-    VkLayerProperties *list = count ? (VkLayerProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list) : NULL;
+    VkLayerProperties *list = count ? (VkLayerProperties *)vd__alloc(&driver->host->allocator, count * sizeof *list)
+                                    : NULL;
     if (!list || vk->vkEnumerateInstanceLayerProperties(&count, list) < 0) count = 0;
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(list[i].layerName, VD__VK_VALIDATION) == 0) version = list[i].specVersion;
@@ -3570,13 +3618,16 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__vk_driver_of(driver)->layer_version = vd__vk_layer_version(driver);
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
     if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
-        vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off", VD__VK_VALIDATION);
+        vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off",
+                 VD__VK_VALIDATION);
     } else {
         debug->layer = VD__VK_VALIDATION;
         debug->names[debug->name_count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
         debug->messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-        debug->messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-        debug->messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+        debug->messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
+                                           | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+        debug->messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT
+                                       | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
         debug->messenger.pfnUserCallback = vd__vk_message;
         debug->messenger.pUserData = (void *)(uintptr_t)driver->host;
     }
@@ -3682,8 +3733,8 @@ static vd_result vd__vk_driver_open(vd__driver *driver) {
 static void vd__vk_driver_close(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     if (vk->messenger) {
-        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
-            (PFN_vkDestroyDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkDestroyDebugUtilsMessengerEXT");
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(
+            vk->instance, "vkDestroyDebugUtilsMessengerEXT");
         if (destroy) destroy(vk->instance, vk->messenger, NULL);
     }
     if (vk->instance && vk->vkDestroyInstance) vk->vkDestroyInstance(vk->instance, NULL);
@@ -3696,7 +3747,8 @@ static void vd__vk_driver_close(vd__driver *driver) {
 
 /* An older validation layer complains of structs that it does not know. */
 static bool vd__vk_is_understood(const vd__vk_driver *vk, uint32_t extension) {
-    return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
+    return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version
+           || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
 }
 
 static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *facts) {
@@ -3721,8 +3773,12 @@ static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *fact
 }
 
 /* Links the structs that the device knows behind `next`. */
-#define VD__VK_CHAIN(member, type, structure_type, extension) \
-    if (VD__VK_HAS(facts, extension)) { at->member.sType = structure_type; *next = &at->member; next = &at->member.pNext; }
+#define VD__VK_CHAIN(member, type, structure_type, extension)                                                          \
+    if (VD__VK_HAS(facts, extension)) {                                                                                \
+        at->member.sType = structure_type;                                                                             \
+        *next = &at->member;                                                                                           \
+        next = &at->member.pNext;                                                                                      \
+    }
 
 static void vd__vk_chain_features(const vd__vk_facts *facts, vd__vk_features *at) {
     void **next = &at->core.pNext;
@@ -3737,10 +3793,12 @@ static void vd__vk_chain_properties(vd__vk_facts *facts) {
     VD__VK_PROPERTY_STRUCTS(VD__VK_CHAIN)
     next = &at->memory.pNext;
     at->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
-    VD__VK_CHAIN(budget, VkPhysicalDeviceMemoryBudgetPropertiesEXT, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
+    VD__VK_CHAIN(budget, VkPhysicalDeviceMemoryBudgetPropertiesEXT,
+                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
 }
 
-/* A family that computes but does not draw, else the first that computes: submits cost less there, and NVIDIA gives kernels twice the shared memory. */
+/* A family that computes but does not draw, else the first that computes: submits cost less there, and NVIDIA gives
+   kernels twice the shared memory. */
 static void vd__vk_facts_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
@@ -3775,7 +3833,8 @@ static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *
 }
 
 static void vd__vk_info_names(const vd__vk_facts *facts, vd_device_info *info) {
-    static const vd_device_type types[] = { VD_DEVICE_OTHER, VD_DEVICE_INTEGRATED, VD_DEVICE_DISCRETE, VD_DEVICE_VIRTUAL, VD_DEVICE_CPU };
+    static const vd_device_type types[] = { VD_DEVICE_OTHER, VD_DEVICE_INTEGRATED, VD_DEVICE_DISCRETE,
+                                            VD_DEVICE_VIRTUAL, VD_DEVICE_CPU };
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     info->backend = VD_BACKEND_VULKAN;
     snprintf(info->name, sizeof info->name, "%s", p->deviceName);
@@ -3816,36 +3875,45 @@ static void vd__vk_info_limits(const vd__vk_facts *facts, vd_device_info *info) 
     to->max_local_invocations = from->maxComputeWorkGroupInvocations;
     to->max_shared_bytes = from->maxComputeSharedMemorySize;
     to->max_push_bytes = from->maxPushConstantsSize;
-    to->max_bindings = (uint32_t)vd__vk_min(from->maxPerStageDescriptorStorageBuffers, from->maxDescriptorSetStorageBuffers);
+    to->max_bindings = (uint32_t)vd__vk_min(from->maxPerStageDescriptorStorageBuffers,
+                                            from->maxDescriptorSetStorageBuffers);
     to->max_bindings = (uint32_t)vd__vk_min(to->max_bindings, from->maxPerStageResources);
     to->binding_alignment = (uint32_t)from->minStorageBufferOffsetAlignment;
     to->subgroup_size = facts->v11.subgroupSize;
-    to->min_subgroup_size = facts->subgroup_size.minSubgroupSize ? facts->subgroup_size.minSubgroupSize : to->subgroup_size;
-    to->max_subgroup_size = facts->subgroup_size.maxSubgroupSize ? facts->subgroup_size.maxSubgroupSize : to->subgroup_size;
+    to->min_subgroup_size = facts->subgroup_size.minSubgroupSize ? facts->subgroup_size.minSubgroupSize
+                                                                 : to->subgroup_size;
+    to->max_subgroup_size = facts->subgroup_size.maxSubgroupSize ? facts->subgroup_size.maxSubgroupSize
+                                                                 : to->subgroup_size;
     to->max_binding_bytes = from->maxStorageBufferRange;
     to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
-    if (facts->maintenance4.maxBufferSize) to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
+    if (facts->maintenance4.maxBufferSize)
+        to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
 }
 
 /* Drivers whose fma of f32 is known to round once. llvmpipe's multiplies, rounds and adds. */
 static bool vd__vk_fma_rounds_once(VkDriverId id) {
-    return id == VK_DRIVER_ID_NVIDIA_PROPRIETARY || id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA || id == VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS;
+    return id == VK_DRIVER_ID_NVIDIA_PROPRIETARY || id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA
+           || id == VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS;
 }
 
 static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
-    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
-        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT;
-    return (facts->v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (facts->v11.subgroupSupportedOperations & needed) == needed;
+    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT
+                                          | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT
+                                          | VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT;
+    return (facts->v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT)
+           && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
-/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the device's memory; a small window
-   on it (256 MiB without resizable BAR) is too precious. */
-static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, uint32_t type) {
+/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the
+   device's memory; a small window on it (256 MiB without resizable BAR) is too precious. */
+static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
+                                 uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
 }
 
 /* How well a type suits; 0: not at all. Memory that needs features we do not enable does not count. */
-static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, vd__memory_kind kind, uint32_t type) {
+static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
+                             vd__memory_kind kind, uint32_t type) {
     const VkMemoryPropertyFlags usual = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
@@ -3865,7 +3933,8 @@ static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, con
 }
 
 /* The best type of `mask`, as a mask with its bit. */
-static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info, vd__memory_kind kind, uint32_t mask) {
+static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
+                                   vd__memory_kind kind, uint32_t mask) {
     uint32_t best = 0;
     int best_score = 0;
     for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
@@ -3881,8 +3950,8 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
     const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
     uint32_t device = vd__vk_memory_best(memory, info, VD__MEMORY_DEVICE, UINT32_MAX);
     uint32_t host = vd__vk_memory_best(memory, info, VD__MEMORY_READBACK, UINT32_MAX);
-    VkMemoryPropertyFlags of_device = device ? memory->memoryTypes[vd__lowest(device)].propertyFlags : 0;
-    VkMemoryPropertyFlags of_host = host ? memory->memoryTypes[vd__lowest(host)].propertyFlags : 0;
+    VkMemoryPropertyFlags of_device = device ? memory->memoryTypes[vd__lowest_bit(device)].propertyFlags : 0;
+    VkMemoryPropertyFlags of_host = host ? memory->memoryTypes[vd__lowest_bit(host)].propertyFlags : 0;
     uint64_t features = of_device & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? VD_FEATURE_MAPPED : 0;
     if (of_host & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) features |= VD_FEATURE_CACHED;
     if (of_host & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) features |= VD_FEATURE_COHERENT;
@@ -3898,12 +3967,13 @@ static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd
 #undef VD__VK_GIVES
 #undef VD__VK_TAKES
     if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP | VD_FEATURE_SHUFFLE_64;
-    if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT) features |= VD_FEATURE_SUBGROUP_CLUSTERED;
+    if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT)
+        features |= VD_FEATURE_SUBGROUP_CLUSTERED;
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
     if (facts->family_queues > 1) features |= VD_FEATURE_QUEUES;
     if (VD__VK_HAS(facts, EXTERNAL_FD) || VD__VK_HAS(facts, EXTERNAL_HOST)) features |= VD_FEATURE_SHARING;
-    info->features = vd__features_left(features | vd__vk_memory_features(facts, info), disable);
+    info->features = vd__features_without(features | vd__vk_memory_features(facts, info), disable);
     features = info->features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
@@ -3928,13 +3998,17 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 }
 
 /* ---- a probe of what no query tells ----
-   A driver that runs on a processor computes a subgroup in vector registers. Where those are narrower than a subgroup's 64-bit values (no AVX-512 with 8
-   lanes, no AVX with 4), llvmpipe of Mesa 22.3 has three faults, because LLVM 15 splits the vectors:
-   - trunc and round of f64 fall back to f32 arithmetic: |x| >= 2^24 is returned unchanged, 1.5 is rounded to 1. floor and ceil are exact.
-   - A shuffle of 64-bit values from a lane outside of the subgroup, as the lowest lanes of a shuffle up have it, crashes the compiler.
-   - Without AVX, and so without F16C, which the driver reports as no f16 arithmetic: widening an f16 from memory or from a u32 crashes the compiler.
-   Crashes cannot be probed, since they end the process, but the first fault can: it comes from the same cause, so the others are assumed with it.
-   GPUs have more lanes than any processor's register and are not probed: opening them costs nothing more. */
+   A driver that runs on a processor computes a subgroup in vector registers. Where those are narrower than a subgroup's
+   64-bit values (no AVX-512 with 8 lanes, no AVX with 4), llvmpipe of Mesa 22.3 has three faults, because LLVM 15
+   splits the vectors:
+   - trunc and round of f64 fall back to f32 arithmetic: |x| >= 2^24 is returned unchanged, 1.5 is rounded to 1. floor
+     and ceil are exact.
+   - A shuffle of 64-bit values from a lane outside of the subgroup, as the lowest lanes of a shuffle up have it,
+     crashes the compiler.
+   - Without AVX, and so without F16C, which the driver reports as no f16 arithmetic: widening an f16 from memory or
+     from a u32 crashes the compiler. Crashes cannot be probed, since they end the process, but the first fault can: it
+     comes from the same cause, so the others are assumed with it. GPUs have more lanes than any processor's register
+     and are not probed: opening them costs nothing more. */
 
 enum { VD__VK_PROBE_LANES = 8 };
 
@@ -3951,7 +4025,7 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
     vd_result result = vd__vk_rounding_probe(dev, &exact);
     if (result || exact) return result;
     if (!facts->features.v12.shaderFloat16) faulty |= VD_FEATURE_STORAGE_16 | VD_FEATURE_UNPACK_HALF;
-    dev->info.features = vd__features_left(dev->info.features, faulty);
+    dev->info.features = vd__features_without(dev->info.features, faulty);
     return VD_OK;
 }
 
@@ -3959,7 +4033,9 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
 
 static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
-    const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores" : facts->family == UINT32_MAX ? "a queue for compute work" : NULL;
+    const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
+                        : facts->family == UINT32_MAX          ? "a queue for compute work"
+                                                               : NULL;
     if (!VD__VK_HAS(facts, CORE_1_2)) {
         return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives Vulkan %u.%u, 1.2 is needed", index, p->deviceName,
                         VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
@@ -3968,7 +4044,8 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     return VD_OK;
 }
 
-static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted, uint32_t queue_count, VkDevice *out) {
+static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted,
+                                     uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
     memset(&enable, 0, sizeof enable);
     vd__vk_chain_features(facts, &enable);
@@ -3994,16 +4071,19 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
 
 /* What buffers are for. */
 static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
-    VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-        VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+                               | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
+                               | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
 }
 
-/* Which ways of sharing memory the driver has for such buffers. Memory that would have to be dedicated to one resource is left alone. */
+/* Which ways of sharing memory the driver has for such buffers. Memory that would have to be dedicated to one resource
+   is left alone. */
 static uint32_t vd__vk_shares(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
     static const VkExternalMemoryHandleTypeFlagBits types[] = { VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
-    const bool has[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR, VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
+    const bool has[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR,
+                         VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
     uint32_t shares = 0;
     for (int i = 0; i < 2; i++) {
         VD__VK_STRUCT(VkPhysicalDeviceExternalBufferInfo, info, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
@@ -4015,7 +4095,7 @@ static uint32_t vd__vk_shares(const vd__vk_driver *driver, const vd__vk_facts *f
         VkExternalMemoryFeatureFlags can = got.externalMemoryProperties.externalMemoryFeatures;
         if (can & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) continue;
         if (can & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) shares |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_FD);
-        if (!i && (can & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) shares |= 1u << VD__SHARE_OUT;
+        if (!i && (can & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) shares |= 1u << VD__SHARE_EXPORT;
     }
     return shares;
 }
@@ -4036,19 +4116,22 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
     return VD_OK;
 }
 
-/* The compute-only queues of a large card copy at a fraction of its memory's speed (on NVIDIA's at a fifth), which a kernel reaches. */
+/* The compute-only queues of a large card copy at a fraction of its memory's speed (on NVIDIA's at a fifth), which a
+   kernel reaches. */
 static void vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
     enum { WORTHWHILE = 4 << 20 };
     vd__vk_device *vk = vd__vk_device_of(dev);
-    bool always = dev->driver->host->copies == VD__COPIES_KERNEL, never = dev->driver->host->copies == VD__COPIES_DRIVER;
+    bool always = dev->driver->host->copies == VD__COPIES_KERNEL,
+         never = dev->driver->host->copies == VD__COPIES_DRIVER;
     bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_draws;
-    vk->move_bytes = vk->address && !never && (always || faster) ? always ? 16 : WORTHWHILE : UINT64_MAX;
-    vk->move_any = always;
+    vk->move_min_bytes = vk->address && !never && (always || faster) ? always ? 16 : WORTHWHILE : UINT64_MAX;
+    vk->move_any_memory = always;
 }
 
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1, queues = most < dev->queue_count ? most : dev->queue_count;
+    uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1,
+             queues = most < dev->queue_count ? most : dev->queue_count;
     uint64_t enabled = dev->info.features | (vd__vk_probes(facts) ? VD_FEATURE_F64 : 0);
     VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, queues, &vk->handle);
     VD__VK_NULL_IF(result, vk->handle);
@@ -4057,12 +4140,12 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' lacks %s", dev->info.name, missing);
     vk->family = facts->family;
     vk->uniform_alignment = (uint32_t)facts->core.properties.limits.minUniformBufferOffsetAlignment;
-    vk->atom = facts->core.properties.limits.nonCoherentAtomSize;
+    vk->flush_alignment = facts->core.properties.limits.nonCoherentAtomSize;
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
     vk->shared_memory = dev->info.shared_memory;
     vk->memory = facts->memory.memoryProperties;
-    vk->host_align = facts->host.minImportedHostPointerAlignment;
-    dev->shares = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
+    vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
+    dev->sharing_mask = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
     vd__vk_copies_choose(dev, facts);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
@@ -4090,14 +4173,18 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     return result;
 }
 
-static void vd__vk_device_idle(vd__device *dev) { vd__vk_device_of(dev)->vkDeviceWaitIdle(vd__vk_device_of(dev)->handle); }
+static void vd__vk_device_idle(vd__device *dev) {
+    vd__vk_device_of(dev)->vkDeviceWaitIdle(vd__vk_device_of(dev)->handle);
+}
 
 static void vd__vk_device_close(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vk->handle && vk->vkDestroyDevice) {
-        if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev); /* a driver's thread may still use semaphores whose last value it has reached */
+        /* a driver's thread may still use semaphores whose last value it has reached */
+        if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev);
         if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
-        for (uint32_t i = 0; i < vk->layout_count; i++) vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
+        for (uint32_t i = 0; i < vk->layout_count; i++)
+            vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
             if (vk->timelines[i]) vk->vkDestroySemaphore(vk->handle, vk->timelines[i], NULL);
@@ -4171,9 +4258,9 @@ static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
 
 /* Imports the host memory at `address`. Vulkan imports only multiples of minImportedHostPointerAlignment, so the
    block begins at the multiple at or below the address, and *offset is the distance. */
-static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__need *need, uint64_t address,
-                                          uint64_t *offset) {
-    uint64_t align = vk->host_align ? vk->host_align : 4096, base = address / align * align;
+static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__memory_requirements *need,
+                                          uint64_t address, uint64_t *offset) {
+    uint64_t align = vk->host_import_alignment ? vk->host_import_alignment : 4096, base = address / align * align;
     VD__VK_STRUCT(VkMemoryHostPointerPropertiesEXT, properties, VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
     VD__VK_STRUCT(VkImportMemoryHostPointerInfoEXT, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
     *offset = address - base;
@@ -4200,7 +4287,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
 
 /* Imports a duplicate of the file descriptor. A successful import transfers the ownership of the duplicate to the
    driver. */
-static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__need *need,
+static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
                                         const vd_external *external, uint64_t *offset) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkImportMemoryFdInfoKHR, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
@@ -4228,8 +4315,8 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
     return r;
 }
 
-static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
-                                     uint64_t *offset) {
+static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
+                                     const vd__import_source *from, uint64_t *offset) {
     if (need->sharing == VD__SHARE_FD) return vd__vk_block_import_fd(dev, block, need, from->external, offset);
     return vd__vk_block_import_host(vd__vk_device_of(dev), block, need, from->handle, offset);
 }
@@ -4255,7 +4342,8 @@ static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
 /* Ranges are rounded to multiples of nonCoherentAtomSize, as the calls require. */
 static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t begin = offset / vk->atom * vk->atom, end = (offset + size + vk->atom - 1) / vk->atom * vk->atom;
+    uint64_t begin = offset / vk->flush_alignment * vk->flush_alignment,
+             end = (offset + size + vk->flush_alignment - 1) / vk->flush_alignment * vk->flush_alignment;
     VD__VK_STRUCT(VkMappedMemoryRange, range, VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
     range.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
     range.offset = begin;
@@ -4277,7 +4365,7 @@ static uint32_t vd__vk_memory_types(vd__device *dev, vd__memory_kind kind, uint3
 /* ---- buffers ---- */
 
 /* Creates the VkBuffer; vd__vk_memory_bind binds memory to it. */
-static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements requirements;
@@ -4487,7 +4575,7 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
     memset(&layout, 0, sizeof layout);
     for (int i = 0; i < desc->arg_count; i++) {
         if (desc->args[i].kind != VD_ARG_BINDING) continue;
-        uint32_t binding = desc->args[i].place;
+        uint32_t binding = desc->args[i].location;
         if (binding > 63)
             return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' uses binding %u, the highest possible is 63", desc->name,
                             binding);
@@ -4495,8 +4583,8 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
         if (binding >= uniform_binding) uniform_binding = binding + 1;
         layout.bindings |= 1ull << binding;
     }
-    if (desc->value_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = uniform_binding + 1;
-    else kernel->push_bytes = desc->value_bytes;
+    if (desc->argument_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = uniform_binding + 1;
+    else kernel->push_bytes = desc->argument_bytes;
     vd_result result = layout.bindings || layout.uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
     if (result) return result;
     VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, 0 };
@@ -4543,7 +4631,7 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     if (!variable) {
         return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, the device takes %u, and "
                         "only a block of 32-bit integers can pass through memory instead", desc->name,
-                        desc->value_bytes, dev->info.limits.max_push_bytes);
+                        desc->argument_bytes, dev->info.limits.max_push_bytes);
     }
     vd__vk_module converted;
     uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_UNIFORM_EXTRA) * 4);
@@ -4659,7 +4747,7 @@ enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes that a work-group of `move` copi
 typedef enum vd__vk_move_state { VD__VK_MOVE_UNTRIED, VD__VK_MOVE_READY, VD__VK_MOVE_FAILED } vd__vk_move_state;
 
 /* Creates the kernel `move` on first use. Returns false if that failed; the driver then does all copies. */
-static VD__APART bool vd__vk_move_get(vd__device *dev) {
+static VD__NOINLINE bool vd__vk_move_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__mutex_lock(&vk->move_lock);
     if (vk->move_state == VD__VK_MOVE_UNTRIED) {
@@ -4668,12 +4756,13 @@ static VD__APART bool vd__vk_move_get(vd__device *dev) {
         desc.name = "move";
         desc.code = vd__vk_move_words;
         desc.code_size = sizeof vd__vk_move_words;
-        desc.value_bytes = 20;
-        bool made = dev->info.limits.max_push_bytes >= desc.value_bytes && !vd__vk_kernel_create(dev, &desc, &vk->move);
+        desc.argument_bytes = 20;
+        bool made = dev->info.limits.max_push_bytes >= desc.argument_bytes
+                    && !vd__vk_kernel_create(dev, &desc, &vk->move);
         if (!made)
             vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the kernel that copies could not be made, the driver "
                      "copies: %s", vd__error_join());
-        vd__store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
+        vd__atomic_store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
     }
     vd__mutex_unlock(&vk->move_lock);
     return vk->move_state == VD__VK_MOVE_READY;
@@ -4710,7 +4799,12 @@ typedef struct vd__vk_chunk {
 } vd__vk_chunk;
 
 enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4 };
-enum { VD__VK_SLAB_BYTES = 64 * 1024, VD__VK_SLABS_KEPT = 64, VD__VK_PIECE_LARGE = 4096, VD__VK_ALLOCATION_ALIGN = 16 };
+enum {
+    VD__VK_SLAB_BYTES = 64 * 1024,
+    VD__VK_SLABS_KEPT = 64,
+    VD__VK_ALLOCATION_MAX = 4096,
+    VD__VK_ALLOCATION_ALIGN = 16
+};
 
 typedef struct vd__vk_slab { struct vd__vk_slab *next; } vd__vk_slab; /* header; the memory of the slab follows */
 
@@ -4726,7 +4820,7 @@ typedef struct vd__vk_arena {
     const vd_allocator *allocator;
     vd__vk_slab *slabs, *current; /* all slabs; the one that allocations are cut from, NULL before the first */
     uint8_t *cursor, *end;     /* the free rest of `current` */
-    uint64_t alive;            /* allocations in slabs that are not freed */
+    uint64_t live_allocations; /* allocations in slabs that are not freed */
     /* false: all allocations are made directly. This is so before the first recording, and after a reset at which
        allocations in slabs were not freed. */
     bool use_slabs;
@@ -4780,7 +4874,7 @@ static void *vd__vk_allocate_directly(vd__vk_arena *a, size_t size, size_t align
 }
 
 /* Advances to the next slab and allocates it if there is none. Returns false if that failed. */
-static VD__APART bool vd__vk_arena_next(vd__vk_arena *a) {
+static VD__NOINLINE bool vd__vk_arena_next(vd__vk_arena *a) {
     vd__vk_slab **next = a->current ? &a->current->next : &a->slabs;
     if (!*next) {
         *next = (vd__vk_slab *)vd__alloc(a->allocator, VD__VK_SLAB_BYTES);
@@ -4795,24 +4889,24 @@ static VD__APART bool vd__vk_arena_next(vd__vk_arena *a) {
 }
 
 /* The next three functions are VkAllocationCallbacks. */
-static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_take(void *user, size_t size, size_t align,
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_allocate(void *user, size_t size, size_t align,
                                                      VkSystemAllocationScope scope) {
     vd__vk_arena *a = (vd__vk_arena *)user;
     size_t bytes = (sizeof(vd__vk_allocation) + size + VD__VK_ALLOCATION_ALIGN - 1)
                    & ~(size_t)(VD__VK_ALLOCATION_ALIGN - 1);
     (void)scope;
-    if (VD__UNLIKELY(!a->use_slabs || size > VD__VK_PIECE_LARGE || align > VD__VK_ALLOCATION_ALIGN))
+    if (VD__UNLIKELY(!a->use_slabs || size > VD__VK_ALLOCATION_MAX || align > VD__VK_ALLOCATION_ALIGN))
         return vd__vk_allocate_directly(a, size, align);
     if (VD__UNLIKELY((size_t)(a->end - a->cursor) < bytes) && !vd__vk_arena_next(a)) return NULL;
     vd__vk_allocation *header = (vd__vk_allocation *)(void *)a->cursor;
     header->block = 0;
     header->size = size;
     a->cursor += bytes;
-    a->alive++;
+    a->live_allocations++;
     return header + 1;
 }
 
-static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_give(void *user, void *memory) {
+static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_free(void *user, void *memory) {
     vd__vk_arena *a = (vd__vk_arena *)user;
     if (!memory) return;
     vd__vk_allocation *header = (vd__vk_allocation *)memory - 1;
@@ -4820,18 +4914,18 @@ static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_give(void *user, void *memory) {
         vd__free(a->allocator, (void *)(uintptr_t)header->block);
         return;
     }
-    a->alive--;
+    a->live_allocations--;
     /* the newest allocation: reuse its memory */
     if (vd__vk_aligned((uint8_t *)memory + header->size, VD__VK_ALLOCATION_ALIGN) == a->cursor)
         a->cursor = (uint8_t *)header;
 }
 
-static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_retake(void *user, void *memory, size_t size, size_t align,
+static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_reallocate(void *user, void *memory, size_t size, size_t align,
                                                        VkSystemAllocationScope scope) {
     size_t old_size = memory ? (size_t)((vd__vk_allocation *)memory - 1)->size : 0;
-    void *moved = size ? vd__vk_arena_take(user, size, align, scope) : NULL;
+    void *moved = size ? vd__vk_arena_allocate(user, size, align, scope) : NULL;
     if (moved && old_size) memcpy(moved, memory, old_size < size ? old_size : size);
-    if (moved || !size) vd__vk_arena_give(user, memory);
+    if (moved || !size) vd__vk_arena_free(user, memory);
     return moved;
 }
 
@@ -4847,7 +4941,7 @@ static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
 /* Called after a reset of the command pool. Keeps up to VD__VK_SLABS_KEPT slabs. */
 static void vd__vk_arena_reset(vd__vk_arena *a) {
     a->failed = false;
-    a->use_slabs = a->alive == 0;
+    a->use_slabs = a->live_allocations == 0;
     if (!a->use_slabs) return;
     vd__vk_slab **rest = &a->slabs;
     for (uint32_t i = 0; *rest && i < VD__VK_SLABS_KEPT; i++) rest = &(*rest)->next;
@@ -4875,9 +4969,9 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
     vc->callbacks.pUserData = &vc->arena;
-    vc->callbacks.pfnAllocation = vd__vk_arena_take;
-    vc->callbacks.pfnReallocation = vd__vk_arena_retake;
-    vc->callbacks.pfnFree = vd__vk_arena_give;
+    vc->callbacks.pfnAllocation = vd__vk_arena_allocate;
+    vc->callbacks.pfnReallocation = vd__vk_arena_reallocate;
+    vc->callbacks.pfnFree = vd__vk_arena_free;
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
     VD__VK_NULL_IF(result, vc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
@@ -5057,7 +5151,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     if (chunk) {
         buffers[count].buffer = VD__VK_UNPACK(VkBuffer, chunk->memory.native[0]);
         buffers[count].offset = 0;
-        buffers[count].range = VD_VALUE_BYTES;
+        buffers[count].range = VD_MAX_ARGUMENT_BYTES;
         keys[count].serial = chunk->memory.serial;
         writes[write_count].dstBinding = kernel->uniform - 1;
         writes[write_count].descriptorCount = 1;
@@ -5073,7 +5167,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
 
 /* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If none has them, writes
    them to the next set. Sets *found to the index of the set. */
-static VD__APART vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch,
+static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch,
                                              const vd__vk_chunk *chunk, uint32_t *found) {
     vd__vk_set_cache *cache = vc->set_cache;
     uint32_t oldest = cache->used > VD__VK_RECENT_SETS ? cache->used - VD__VK_RECENT_SETS : 0;
@@ -5115,7 +5209,7 @@ static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const 
 }
 
 /* Binds the pipeline of another kernel. */
-static VD__APART vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel) {
+static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel) {
     const vd__vk_kernel *last = vc->kernel;
     /* with an incompatible layout, bound sets become invalid */
     if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vc->set_keys = NULL;
@@ -5132,7 +5226,7 @@ static VD__APART vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *
 /* ---- argument blocks in uniform buffers ---- */
 
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
-    vd__need need = { 0, 0, 0, true, VD__SHARE_NONE };
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
     chunk->memory.size = VD__VK_CHUNK_BYTES;
     vd_result result = vd__vk_memory_create(dev, &chunk->memory, &need);
     if (result) return result;
@@ -5158,12 +5252,12 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     return result;
 }
 
-/* Allocates space for an argument block. The descriptor covers VD_VALUE_BYTES from the offset for every kernel, so
-   that many bytes must be left in the chunk. */
+/* Allocates space for an argument block. The descriptor covers VD_MAX_ARGUMENT_BYTES from the offset for every kernel,
+   so that many bytes must be left in the chunk. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vc->chunk_used + align - 1) / align * align;
-    if (vc->chunk_count == 0 || offset + VD_VALUE_BYTES > VD__VK_CHUNK_BYTES) {
+    if (vc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES > VD__VK_CHUNK_BYTES) {
         uint32_t next = vc->chunk_count == 0 ? 0 : vc->chunk + 1;
         vd_result result = next == vc->chunk_count ? vd__vk_chunk_add(dev, vc) : VD_OK;
         if (result) return result;
@@ -5176,9 +5270,10 @@ static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc,
 }
 
 /* Copies the argument block of a launch to a chunk. */
-static VD__APART vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
-    vd_result result = vd__vk_arguments_allocate(dev, vc, launch->value_bytes);
-    if (!result) memcpy(vc->chunks[vc->chunk]->block.mapped + vc->argument_offset, launch->values, launch->value_bytes);
+static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
+    vd_result result = vd__vk_arguments_allocate(dev, vc, launch->argument_bytes);
+    if (!result)
+        memcpy(vc->chunks[vc->chunk]->block.mapped + vc->argument_offset, launch->arguments, launch->argument_bytes);
     return result;
 }
 
@@ -5187,7 +5282,7 @@ static VD__APART vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_comman
 static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to) {
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
-    if (vd__vk_device_of(dev)->move_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
+    if (vd__vk_device_of(dev)->move_min_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
         if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
         if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
     }
@@ -5208,7 +5303,7 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 }
 
 /* Records the barrier for vd__commands.barrier_first into the command buffer that is submitted first. */
-static VD__APART vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
+static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_result result = vd__vk_buffer_begin(vk, vc->barrier_buffer);
     if (result) return result;
@@ -5223,11 +5318,11 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     const vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     vd_result result = VD__LIKELY(kernel == vc->kernel) ? VD_OK : vd__vk_bind_kernel(dev, vc, kernel);
     if (VD__UNLIKELY(result)) return result;
-    if (launch->changed || !vc->arguments_bound) {
+    if (launch->arguments_changed || !vc->arguments_bound) {
         if (kernel->uniform) result = vd__vk_arguments_write(dev, vc, launch);
         else if (kernel->push_bytes)
             vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
-                                   launch->values);
+                                   launch->arguments);
         vc->arguments_bound = !result;
     }
     if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, launch);
@@ -5309,12 +5404,12 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
                                const vd__copy_range *ranges, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    bool use_kernel = vk->move_bytes != UINT64_MAX
-                      && (vk->move_any || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
+    bool use_kernel = vk->move_min_bytes != UINT64_MAX
+                      && (vk->move_any_memory || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
     uint32_t pending = 0;
     for (uint32_t i = 0; use_kernel && i < count; i++) {
         vd__copy_range rest[2];
-        if (ranges[i].size < vk->move_bytes || !vd__vk_move_get(dev)) continue;
+        if (ranges[i].size < vk->move_min_bytes || !vd__vk_move_get(dev)) continue;
         if (i > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, i - pending);
         uint32_t rest_count = vd__vk_move_range(dev, vc, to, from, &ranges[i], rest);
         if (rest_count) vd__vk_record_copies(dev, c, to, from, rest, rest_count);
@@ -5391,9 +5486,10 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
    device is declared lost, so that waits end. */
 static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
-    uint64_t *since = &vd__vk_device_of(dev)->unread_since[queue], first = vd__load64(since), now = vd__time_ns();
+    uint64_t *since = &vd__vk_device_of(dev)->timeline_failed_since[queue], first = vd__atomic_load64(since),
+             now = vd__time_ns();
     if (result == VK_ERROR_DEVICE_LOST || first == UINT64_MAX) return UINT64_MAX;
-    if (!first) vd__store64(since, now);
+    if (!first) vd__atomic_store64(since, now);
     if (!first || now - first < limit_ns) return 0;
     vd__vk_fail(result, "vkGetSemaphoreCounterValue");
     bool logged = __atomic_exchange_n(since, UINT64_MAX, __ATOMIC_ACQ_REL) == UINT64_MAX;
@@ -5406,7 +5502,8 @@ static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     uint64_t value = 0;
     VkResult result = vk->vkGetSemaphoreCounterValue(vk->handle, vk->timelines[queue], &value);
     if (VD__UNLIKELY(result)) return vd__vk_timeline_unreadable(dev, queue, result);
-    if (VD__UNLIKELY(vd__load64(&vk->unread_since[queue]))) vd__store64(&vk->unread_since[queue], 0);
+    if (VD__UNLIKELY(vd__atomic_load64(&vk->timeline_failed_since[queue])))
+        vd__atomic_store64(&vk->timeline_failed_since[queue], 0);
     return value;
 }
 
@@ -5461,7 +5558,7 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     memset(&launch, 0, sizeof launch);
     launch.code = code;
     launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
-    launch.changed = 1;
+    launch.arguments_changed = 1;
     launch.bindings = &binding;
     launch.binding_count = 1;
     vd_result result = vd__vk_commands_begin(dev, c);
@@ -5552,24 +5649,24 @@ typedef struct vd__cu_copy_side {
     size_t pitch;
 } vd__cu_copy_side;
 
-typedef struct vd__cu_rows {
+typedef struct vd__cu_copy_2d {
     vd__cu_copy_side from, to;
     size_t width, height;      /* bytes, rows */
-} vd__cu_rows;
+} vd__cu_copy_2d;
 
 /* CUDA_EXTERNAL_MEMORY_HANDLE_DESC. */
-typedef struct vd__cu_external {
+typedef struct vd__cu_external_memory {
     int type;                  /* CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD */
     union { int fd; void *pointers[2]; } handle;
     unsigned long long size;
     unsigned flags, reserved[16];
-} vd__cu_external;
+} vd__cu_external_memory;
 
 /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC. */
-typedef struct vd__cu_external_range {
+typedef struct vd__cu_external_buffer {
     unsigned long long offset, size;
     unsigned flags, reserved[16];
-} vd__cu_external_range;
+} vd__cu_external_buffer;
 
 /* Result, function, exported name, parameters. cuda.h maps the plain names to those with _v2. */
 #define VD__CU_FUNCTIONS(X) \
@@ -5594,7 +5691,7 @@ typedef struct vd__cu_external_range {
     X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, \
         unsigned flags)) \
     X(int, cuMemcpyAsync, cuMemcpyAsync, (vd__cu_address to, vd__cu_address from, size_t size, void *stream)) \
-    X(int, cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const vd__cu_rows *rows, void *stream)) \
+    X(int, cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const vd__cu_copy_2d *rows, void *stream)) \
     X(int, cuMemsetD32Async, cuMemsetD32Async, (vd__cu_address to, unsigned word, size_t count, void *stream)) \
     X(int, cuStreamCreate, cuStreamCreate, (void **stream, unsigned flags)) \
     X(int, cuStreamDestroy, cuStreamDestroy_v2, (void *stream)) \
@@ -5621,9 +5718,9 @@ typedef struct vd__cu_external_range {
     X(int, cuModuleGetFunctionCount, cuModuleGetFunctionCount, (unsigned *count, void *module)) \
     X(int, cuModuleEnumerateFunctions, cuModuleEnumerateFunctions, (void **functions, unsigned count, void *module)) \
     X(int, cuFuncLoad, cuFuncLoad, (void *function)) \
-    X(int, cuImportExternalMemory, cuImportExternalMemory, (void **memory, const vd__cu_external *desc)) \
+    X(int, cuImportExternalMemory, cuImportExternalMemory, (void **memory, const vd__cu_external_memory *desc)) \
     X(int, cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedBuffer, (vd__cu_address *address, void *memory, \
-        const vd__cu_external_range *range)) \
+        const vd__cu_external_buffer *range)) \
     X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
@@ -5735,7 +5832,7 @@ typedef struct vd__nvrtc {
 /* A stream and its timeline. */
 typedef struct vd__cu_queue {
     void *stream;
-    bool foreign;              /* the stream belongs to the caller or to queue 0 */
+    bool borrowed;             /* the stream belongs to the caller or to queue 0 */
     void *event;               /* recorded for other queues to wait for; NULL: there is only one queue */
     uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it */
     vd__cu_address timeline_address;
@@ -5751,7 +5848,7 @@ typedef struct vd__cu_device {
     uint32_t lost;
     int handle;
     int architecture;          /* compute capability: 10 * major + minor */
-    bool writes_values;        /* cuStreamWriteValue64 works; else cuMemsetD32Async writes the lower 32 bits */
+    bool can_write_values;     /* cuStreamWriteValue64 works; else cuMemsetD32Async writes the lower 32 bits */
 } vd__cu_device;
 
 static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
@@ -5896,7 +5993,7 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     to->max_local_invocations = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
     to->max_shared_bytes = opt_in_bytes ? opt_in_bytes
         : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
-    to->max_push_bytes = VD_VALUE_BYTES;
+    to->max_push_bytes = VD_MAX_ARGUMENT_BYTES;
     to->max_bindings = VD_MAX_ARGS; /* no bindings: kernels get addresses, aligned for their types */
     to->binding_alignment = 1;
     to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size =
@@ -5926,13 +6023,13 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     info->shared_memory = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_INTEGRATED, device) != 0;
     info->type = info->shared_memory ? VD_DEVICE_INTEGRATED : VD_DEVICE_DISCRETE;
     info->device_memory = bytes;
-    info->features = vd__features_left(VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64
-                                           | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS
-                                           | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE | VD_FEATURE_ATOMIC_I64
-                                           | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
-                                           | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED
-                                           | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING,
-                                       disable);
+    info->features = vd__features_without(
+        VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8
+            | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE
+            | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
+            | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES
+            | VD_FEATURE_SHARING,
+        disable);
     vd__cu_info_limits(cu, device, info);
     return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
 }
@@ -5951,7 +6048,7 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     const vd__cu_driver *cu = d->api;
     void *memory = NULL;
     q->stream = stream;
-    q->foreign = stream != NULL;
+    q->borrowed = stream != NULL;
     int result = stream ? 0 : cu->cuStreamCreate(&q->stream, VD__CU_STREAM_NON_BLOCKING);
     if (result) q->stream = NULL; /* outputs of failed calls are undefined */
     if (result) return vd__cu_fail(cu, result, "cuStreamCreate");
@@ -5961,7 +6058,7 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
     if (result) return vd__cu_fail(cu, result, "cuMemHostAlloc of a timeline");
     q->timeline = (uint64_t *)memory;
-    vd__store64(q->timeline, 0);
+    vd__atomic_store64(q->timeline, 0);
     result = cu->cuMemHostGetDevicePointer(&q->timeline_address, memory, 0);
     return result ? vd__cu_fail(cu, result, "cuMemHostGetDevicePointer of a timeline") : VD_OK;
 }
@@ -5977,7 +6074,7 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     d->context = context;
     d->architecture = (int)(10 * vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->handle) +
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->handle));
-    d->writes_values = cu->cuStreamWriteValue64
+    d->can_write_values = cu->cuStreamWriteValue64
                        && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
     vd_result entered = vd__cu_enter(d);
     if (entered) return entered;
@@ -6003,11 +6100,11 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__cu_device_of(dev)->api = cu;
-    dev->by_address = true;
-    dev->capturable = driver->host->cuda_stream && cu->cuStreamIsCapturing;
-    dev->shares = 1u << VD__SHARE_ADDRESS;
+    dev->always_by_address = true;
+    dev->can_capture = driver->host->cuda_stream && cu->cuStreamIsCapturing;
+    dev->sharing_mask = 1u << VD__SHARE_ADDRESS;
     if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory)
-        dev->shares |= 1u << VD__SHARE_FD;
+        dev->sharing_mask |= 1u << VD__SHARE_FD;
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
@@ -6022,7 +6119,7 @@ static void vd__cu_device_close(vd__device *dev) {
     if (d->context && !vd__cu_enter(d)) {
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
             vd__cu_queue *q = &d->queues[i];
-            if (q->stream && !q->foreign) cu->cuStreamDestroy(q->stream);
+            if (q->stream && !q->borrowed) cu->cuStreamDestroy(q->stream);
             if (q->event) cu->cuEventDestroy(q->event);
             if (q->timeline) cu->cuMemFreeHost(q->timeline);
         }
@@ -6067,8 +6164,8 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
    is the CUexternalMemory. */
 static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, const vd_external *from) {
     const vd__cu_driver *cu = d->api;
-    vd__cu_external desc;
-    vd__cu_external_range range;
+    vd__cu_external_memory desc;
+    vd__cu_external_buffer range;
     vd__cu_address address = 0;
     void *memory = NULL;
     memset(&desc, 0, sizeof desc);
@@ -6095,8 +6192,8 @@ static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, cons
     return VD_OK;
 }
 
-static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
-                                     uint64_t *offset) {
+static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
+                                     const vd__import_source *from, uint64_t *offset) {
     vd__cu_device *d = vd__cu_device_of(dev);
     (void)offset;
     block->type = VD__CU_TYPE_DEVICE;
@@ -6141,10 +6238,10 @@ static uint32_t vd__cu_memory_types(vd__device *dev, vd__memory_kind kind, uint3
 
 /* ---- buffers: ranges of a block ---- */
 
-static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     (void)dev;
     need->size = m->size;
-    need->align = VD__UNIT;
+    need->align = VD__TLSF_UNIT;
     need->types = 1u << VD__CU_TYPE_DEVICE | 1u << VD__CU_TYPE_HOST;
     return VD_OK;
 }
@@ -6337,11 +6434,11 @@ static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc,
     const vd__cu_device *d = vd__cu_device_of(dev);
     const vd__host *host = dev->driver->host;
     const char *source = (const char *)desc->code;
-    vd__cache_key key = VD__CACHE_START;
+    vd__cache_key key = VD__CACHE_KEY_INIT;
     size_t size = 0;
-    vd__cache_add_text(&key, source);
-    vd__cache_add(&key, &d->architecture, sizeof d->architecture);
-    vd__cache_add(&key, &d->api->version, sizeof d->api->version);
+    vd__cache_key_add_text(&key, source);
+    vd__cache_key_add(&key, &d->architecture, sizeof d->architecture);
+    vd__cache_key_add(&key, &d->api->version, sizeof d->api->version);
     void *image = vd__cache_load(host, "cuda", &key, &size);
     vd_result r = image ? vd__cu_module_load(dev, image, kernel) : VD_ERROR_COMPILE;
     bool loaded = image && !r;
@@ -6386,16 +6483,16 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
 static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     size_t offset = 0, size = 0, end = 0;
-    kernel->parameter_bytes = desc->value_bytes;
+    kernel->parameter_bytes = desc->argument_bytes;
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING)
             return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' is a binding; kernels of this backend take buffers "
                             "by address", i, desc->args[i].name ? desc->args[i].name : "");
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == 0; i++) end = offset + size;
-    if (end > (desc->value_bytes + 15u) / 16 * 16 || desc->value_bytes > (end + 3) / 4 * 4)
+    if (end > (desc->argument_bytes + 15u) / 16 * 16 || desc->argument_bytes > (end + 3) / 4 * 4)
         return vd__fail(VD_ERROR_INVALID, "the kernel takes %u bytes of parameters, the block of values has %u",
-                        (unsigned)end, (unsigned)desc->value_bytes);
+                        (unsigned)end, (unsigned)desc->argument_bytes);
     kernel->parameter_bytes = (uint32_t)end;
     return VD_OK;
 }
@@ -6464,10 +6561,12 @@ VD__SMALL_END
 #endif /* VD__HAS_CUDA */
 
 // >>cuda list
-/* Recordings are short notes that a submission plays into a stream; the timeline is a number that the stream writes into host memory. */
+/* Recordings are short notes that a submission plays into a stream; the timeline is a number that the stream writes
+   into host memory. */
 
 #if VD__HAS_CUDA
-/* A command is a head and what it needs, in 64-bit words. A stream runs them one after another, so barriers are nothing. */
+/* A command is a head and what it needs, in 64-bit words. A stream runs them one after another, so barriers are
+   nothing. */
 typedef enum vd__cu_op {
     VD__CU_LAUNCH,             /* kernel, groups in two words, block of values */
     VD__CU_COPY,               /* to, from, bytes */
@@ -6529,16 +6628,18 @@ static inline uint64_t *vd__cu_note(vd__device *dev, vd__commands *c, vd__cu_op 
     return at + 1;
 }
 
-static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    (void)dev, (void)c, (void)from, (void)to;
+}
 
 /* The block ends in 16 more bytes of room: a function that takes it as a struct sees its padding too. */
 static vd_result vd__cu_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
-    uint64_t *at = vd__cu_note(dev, c, VD__CU_LAUNCH, 4 + (launch->value_bytes + 15) / 8);
+    uint64_t *at = vd__cu_note(dev, c, VD__CU_LAUNCH, 4 + (launch->argument_bytes + 15) / 8);
     if (VD__UNLIKELY(!at)) return VD_ERROR_OUT_OF_MEMORY;
     at[0] = launch->code->native[0];
     at[1] = launch->groups[0] | (uint64_t)launch->groups[1] << 32;
     at[2] = launch->groups[2];
-    memcpy(at + 3, launch->values, launch->value_bytes);
+    memcpy(at + 3, launch->arguments, launch->argument_bytes);
     return VD_OK;
 }
 
@@ -6551,7 +6652,8 @@ static bool vd__cu_are_rows(const vd__copy_range *r, uint32_t count) {
     return true;
 }
 
-static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                               const vd__copy_range *ranges, uint32_t count) {
     bool rows = count > 1 && vd__cu_are_rows(ranges, count);
     for (uint32_t i = 0; i < (rows ? 1 : count); i++) {
         uint64_t *at = vd__cu_note(dev, c, rows ? VD__CU_ROWS : VD__CU_COPY, rows ? 7 : 4);
@@ -6566,7 +6668,8 @@ static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memor
     }
 }
 
-static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
+                               uint32_t word) {
     uint64_t *at = vd__cu_note(dev, c, VD__CU_FILL, 4);
     if (!at) return;
     at[0] = to->address + offset;
@@ -6575,9 +6678,11 @@ static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 }
 
 /* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cu_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__cu_record_foreign(vd__device *dev, vd__commands *c,
+                                       vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA plays a list when it is sent, and has nothing for others to record into");
+    return vd__fail(VD_ERROR_UNSUPPORTED,
+                    "CUDA plays a list when it is sent, and has nothing for others to record into");
 }
 
 /* ---- the queue ---- */
@@ -6597,12 +6702,13 @@ static int vd__cu_play_launch(const vd__cu_driver *cu, void *stream, uint64_t *a
     extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
     extra[3] = &size;
     extra[4] = NULL;
-    return cu->cuLaunchKernel(kernel->function, (uint32_t)at[1], (uint32_t)(at[1] >> 32), (uint32_t)at[2], kernel->local_size[0], kernel->local_size[1],
-        kernel->local_size[2], kernel->dynamic_bytes, stream, NULL, size ? extra : NULL);
+    return cu->cuLaunchKernel(kernel->function, (uint32_t)at[1], (uint32_t)(at[1] >> 32), (uint32_t)at[2],
+                              kernel->local_size[0], kernel->local_size[1], kernel->local_size[2],
+                              kernel->dynamic_bytes, stream, NULL, size ? extra : NULL);
 }
 
 static int vd__cu_play_rows(const vd__cu_driver *cu, void *stream, const uint64_t *at) {
-    vd__cu_rows rows;
+    vd__cu_copy_2d rows;
     memset(&rows, 0, sizeof rows);
     rows.to.memory = rows.from.memory = VD__CU_MEMORYTYPE_UNIFIED;
     rows.to.address = at[0];
@@ -6632,24 +6738,25 @@ static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu
 
 /* Without values of its own, a stream can still fill the lower half of the timeline. */
 static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
-    vd__store64(&q->sent, value);
-    vd__store64(&q->submitted, value);
-    int result = d->writes_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
+    vd__atomic_store64(&q->sent, value);
+    vd__atomic_store64(&q->submitted, value);
+    int result = d->can_write_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
                                   : d->api->cuMemsetD32Async(q->timeline_address, (unsigned)value, 1, q->stream);
     return result ? vd__cu_fail(d->api, result, "raising a timeline") : VD_OK;
 }
 
 /* The timeline now; what went into a capture counts as done when all that was sent before is. */
 static uint64_t vd__cu_value(const vd__cu_device *d, const vd__cu_queue *q) {
-    uint64_t submitted = vd__load64(&q->submitted), value = vd__load64(q->timeline), sent = vd__load64(&q->sent); /* in this order: never too much */
-    if (!d->writes_values) value = sent - (uint32_t)((uint32_t)sent - (uint32_t)value);
+    /* in this order: never too much */
+    uint64_t submitted = vd__atomic_load64(&q->submitted), value = vd__atomic_load64(q->timeline), sent =
+    vd__atomic_load64(&q->sent); if (!d->can_write_values) value = sent - (uint32_t)((uint32_t)sent - (uint32_t)value);
     return value >= sent && submitted > value ? submitted : value;
 }
 
 /* 0: the stream is not being captured, or cannot be asked. */
 static int vd__cu_capture_status(const vd__cu_device *d, const vd__cu_queue *q) {
     int status = 0;
-    if (!q->foreign || !d->api->cuStreamIsCapturing || d->api->cuStreamIsCapturing(q->stream, &status)) return 0;
+    if (!q->borrowed || !d->api->cuStreamIsCapturing || d->api->cuStreamIsCapturing(q->stream, &status)) return 0;
     return status;
 }
 
@@ -6661,8 +6768,8 @@ static bool vd__cu_queue_capturing(vd__device *dev, uint32_t queue) {
     return status != 0;
 }
 
-/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. No mark may lead into or out of a capture: it
-   would draw the other stream in. */
+/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. No mark
+   may lead into or out of a capture: it would draw the other stream in. */
 static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
     for (uint32_t i = 0; i < wait_count; i++) {
         vd__cu_queue *other = &d->queues[waits[i].queue];
@@ -6678,7 +6785,8 @@ static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *
     return VD_OK;
 }
 
-static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                     const vd__wait *waits, uint32_t wait_count) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_queue *q = &d->queues[queue];
     vd_result r = vd__cu_enter(d);
@@ -6689,10 +6797,10 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u is broken; cuStreamEndCapture says why",
                      queue);
     if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
-    if (!r && status) vd__store64(&q->submitted, c ? c->value : value);
+    if (!r && status) vd__atomic_store64(&q->submitted, c ? c->value : value);
     else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
     vd__cu_leave(d);
-    if (r == VD_ERROR_DEVICE_LOST) vd__store32(&d->lost, 1);
+    if (r == VD_ERROR_DEVICE_LOST) vd__atomic_store32(&d->lost, 1);
     return r;
 }
 
@@ -6700,15 +6808,16 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
 static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (vd__cu_enter(d)) {
-        vd__store32(&d->lost, 1);
+        vd__atomic_store32(&d->lost, 1);
         return;
     }
-    int result = vd__cu_capture_status(d, &d->queues[queue]) ? 0 : d->api->cuStreamQuery(d->queues[queue].stream); /* a question would break the capture */
+    /* a question would break the capture */
+    int result = vd__cu_capture_status(d, &d->queues[queue]) ? 0 : d->api->cuStreamQuery(d->queues[queue].stream);
     vd__cu_leave(d);
     if (!result || result == VD__CUDA_ERROR_NOT_READY) return;
     vd__cu_fail(d->api, result, "cuStreamQuery");
-    if (!vd__load32(&d->lost)) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
-    vd__store32(&d->lost, 1);
+    if (!vd__atomic_load32(&d->lost)) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
+    vd__atomic_store32(&d->lost, 1);
 }
 
 enum {
@@ -6720,15 +6829,16 @@ static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_queue *q = &d->queues[queue];
     uint64_t value = vd__cu_value(d, q);
-    if (value < vd__load64(&q->sent)) {
-        vd__add32(&q->polls, 1);
-        if (vd__load32(&q->polls) % VD__CU_POLLS == 0) vd__cu_queue_check(dev, queue);
+    if (value < vd__atomic_load64(&q->sent)) {
+        vd__atomic_add32(&q->polls, 1);
+        if (vd__atomic_load32(&q->polls) % VD__CU_POLLS == 0) vd__cu_queue_check(dev, queue);
     }
-    return VD__UNLIKELY(vd__load32(&d->lost)) ? UINT64_MAX : value;
+    return VD__UNLIKELY(vd__atomic_load32(&d->lost)) ? UINT64_MAX : value;
 }
 
-/* The driver has no wait that ends in time, so this looks again and again: at first it gives the processor away in between, then it sleeps, each time for a
-   part of what it has waited, so that what it oversleeps (a sleep takes some 60 us more than it should) is a small part too. */
+/* The driver has no wait that ends in time, so this looks again and again: at first it gives the processor away in
+   between, then it sleeps, each time for a part of what it has waited, so that what it oversleeps (a sleep takes some
+   60 us more than it should) is a small part too. */
 static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
@@ -6896,24 +7006,24 @@ enum { VD__CL_NUMBERS(VD__CL_NUMBER) VD__CL_ERRORS(VD__CL_ERROR) VD__CL_SUCCESS 
 
 #define VD__CL_MEMBER(result, name, args) result (*name) args;
 
-typedef struct vd__cl_place { vd__cl_platform_id platform; vd__cl_device_id device; } vd__cl_place;
+typedef struct vd__cl_device_entry { vd__cl_platform_id platform; vd__cl_device_id device; } vd__cl_device_entry;
 
 typedef struct vd__cl_driver {
     VD__CL_FUNCTIONS(VD__CL_MEMBER)
     VD__CL_FUNCTIONS_2_0(VD__CL_MEMBER)
-    vd__cl_place *places;      /* the devices of all platforms */
-    uint32_t count;
+    vd__cl_device_entry *devices; /* the devices of all platforms */
+    uint32_t device_count;
 } vd__cl_driver;
 
-enum { VD__CL_MARKS = 32 };    /* initial capacity of vd__cl_queue.marks */
+enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.marks */
 
 /* A submission, represented by the event of its last command. */
-typedef struct vd__cl_mark { vd__cl_event event; uint64_t value; } vd__cl_mark;
+typedef struct vd__cl_submission { vd__cl_event event; uint64_t value; } vd__cl_submission;
 
 typedef struct vd__cl_queue {
     vd__cl_command_queue handle;
     vd__mutex lock;            /* protects all following members */
-    vd__cl_mark *marks;        /* ring of the submissions that are not known to be complete */
+    vd__cl_submission *submissions; /* ring of the submissions that are not known to be complete */
     uint32_t first, count, capacity; /* of `marks`; the capacity is a power of two */
     uint64_t reached;          /* timeline value */
 } vd__cl_queue;
@@ -6923,8 +7033,8 @@ typedef struct vd__cl_device {
     vd__cl_device_id id;
     vd__cl_context context;
     vd__cl_queue queues[VD_MAX_QUEUES];
-    vd__cl_command_queue aside; /* for mapping and migrating memory, so that this does not wait for other work */
-    bool shared;               /* memory is fine-grained shared virtual memory, used by address; else buffer objects */
+    vd__cl_command_queue map_queue; /* for mapping and migrating memory, so that this does not wait for other work */
+    bool svm;                  /* memory is fine-grained shared virtual memory, used by address; else buffer objects */
     uint32_t align;            /* of sub-buffers, in bytes */
     uint32_t lost;
     char options[96];          /* of the compiler */
@@ -6982,12 +7092,13 @@ static bool vd__cl_devices_add(vd__driver *driver, vd__cl_platform_id platform) 
     uint32_t count = 0;
     if (cl->clGetDeviceIDs(platform, UINT32_MAX, VD__COUNT(ids), ids, &count)) return true;
     if (count > VD__COUNT(ids)) count = VD__COUNT(ids);
-    void *entries = vd__realloc(&driver->host->allocator, cl->places, (cl->count + count + 1) * sizeof *cl->places);
+    void *entries = vd__realloc(&driver->host->allocator, cl->devices,
+                                (cl->device_count + count + 1) * sizeof *cl->devices);
     if (!entries) return false;
-    cl->places = (vd__cl_place *)entries;
+    cl->devices = (vd__cl_device_entry *)entries;
     for (uint32_t i = 0; i < count; i++) {
-        cl->places[cl->count].platform = platform;
-        cl->places[cl->count++].device = ids[i];
+        cl->devices[cl->device_count].platform = platform;
+        cl->devices[cl->device_count++].device = ids[i];
     }
     return true;
 }
@@ -7021,7 +7132,8 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     if (r) return r;
     for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
-    if (!cl->count) return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 knows no %s", count ? "device" : "platform");
+    if (!cl->device_count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 knows no %s", count ? "device" : "platform");
     return VD_OK;
 }
 
@@ -7034,7 +7146,7 @@ static vd_result vd__cl_driver_open(vd__driver *driver) {
 }
 
 static void vd__cl_driver_close(vd__driver *driver) {
-    vd__free(&driver->host->allocator, vd__cl_driver_of(driver)->places);
+    vd__free(&driver->host->allocator, vd__cl_driver_of(driver)->devices);
     vd__free(&driver->host->allocator, driver->native);
     driver->native = NULL;
 }
@@ -7085,8 +7197,8 @@ static bool vd__cl_has(const vd__cl_extensions *extensions, const char *name) {
     return strstr(extensions->text, wanted) != NULL;
 }
 
-static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_place *entry, const vd__cl_extensions *extensions,
-                              vd_device_info *info) {
+static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_device_entry *entry,
+                              const vd__cl_extensions *extensions, vd_device_info *info) {
     char version[128], platform[128] = "";
     vd__cl_text(cl, entry->device, VD__CL_DEVICE_NAME, info->name, sizeof info->name);
     vd__cl_text(cl, entry->device, VD__CL_DEVICE_VERSION, version, sizeof version);
@@ -7142,7 +7254,7 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
         features |= VD_FEATURE_ATOMIC_I64;
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
     if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, device, info)) features |= VD_FEATURE_MAPPED;
-    info->features = vd__features_left(features, disable);
+    info->features = vd__features_without(features, disable);
     info->timestamp_ns = info->features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
 }
 
@@ -7166,7 +7278,7 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
        its stack. A quarter of the stack is left for what the compiler adds. */
     if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL)
         to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
-    to->max_push_bytes = parameter_bytes < VD_VALUE_BYTES ? (uint32_t)parameter_bytes : VD_VALUE_BYTES;
+    to->max_push_bytes = parameter_bytes < VD_MAX_ARGUMENT_BYTES ? (uint32_t)parameter_bytes : VD_MAX_ARGUMENT_BYTES;
     to->max_bindings = parameter_bytes / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter_bytes / sizeof(void *))
                                                                       : VD_MAX_ARGS;
     to->binding_alignment = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
@@ -7177,7 +7289,7 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
 }
 
 static void vd__cl_info_get(const vd__cl_driver *cl, int index, uint64_t disable, vd_device_info *info) {
-    const vd__cl_place *entry = &cl->places[index];
+    const vd__cl_device_entry *entry = &cl->devices[index];
     vd__cl_extensions extensions;
     vd__cl_extensions_get(cl, entry->device, &extensions);
     memset(info, 0, sizeof *info);
@@ -7189,8 +7301,8 @@ static void vd__cl_info_get(const vd__cl_driver *cl, int index, uint64_t disable
 
 static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
-    for (int i = 0; i < (int)cl->count && i < capacity; i++) vd__cl_info_get(cl, i, 0, &out[i]);
-    return (int)cl->count;
+    for (int i = 0; i < (int)cl->device_count && i < capacity; i++) vd__cl_info_get(cl, i, 0, &out[i]);
+    return (int)cl->device_count;
 }
 
 /* ---- opening ---- */
@@ -7250,7 +7362,7 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
 
 /* Creates a context, or adds a reference to the caller's. With the caller's context, *queue is set to the caller's
    queue or to NULL. */
-static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *entry, vd__cl_command_queue *queue) {
+static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *entry, vd__cl_command_queue *queue) {
     const vd__host *host = dev->driver->host;
     vd__cl_device *vcl = vd__cl_device_of(dev);
     intptr_t properties[3] = { VD__CL_CONTEXT_PLATFORM, 0, 0 };
@@ -7274,7 +7386,7 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_place *entry, 
     return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
 }
 
-static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *entry) {
+static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry *entry) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_command_queue existing = NULL;
     int32_t error = 0;
@@ -7288,24 +7400,25 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_place *entry)
         q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
         if (existing) error = vcl->cl->clRetainCommandQueue(existing);
         if (error) q->handle = NULL;
-        q->marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), VD__CL_MARKS * sizeof *q->marks);
-        if (!q->marks) return vd__fail_memory(NULL, NULL, 0);
-        q->capacity = VD__CL_MARKS;
+        q->submissions = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev),
+                                                        VD__CL_SUBMISSIONS * sizeof *q->submissions);
+        if (!q->submissions) return vd__fail_memory(NULL, NULL, 0);
+        q->capacity = VD__CL_SUBMISSIONS;
     }
-    if (!error) vcl->aside = vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
-    if (error) vcl->aside = NULL;
+    if (!error) vcl->map_queue = vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
+    if (error) vcl->map_queue = NULL;
     return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
 
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
-    if (index < 0 || index >= (int)cl->count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %u of them", index, cl->count);
+    if (index < 0 || index >= (int)cl->device_count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %u of them", index, cl->device_count);
     if (driver->host->cl_device)
-        for (index = 0; index < (int)cl->count && cl->places[index].device != driver->host->cl_device;) index++;
-    if (index == (int)cl->count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "the desc's cl_device is none of the %u devices here", cl->count);
-    const vd__cl_place *entry = &cl->places[index];
+        for (index = 0; index < (int)cl->device_count && cl->devices[index].device != driver->host->cl_device;) index++;
+    if (index == (int)cl->device_count)
+        return vd__fail(VD_ERROR_NO_DEVICE, "the desc's cl_device is none of the %u devices here", cl->device_count);
+    const vd__cl_device_entry *entry = &cl->devices[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
     vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
     if (result) return result;
@@ -7316,9 +7429,9 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vcl->cl = cl;
     vcl->id = entry->device;
     vcl->align = dev->info.limits.binding_alignment;
-    vcl->shared = !(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, vcl->id, &dev->info);
-    dev->shares = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_OUT;
-    if (dev->info.shared_memory) dev->shares |= 1u << VD__SHARE_HOST;
+    vcl->svm = !(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, vcl->id, &dev->info);
+    dev->sharing_mask = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_EXPORT;
+    if (dev->info.shared_memory) dev->sharing_mask |= 1u << VD__SHARE_HOST;
     /* other devices copy faster to memory that the driver has allocated */
     dev->copies_to_host = dev->info.type == VD_DEVICE_CPU;
     vd__cl_options(vcl, &dev->info);
@@ -7339,13 +7452,13 @@ static void vd__cl_device_close(vd__device *dev) {
         vd__cl_queue *queue = &vcl->queues[i];
         if (queue->handle) vcl->cl->clFinish(queue->handle);
         for (uint32_t m = 0; m < queue->count; m++)
-            vcl->cl->clReleaseEvent(queue->marks[(queue->first + m) & (queue->capacity - 1)].event);
+            vcl->cl->clReleaseEvent(queue->submissions[(queue->first + m) & (queue->capacity - 1)].event);
         if (queue->handle) vcl->cl->clReleaseCommandQueue(queue->handle);
         vd__mutex_destroy(&queue->lock);
-        vd__free(vd__cl_allocator(dev), queue->marks);
+        vd__free(vd__cl_allocator(dev), queue->submissions);
     }
-    if (vcl->aside) vcl->cl->clFinish(vcl->aside);
-    if (vcl->aside) vcl->cl->clReleaseCommandQueue(vcl->aside);
+    if (vcl->map_queue) vcl->cl->clFinish(vcl->map_queue);
+    if (vcl->map_queue) vcl->cl->clReleaseCommandQueue(vcl->map_queue);
     if (vcl->context) vcl->cl->clReleaseContext(vcl->context);
     vd__free(vd__cl_allocator(dev), vcl);
     dev->native = NULL;
@@ -7368,7 +7481,7 @@ enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK }; /* memo
    memory cannot be reported any more. */
 static int32_t vd__cl_block_commit(const vd__cl_device *vcl, vd__cl_mem buffer) {
     vd__cl_event event = NULL;
-    int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->aside, 1, &buffer,
+    int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->map_queue, 1, &buffer,
                                                         VD__CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, &event);
     if (error) return error;
     error = vcl->cl->clWaitForEvents(1, &event);
@@ -7386,7 +7499,7 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
         block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(
             vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
         if (block->mapped) return VD_OK;
-        return vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
+        return vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
                                            VD__U(block->size)));
     }
     vd__cl_mem buffer = vcl->cl->clCreateBuffer(
@@ -7395,8 +7508,9 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     if (error) return vd__cl_fail(error, "clCreateBuffer of %llu bytes", VD__U(block->size));
     if (!staging) error = vd__cl_block_commit(vcl, buffer);
     else {
-        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(
-            vcl->aside, buffer, 1, VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0, (size_t)block->size, 0, NULL, NULL, &error);
+        block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->map_queue, buffer, 1,
+                                                               VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0,
+                                                               (size_t)block->size, 0, NULL, NULL, &error);
     }
     block->native[0] = (uintptr_t)buffer;
     if (!error) return VD_OK;
@@ -7445,8 +7559,8 @@ static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block 
 
 /* Imports a buffer object or host memory. Host memory is imported only if host and device share memory; drivers then
    use it in place. */
-static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__need *need, const vd__import *from,
-                                     uint64_t *offset) {
+static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
+                                     const vd__import_source *from, uint64_t *offset) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     int32_t error = 0;
     block->type = VD__CL_DEVICE_BLOCK;
@@ -7469,10 +7583,10 @@ static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd
 static void vd__cl_block_write_back(const vd__cl_device *vcl, const vd__block *block) {
     int32_t error = 0;
     vd__cl_mem object = vd__cl_unpack(block->native[1]);
-    void *mapped = vcl->cl->clEnqueueMapBuffer(vcl->aside, object, 1, VD__CL_MAP_READ, 0, (size_t)block->size, 0, NULL,
-                                               NULL, &error);
-    if (!error) vcl->cl->clEnqueueUnmapMemObject(vcl->aside, object, mapped, 0, NULL, NULL);
-    vcl->cl->clFinish(vcl->aside);
+    void *mapped = vcl->cl->clEnqueueMapBuffer(vcl->map_queue, object, 1, VD__CL_MAP_READ, 0, (size_t)block->size, 0,
+                                               NULL, NULL, &error);
+    if (!error) vcl->cl->clEnqueueUnmapMemObject(vcl->map_queue, object, mapped, 0, NULL, NULL);
+    vcl->cl->clFinish(vcl->map_queue);
 }
 
 static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
@@ -7483,8 +7597,9 @@ static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
     else if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
     else {
         if (block->mapped)
-            vcl->cl->clEnqueueUnmapMemObject(vcl->aside, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL, NULL);
-        if (block->mapped) vcl->cl->clFinish(vcl->aside);
+            vcl->cl->clEnqueueUnmapMemObject(vcl->map_queue, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL,
+                                             NULL);
+        if (block->mapped) vcl->cl->clFinish(vcl->map_queue);
         vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[0]));
     }
     block->native[0] = 0;
@@ -7500,24 +7615,24 @@ static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* Memory for use by host and device at the same time (VD__MEMORY_SHARED) exists only with shared virtual memory. */
 static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
-    if (vd__cl_device_of(dev)->shared && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
+    if (vd__cl_device_of(dev)->svm && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
     if (kind == VD__MEMORY_SHARED) return 0;
     return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
 
 /* ---- buffers ---- */
 
-static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__need *need) {
+static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     need->size = m->size;
     need->align = vd__cl_device_of(dev)->align;
     need->types = 1u << VD__CL_DEVICE_BLOCK | (need->sharing ? 0u : 1u << VD__CL_SHARED_BLOCK);
-    if (!need->kernels) need->types |= 1u << VD__CL_STAGING_BLOCK;
+    if (!need->kernel_access) need->types |= 1u << VD__CL_STAGING_BLOCK;
     return VD_OK;
 }
 
 /* Creates a sub-buffer of a block. If *error is not 0, the result is undefined. */
-static vd__cl_mem vd__cl_part(const vd__cl_device *vcl, const vd__block *block, uint64_t offset, uint64_t size,
-                              int32_t *error) {
+static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__block *block, uint64_t offset,
+                                           uint64_t size, int32_t *error) {
     vd__cl_region region;
     region.origin = (size_t)offset;
     region.size = (size_t)size;
@@ -7536,7 +7651,7 @@ static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
         m->native[0] = error ? 0 : m->block->native[1];
         return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
     }
-    m->native[0] = (uintptr_t)vd__cl_part(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
+    m->native[0] = (uintptr_t)vd__cl_sub_buffer_create(vd__cl_device_of(dev), m->block, m->offset, m->size, &error);
     if (error) m->native[0] = 0;
     return error ? vd__cl_fail(error, "clCreateSubBuffer of %llu bytes at %llu", VD__U(m->size), VD__U(m->offset))
                  : VD_OK;
@@ -7556,11 +7671,11 @@ typedef struct vd__cl_kernel {
     vd__cl_program program;
     vd__cl_kernel_id handle;
     vd__mutex lock;            /* held while arguments are set and until the launch, which reads them */
-    size_t local[3];
-    uint32_t binding_count, value_bytes;
-    bool values_set;
-    uint64_t *set;             /* by binding: key of the argument that is set on the kernel; 0: none */
-    uint8_t *values;           /* argument block that is set on the kernel, if values_set */
+    size_t local_size[3];
+    uint32_t binding_count, argument_bytes;
+    bool arguments_set;
+    uint64_t *bound_keys;      /* by binding: key of the argument that is set on the kernel; 0: none */
+    uint8_t *bound_arguments;  /* argument block that is set on the kernel, if values_set */
 } vd__cl_kernel;
 
 static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
@@ -7573,16 +7688,16 @@ static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
 static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc, vd__cache_key *key) {
     static const uint32_t queries[] = { VD__CL_DEVICE_NAME, VD__CL_DEVICE_VERSION, VD__CL_DRIVER_VERSION };
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    const vd__cl_place *entry = &vd__cl_driver_of(dev->driver)->places[dev->info.index];
+    const vd__cl_device_entry *entry = &vd__cl_driver_of(dev->driver)->devices[dev->info.index];
     char text[1024] = "";
     vcl->cl->clGetPlatformInfo(entry->platform, VD__CL_PLATFORM_VERSION, sizeof text - 1, text, NULL);
-    vd__cache_add_text(key, text);
+    vd__cache_key_add_text(key, text);
     for (size_t i = 0; i < VD__COUNT(queries); i++) {
         vd__cl_text(vcl->cl, entry->device, queries[i], text, sizeof text);
-        vd__cache_add_text(key, text);
+        vd__cache_key_add_text(key, text);
     }
-    vd__cache_add_text(key, vcl->options);
-    vd__cache_add(key, desc->code, desc->code_size);
+    vd__cache_key_add_text(key, vcl->options);
+    vd__cache_key_add(key, desc->code, desc->code_size);
 }
 
 /* Reports a failed build: the build log goes to the context's log, its first error into the error text. Returns the
@@ -7632,7 +7747,7 @@ static bool vd__cl_is_name_char(char c) {
 
 /* Returns which functions of the table a program calls: bit i for row i. A name before a parenthesis is taken for a
    call, except for the kernel's own. Returns 0 if the program calls anything else. */
-static uint32_t vd__cl_calls(const vd_kernel_desc *desc) {
+static uint32_t vd__cl_declared_calls(const vd_kernel_desc *desc) {
     const char *text = (const char *)desc->code;
     size_t entry_length = desc->entry ? strlen(desc->entry) : 0, row, i, begin;
     uint32_t calls = 0;
@@ -7658,7 +7773,8 @@ static vd__cl_program vd__cl_program_with_declarations(const vd__device *dev, co
     size_t lengths[VD__CL_DECLARATIONS + 1];
     char options[sizeof vcl->options + 16];
     int32_t error = 0;
-    uint32_t calls = strncmp(dev->info.driver, "Portable Computing Language", 27) == 0 ? vd__cl_calls(desc) : 0;
+    uint32_t calls = strncmp(dev->info.driver, "Portable Computing Language", 27) == 0 ? vd__cl_declared_calls(desc)
+                                                                                       : 0;
     uint32_t count = 0;
     if (!calls) return NULL;
     for (uint32_t i = 0; i < VD__CL_DECLARATIONS; i++)
@@ -7724,7 +7840,7 @@ static void vd__cl_program_store(const vd__device *dev, const vd__cache_key *key
 
 static vd_result vd__cl_program_create(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program *out) {
     bool cached = dev->driver->host->cache_directory != NULL;
-    vd__cache_key key = VD__CACHE_START;
+    vd__cache_key key = VD__CACHE_KEY_INIT;
     vd_result result = VD_OK;
     if (cached) vd__cl_program_key(dev, desc, &key);
     *out = cached ? vd__cl_program_from_cache(dev, &key) : NULL;
@@ -7758,7 +7874,7 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
 /* Checks the number of parameters and the local size against `desc`. */
 static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc,
                                      const vd__cl_kernel *kernel) {
-    uint32_t count = 0, wanted = kernel->binding_count + (kernel->value_bytes ? 1 : 0);
+    uint32_t count = 0, wanted = kernel->binding_count + (kernel->argument_bytes ? 1 : 0);
     const uint32_t *size = desc->local_size;
     size_t required_size[3] = { 0, 0, 0 }, max_invocations = 0;
     int32_t error = vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
@@ -7771,7 +7887,7 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     if (error) return vd__cl_fail(error, "asking for the parameters of the kernel");
     if (count != wanted) {
         return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted,
-                        kernel->binding_count, kernel->value_bytes ? " and the block of values" : "");
+                        kernel->binding_count, kernel->argument_bytes ? " and the block of values" : "");
     }
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
@@ -7788,12 +7904,12 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    uint64_t parameter_bytes = kernel->binding_count * sizeof(void *) + kernel->value_bytes;
+    uint64_t parameter_bytes = kernel->binding_count * sizeof(void *) + kernel->argument_bytes;
     uint64_t max_bytes = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
-    for (int i = 0; i < 3; i++) kernel->local[i] = desc->local_size[i];
+    for (int i = 0; i < 3; i++) kernel->local_size[i] = desc->local_size[i];
     if (parameter_bytes > max_bytes) {
         return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and %u bytes of values take %llu bytes of parameters, the "
-                        "device's limit is %llu", kernel->binding_count, kernel->value_bytes, VD__U(parameter_bytes),
+                        "device's limit is %llu", kernel->binding_count, kernel->argument_bytes, VD__U(parameter_bytes),
                         VD__U(max_bytes));
     }
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
@@ -7806,12 +7922,12 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
     size_t key_bytes = bindings * sizeof(uint64_t);
     vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev),
-                                                              sizeof *kernel + key_bytes + desc->value_bytes);
+                                                              sizeof *kernel + key_bytes + desc->argument_bytes);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     kernel->binding_count = bindings;
-    kernel->value_bytes = desc->value_bytes;
-    kernel->set = (uint64_t *)(void *)(kernel + 1);
-    kernel->values = (uint8_t *)(kernel + 1) + key_bytes;
+    kernel->argument_bytes = desc->argument_bytes;
+    kernel->bound_keys = (uint64_t *)(void *)(kernel + 1);
+    kernel->bound_arguments = (uint8_t *)(kernel + 1) + key_bytes;
     vd__mutex_init(&kernel->lock);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__cl_kernel_start(dev, desc, kernel);
@@ -7837,7 +7953,8 @@ VD__SMALL_END
 /* Recorded commands, their way into a queue in order, events as timelines. */
 
 #if VD__HAS_OPENCL
-/* Commands as they lie in a recording: a head, then bindings and values of a launch. All sizes are multiples of 8 bytes. */
+/* Commands as they lie in a recording: a head, then bindings and values of a launch. All sizes are multiples of 8
+   bytes. */
 typedef enum vd__cl_op_kind {
     VD__CL_OP_LAUNCH,
     VD__CL_OP_COPY,            /* between buffer objects */
@@ -7859,8 +7976,8 @@ typedef struct vd__cl_transfer {
     uint32_t word, unused;
 } vd__cl_transfer;
 
-/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own; the handle itself for an address; else unique to the memory,
-   and no address. */
+/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own; the handle itself for an
+   address; else unique to the memory, and no address. */
 typedef struct vd__cl_given { uint64_t handle, key; } vd__cl_given;
 
 typedef struct vd__cl_launch {
@@ -7879,7 +7996,9 @@ typedef struct vd__cl_commands {
 
 static vd__cl_commands *vd__cl_commands_of(const vd__commands *c) { return (vd__cl_commands *)(uintptr_t)c->native[0]; }
 static vd__cl_given *vd__cl_bindings_of(vd__cl_launch *launch) { return (vd__cl_given *)(void *)(launch + 1); }
-static vd__cl_op *vd__cl_op_at(const vd__cl_commands *vc, uint32_t word) { return (vd__cl_op *)(void *)(vc->words + word); }
+static vd__cl_op *vd__cl_op_at(const vd__cl_commands *vc, uint32_t word) {
+    return (vd__cl_op *)(void *)(vc->words + word);
+}
 
 /* ---- recordings ---- */
 
@@ -7943,7 +8062,9 @@ static inline vd__cl_op *vd__cl_record(vd__device *dev, vd__cl_commands *vc, vd_
 }
 
 /* The queue runs commands one after another. */
-static void vd__cl_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) { (void)dev, (void)c, (void)from, (void)to; }
+static void vd__cl_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    (void)dev, (void)c, (void)from, (void)to;
+}
 
 /* What the kernel's parameter is set to. */
 static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding, vd__cl_given *out) {
@@ -7955,7 +8076,8 @@ static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding,
         out->handle = m->native[0];
         out->key = m->serial | (uint64_t)1 << 63;
     } else {
-        out->handle = (uintptr_t)vd__cl_part(vcl, m->block, m->offset + binding->offset, binding->size, &error);
+        out->handle = (uintptr_t)vd__cl_sub_buffer_create(vcl, m->block, m->offset + binding->offset, binding->size,
+                                                          &error);
         out->key = 0;
     }
     return error;
@@ -7966,7 +8088,8 @@ static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd
     vd__cl_commands *vc = vd__cl_commands_of(c);
     vd__cl_kernel *kernel = vd__cl_kernel_of(launch->code);
     size_t given_bytes = kernel->binding_count * sizeof(vd__cl_given);
-    vd__cl_launch *to = (vd__cl_launch *)(void *)vd__cl_record(dev, vc, VD__CL_OP_LAUNCH, sizeof *to + given_bytes + kernel->value_bytes);
+    vd__cl_launch *to = (vd__cl_launch *)(void *)vd__cl_record(dev, vc, VD__CL_OP_LAUNCH,
+                                                               sizeof *to + given_bytes + kernel->argument_bytes);
     if (!to) return vd__fail_memory(NULL, NULL, 0);
     to->kernel = kernel;
     to->views = 0;
@@ -7984,7 +8107,7 @@ static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd
         to->views++;
         vc->views++;
     }
-    if (kernel->value_bytes) memcpy(given + kernel->binding_count, launch->values, kernel->value_bytes);
+    if (kernel->argument_bytes) memcpy(given + kernel->binding_count, launch->arguments, kernel->argument_bytes);
     return VD_OK;
 }
 
@@ -7996,8 +8119,10 @@ static uint64_t vd__cl_end(const vd__memory *m, uint64_t *offset) {
     return address;
 }
 
-static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
-    static const vd__cl_op_kind kinds[2][2] = { { VD__CL_OP_SHARED_COPY, VD__CL_OP_WRITE }, { VD__CL_OP_READ, VD__CL_OP_COPY } };
+static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                               const vd__copy_range *ranges, uint32_t count) {
+    static const vd__cl_op_kind kinds[2][2] = { { VD__CL_OP_SHARED_COPY, VD__CL_OP_WRITE },
+                                                { VD__CL_OP_READ, VD__CL_OP_COPY } };
     for (uint32_t i = 0; i < count; i++) {
         vd__cl_op_kind kind = kinds[from->native[0] != 0][to->native[0] != 0];
         vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
@@ -8011,7 +8136,8 @@ static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memor
     }
 }
 
-static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
+                               uint32_t word) {
     vd__cl_op_kind kind = to->native[0] ? VD__CL_OP_FILL : VD__CL_OP_SHARED_FILL;
     vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
     if (!op) return;
@@ -8024,9 +8150,11 @@ static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 }
 
 /* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c, vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c,
+                                       vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL plays a list when it is sent, and has nothing for others to record into");
+    return vd__fail(VD_ERROR_UNSUPPORTED,
+                    "OpenCL plays a list when it is sent, and has nothing for others to record into");
 }
 
 /* ---- playing a recording ---- */
@@ -8035,42 +8163,50 @@ static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c, vd_resu
 static int32_t vd__cl_play_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__cl_given *given) {
     int32_t error = 0;
     for (uint32_t i = 0; i < kernel->binding_count && !error; i++) {
-        if (given[i].key && given[i].key == kernel->set[i]) continue;
+        if (given[i].key && given[i].key == kernel->bound_keys[i]) continue;
         vd__cl_mem object = vd__cl_unpack(given[i].handle);
-        if (given[i].key == given[i].handle) error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
+        if (given[i].key == given[i].handle)
+            error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
         else error = vcl->cl->clSetKernelArg(kernel->handle, i, sizeof object, &object);
-        kernel->set[i] = error ? 0 : given[i].key;
+        kernel->bound_keys[i] = error ? 0 : given[i].key;
     }
     const void *values = given + kernel->binding_count;
-    if (error || !kernel->value_bytes || (kernel->values_set && !memcmp(kernel->values, values, kernel->value_bytes))) return error;
-    error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count, kernel->value_bytes, values);
-    memcpy(kernel->values, values, kernel->value_bytes);
-    kernel->values_set = !error;
+    if (error || !kernel->argument_bytes
+        || (kernel->arguments_set && !memcmp(kernel->bound_arguments, values, kernel->argument_bytes)))
+        return error;
+    error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count, kernel->argument_bytes, values);
+    memcpy(kernel->bound_arguments, values, kernel->argument_bytes);
+    kernel->arguments_set = !error;
     return error;
 }
 
-static vd_result vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch, vd__cl_event *event) {
+static vd_result vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch,
+                                    vd__cl_event *event) {
     vd__cl_kernel *kernel = launch->kernel;
     size_t global[3];
     uint32_t axes = 3;
     int32_t launched = 0;
-    for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local[i];
+    for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local_size[i];
     while (axes > 1 && global[axes - 1] == 1) axes--;
     vd__mutex_lock(&kernel->lock);
     int32_t error = vd__cl_play_arguments(vcl, kernel, vd__cl_bindings_of(launch));
-    if (!error) launched = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local, 0, NULL, event);
+    if (!error)
+        launched = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local_size, 0,
+                                                   NULL, event);
     vd__mutex_unlock(&kernel->lock);
     if (VD__LIKELY(!error && !launched)) return VD_OK;
     return error ? vd__cl_fail(error, "clSetKernelArg") : vd__cl_fail(launched, "clEnqueueNDRangeKernel");
 }
 
-static int32_t vd__cl_enqueue_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
+static int32_t vd__cl_enqueue_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t,
+                                       vd__cl_event *event) {
     const vd__cl_driver *cl = vcl->cl;
     size_t to_offset = (size_t)t->to_offset, from_offset = (size_t)t->from_offset, size = (size_t)t->size;
     void *to = (void *)(uintptr_t)t->to, *from = (void *)(uintptr_t)t->from;
     vd__cl_mem to_object = vd__cl_unpack(t->to), from_object = vd__cl_unpack(t->from);
     switch (t->op.kind) {
-    case VD__CL_OP_COPY: return cl->clEnqueueCopyBuffer(queue, from_object, to_object, from_offset, to_offset, size, 0, NULL, event);
+    case VD__CL_OP_COPY:
+        return cl->clEnqueueCopyBuffer(queue, from_object, to_object, from_offset, to_offset, size, 0, NULL, event);
     case VD__CL_OP_WRITE: return cl->clEnqueueWriteBuffer(queue, to_object, 0, to_offset, size, from, 0, NULL, event);
     case VD__CL_OP_READ: return cl->clEnqueueReadBuffer(queue, from_object, 0, from_offset, size, to, 0, NULL, event);
     case VD__CL_OP_FILL: return cl->clEnqueueFillBuffer(queue, to_object, &t->word, 4, to_offset, size, 0, NULL, event);
@@ -8079,20 +8215,24 @@ static int32_t vd__cl_enqueue_transfer(const vd__cl_device *vcl, vd__cl_command_
     }
 }
 
-static vd_result vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t, vd__cl_event *event) {
-    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
-        "clEnqueueFillBuffer", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill" };
+static vd_result vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t,
+                                      vd__cl_event *event) {
+    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer",
+                                         "clEnqueueReadBuffer",    "clEnqueueFillBuffer", "clEnqueueSVMMemcpy",
+                                         "clEnqueueSVMMemFill" };
     int32_t error = vd__cl_enqueue_transfer(vcl, queue, t, event);
     return VD__LIKELY(!error) ? VD_OK : vd__cl_fail(error, "%s of %llu bytes", names[t->op.kind], VD__U(t->size));
 }
 
 /* Enqueues the commands; the last one has the event. */
-static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_commands *vc, vd__cl_event *event) {
+static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_commands *vc,
+                             vd__cl_event *event) {
     for (uint32_t at = 0; at < vc->count; at += vd__cl_op_at(vc, at)->bytes / 8) {
         vd__cl_op *op = vd__cl_op_at(vc, at);
         vd__cl_event *here = at == vc->last ? event : NULL;
-        vd_result result = op->kind == VD__CL_OP_LAUNCH ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
-            : vd__cl_play_transfer(vcl, queue, (const vd__cl_transfer *)(const void *)op, here);
+        vd_result result = op->kind == VD__CL_OP_LAUNCH
+                               ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
+                               : vd__cl_play_transfer(vcl, queue, (const vd__cl_transfer *)(const void *)op, here);
         if (VD__UNLIKELY(result)) return result;
     }
     return VD_OK;
@@ -8101,16 +8241,18 @@ static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queu
 /* ---- the queue ---- */
 
 static int32_t vd__cl_event_status(const vd__cl_device *vcl, vd__cl_event event) {
-    int32_t status = 0, error = vcl->cl->clGetEventInfo(event, VD__CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    int32_t status = 0,
+            error = vcl->cl->clGetEventInfo(event, VD__CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     return error ? error : status;
 }
 
-/* *out: the event of the first submission that reaches `value`, with a reference for the caller; NULL: reached, or an error. */
+/* *out: the event of the first submission that reaches `value`, with a reference for the caller; NULL: reached, or an
+   error. */
 static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64_t value, vd__cl_event *out) {
     vd__cl_event event = NULL;
     vd__mutex_lock(&q->lock);
     for (uint32_t i = 0; i < q->count && !event && q->reached < value; i++) {
-        const vd__cl_mark *mark = &q->marks[(q->first + i) & (q->capacity - 1)];
+        const vd__cl_submission *mark = &q->submissions[(q->first + i) & (q->capacity - 1)];
         if (mark->value >= value) event = mark->event;
     }
     int32_t error = event ? vcl->cl->clRetainEvent(event) : 0;
@@ -8126,11 +8268,12 @@ static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
     bool full = q->count == q->capacity;
     vd__mutex_unlock(&q->lock);
     if (!full) return true;
-    vd__cl_mark *marks = (vd__cl_mark *)vd__alloc(vd__cl_allocator(dev), capacity * sizeof *marks), *old = q->marks;
+    vd__cl_submission *marks = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev), capacity * sizeof *marks),
+                      *old = q->submissions;
     if (!marks) return false;
     vd__mutex_lock(&q->lock);
-    for (uint32_t i = 0; i < q->count; i++) marks[i] = q->marks[(q->first + i) & (q->capacity - 1)];
-    q->marks = marks;
+    for (uint32_t i = 0; i < q->count; i++) marks[i] = q->submissions[(q->first + i) & (q->capacity - 1)];
+    q->submissions = marks;
     q->capacity = capacity;
     q->first = 0;
     vd__mutex_unlock(&q->lock);
@@ -8138,10 +8281,11 @@ static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
     return true;
 }
 
-/* A value for work that was not sent: it is reached with what was sent last. The ring is full, so there is such a thing. */
+/* A value for work that was not sent: it is reached with what was sent last. The ring is full, so there is such a
+   thing. */
 static vd_result vd__cl_mark_last(vd__cl_queue *q, uint64_t value) {
     vd__mutex_lock(&q->lock);
-    if (q->count) q->marks[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
+    if (q->count) q->submissions[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
     else q->reached = value; /* it ended meanwhile */
     vd__mutex_unlock(&q->lock);
     return VD_OK;
@@ -8169,13 +8313,15 @@ static void vd__cl_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
 }
 
 /* Half of a submission may be under way, and nothing would tell when it is done with the host's memory. */
-static VD__APART vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, const vd__cl_queue *q, vd__cl_event event, vd_result result, int32_t error) {
+static VD__NOINLINE vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, const vd__cl_queue *q, vd__cl_event event,
+                                                   vd_result result, int32_t error) {
     vcl->cl->clFinish(q->handle);
     if (event) vcl->cl->clReleaseEvent(event);
     return result ? result : vd__cl_fail(error, event ? "clFlush" : "clEnqueueMarkerWithWaitList");
 }
 
-static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                     const vd__wait *waits, uint32_t wait_count) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
     vd__cl_commands *vc = c ? vd__cl_commands_of(c) : NULL;
@@ -8191,7 +8337,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (!result && !error) error = vcl->cl->clFlush(q->handle);
     if (VD__UNLIKELY(result || error)) return vd__cl_queue_abandon(vcl, q, event, result, error);
     vd__mutex_lock(&q->lock);
-    vd__cl_mark *mark = &q->marks[(q->first + q->count++) & (q->capacity - 1)];
+    vd__cl_submission *mark = &q->submissions[(q->first + q->count++) & (q->capacity - 1)];
     mark->event = event;
     mark->value = c ? c->value : value;
     vd__mutex_unlock(&q->lock);
@@ -8204,10 +8350,10 @@ static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     vd__cl_queue *q = &vcl->queues[queue];
     vd__mutex_lock(&q->lock);
     while (q->count) {
-        const vd__cl_mark *mark = &q->marks[q->first];
+        const vd__cl_submission *mark = &q->submissions[q->first];
         int32_t status = vd__cl_event_status(vcl, mark->event);
         if (status > VD__CL_COMPLETE) break;
-        if (status < 0) vd__store32(&vcl->lost, 1);
+        if (status < 0) vd__atomic_store32(&vcl->lost, 1);
         vcl->cl->clReleaseEvent(mark->event);
         q->reached = mark->value;
         q->first = (q->first + 1) & (q->capacity - 1);
@@ -8215,7 +8361,7 @@ static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     }
     uint64_t value = q->reached;
     vd__mutex_unlock(&q->lock);
-    return vd__load32(&vcl->lost) ? UINT64_MAX : value;
+    return vd__atomic_load32(&vcl->lost) ? UINT64_MAX : value;
 }
 
 /* OpenCL cannot wait for a time: looks at the event, at first often, then every millisecond. */
@@ -8243,8 +8389,8 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     int32_t status = event ? vd__cl_event_wait(vcl, event, timeout_ns) : 0;
     if (event) vcl->cl->clReleaseEvent(event);
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;
-    if (status == VD__CL_COMPLETE && !vd__load32(&vcl->lost)) return VD_OK;
-    vd__store32(&vcl->lost, 1);
+    if (status == VD__CL_COMPLETE && !vd__atomic_load32(&vcl->lost)) return VD_OK;
+    vd__atomic_store32(&vcl->lost, 1);
     return vd__fail(VD_ERROR_DEVICE_LOST, "the work of '%s' ended with error %d", dev->info.name, (int)status);
 }
 #endif /* VD__HAS_OPENCL */
@@ -8427,11 +8573,12 @@ static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_d
 }
 
 /* Opens device `index` of the driver without the features in `disable`. */
-static vd_result vd__open_context_device(vd__machine *dev, const vd_context_desc *desc, int index, uint64_t disable) {
+static vd_result vd__open_context_device(vd__context_device *dev, const vd_context_desc *desc, int index,
+                                         uint64_t disable) {
     memset(&dev->device, 0, sizeof dev->device);
     dev->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
     vd_result r = dev->ctx->driver.backend->device_open(&dev->ctx->driver, index, disable, &dev->device);
-    if (disable & VD_FEATURE_SHARING) dev->device.shares = 0;
+    if (disable & VD_FEATURE_SHARING) dev->device.sharing_mask = 0;
     dev->disable = disable;
     return r;
 }
@@ -8440,15 +8587,15 @@ static vd_result vd__open_context_device(vd__machine *dev, const vd_context_desc
 static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
-    for (; opened < ctx->machine_count && !r; opened++) {
+    for (; opened < ctx->device_count && !r; opened++) {
         int number = desc->devices[opened];
         if (number < 1 || number > count)
             r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened,
                          number, ctx->driver.backend->name, count);
-        else r = vd__open_context_device(&ctx->machines[opened], desc, number - 1, disable);
+        else r = vd__open_context_device(&ctx->devices[opened], desc, number - 1, disable);
         if (r) break;
     }
-    while (r && opened) ctx->driver.backend->device_close(&ctx->machines[--opened].device);
+    while (r && opened) ctx->driver.backend->device_close(&ctx->devices[--opened].device);
     return r;
 }
 
@@ -8469,7 +8616,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         }
         if (best < 0) break;
         matched = true;
-        r = vd__open_context_device(&ctx->machines[0], desc, infos[best].index, disable);
+        r = vd__open_context_device(&ctx->devices[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
         vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name,
                  infos[best].name, vd__error_join());
@@ -8517,7 +8664,7 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
         r = vd__try_backend(ctx, backend, desc, disable);
         if (!r) {
             vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name,
-                     ctx->machines->device.info.index, ctx->machines->device.info.name);
+                     ctx->devices->device.info.index, ctx->devices->device.info.name);
             return VD_OK;
         }
         vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_join());
@@ -8533,84 +8680,189 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
 }
 
 // >>reflect
-/* The SPIR-V reader: checks the structure of a module before any driver sees it, and reads arguments, local size, shared memory and capabilities. */
+/* The SPIR-V reader: checks the structure of a module before any driver sees it, and reads arguments, local size,
+   shared memory and capabilities. */
 
 /* Numbers of the SPIR-V specification that we read. */
 enum {
-    VD__OP_UNDEF = 1, VD__OP_NAME = 5, VD__OP_MEMBER_NAME = 6, VD__OP_STRING = 7, VD__OP_EXTENSION = 10, VD__OP_EXT_INST_IMPORT = 11,
-    VD__OP_ENTRY_POINT = 15, VD__OP_EXECUTION_MODE = 16, VD__OP_CAPABILITY = 17, VD__OP_TYPE_VOID = 19, VD__OP_TYPE_BOOL = 20, VD__OP_TYPE_INT = 21,
-    VD__OP_TYPE_FLOAT = 22, VD__OP_TYPE_VECTOR = 23, VD__OP_TYPE_MATRIX = 24, VD__OP_TYPE_ARRAY = 28, VD__OP_TYPE_RUNTIME_ARRAY = 29,
-    VD__OP_TYPE_STRUCT = 30, VD__OP_TYPE_POINTER = 32, VD__OP_TYPE_FUNCTION = 33, VD__OP_TYPE_FORWARD_POINTER = 39, VD__OP_CONSTANT = 43,
-    VD__OP_CONSTANT_COMPOSITE = 44, VD__OP_SPEC_CONSTANT = 50, VD__OP_SPEC_CONSTANT_COMPOSITE = 51, VD__OP_SPEC_CONSTANT_OP = 52,
-    VD__OP_FUNCTION = 54, VD__OP_FUNCTION_PARAMETER = 55, VD__OP_FUNCTION_END = 56, VD__OP_FUNCTION_CALL = 57, VD__OP_VARIABLE = 59, VD__OP_LOAD = 61,
-    VD__OP_STORE = 62, VD__OP_COPY_MEMORY = 63, VD__OP_ACCESS_CHAIN = 65, VD__OP_IN_BOUNDS_ACCESS_CHAIN = 66, VD__OP_DECORATE = 71,
-    VD__OP_MEMBER_DECORATE = 72, VD__OP_DECORATION_GROUP = 73, VD__OP_GROUP_MEMBER_DECORATE = 75, VD__OP_EXT_INST = 12,
-    VD__OP_CONVERT_U_TO_PTR = 120, VD__OP_BITCAST = 124, VD__OP_LABEL = 248, VD__OP_BRANCH = 249, VD__OP_RETURN_VALUE = 254, VD__OP_UNREACHABLE = 255,
+    VD__OP_UNDEF = 1,
+    VD__OP_NAME = 5,
+    VD__OP_MEMBER_NAME = 6,
+    VD__OP_STRING = 7,
+    VD__OP_EXTENSION = 10,
+    VD__OP_EXT_INST_IMPORT = 11,
+    VD__OP_ENTRY_POINT = 15,
+    VD__OP_EXECUTION_MODE = 16,
+    VD__OP_CAPABILITY = 17,
+    VD__OP_TYPE_VOID = 19,
+    VD__OP_TYPE_BOOL = 20,
+    VD__OP_TYPE_INT = 21,
+    VD__OP_TYPE_FLOAT = 22,
+    VD__OP_TYPE_VECTOR = 23,
+    VD__OP_TYPE_MATRIX = 24,
+    VD__OP_TYPE_ARRAY = 28,
+    VD__OP_TYPE_RUNTIME_ARRAY = 29,
+    VD__OP_TYPE_STRUCT = 30,
+    VD__OP_TYPE_POINTER = 32,
+    VD__OP_TYPE_FUNCTION = 33,
+    VD__OP_TYPE_FORWARD_POINTER = 39,
+    VD__OP_CONSTANT = 43,
+    VD__OP_CONSTANT_COMPOSITE = 44,
+    VD__OP_SPEC_CONSTANT = 50,
+    VD__OP_SPEC_CONSTANT_COMPOSITE = 51,
+    VD__OP_SPEC_CONSTANT_OP = 52,
+    VD__OP_FUNCTION = 54,
+    VD__OP_FUNCTION_PARAMETER = 55,
+    VD__OP_FUNCTION_END = 56,
+    VD__OP_FUNCTION_CALL = 57,
+    VD__OP_VARIABLE = 59,
+    VD__OP_LOAD = 61,
+    VD__OP_STORE = 62,
+    VD__OP_COPY_MEMORY = 63,
+    VD__OP_ACCESS_CHAIN = 65,
+    VD__OP_IN_BOUNDS_ACCESS_CHAIN = 66,
+    VD__OP_DECORATE = 71,
+    VD__OP_MEMBER_DECORATE = 72,
+    VD__OP_DECORATION_GROUP = 73,
+    VD__OP_GROUP_MEMBER_DECORATE = 75,
+    VD__OP_EXT_INST = 12,
+    VD__OP_CONVERT_U_TO_PTR = 120,
+    VD__OP_BITCAST = 124,
+    VD__OP_LABEL = 248,
+    VD__OP_BRANCH = 249,
+    VD__OP_RETURN_VALUE = 254,
+    VD__OP_UNREACHABLE = 255,
     VD__OP_MODULE_PROCESSED = 330,
-    VD__OP_EXECUTION_MODE_ID = 331, VD__MODEL_COMPUTE = 5, VD__MODE_LOCAL_SIZE = 17, VD__MODE_LOCAL_SIZE_ID = 38, VD__MODE_RECONVERGES = 6023,
+    VD__OP_EXECUTION_MODE_ID = 331,
+    VD__MODEL_COMPUTE = 5,
+    VD__MODE_LOCAL_SIZE = 17,
+    VD__MODE_LOCAL_SIZE_ID = 38,
+    VD__MODE_RECONVERGES = 6023,
     VD__BUILTIN_WORKGROUP_SIZE = 25,
-    VD__CLASS_UNIFORM_CONSTANT = 0, VD__CLASS_UNIFORM = 2, VD__CLASS_WORKGROUP = 4, VD__CLASS_PUSH_CONSTANT = 9, VD__CLASS_STORAGE_BUFFER = 12,
-    VD__CLASS_PHYSICAL = 5349, VD__DECORATION_SPEC_ID = 1, VD__DECORATION_BLOCK = 2, VD__DECORATION_BUFFER_BLOCK = 3, VD__DECORATION_ROW_MAJOR = 4,
-    VD__DECORATION_ARRAY_STRIDE = 6, VD__DECORATION_MATRIX_STRIDE = 7,
-    VD__DECORATION_BUILTIN = 11, VD__DECORATION_NON_WRITABLE = 24, VD__DECORATION_NON_READABLE = 25,
-    VD__DECORATION_BINDING = 33, VD__DECORATION_SET = 34, VD__DECORATION_OFFSET = 35
+    VD__CLASS_UNIFORM_CONSTANT = 0,
+    VD__CLASS_UNIFORM = 2,
+    VD__CLASS_WORKGROUP = 4,
+    VD__CLASS_PUSH_CONSTANT = 9,
+    VD__CLASS_STORAGE_BUFFER = 12,
+    VD__CLASS_PHYSICAL = 5349,
+    VD__DECORATION_SPEC_ID = 1,
+    VD__DECORATION_BLOCK = 2,
+    VD__DECORATION_BUFFER_BLOCK = 3,
+    VD__DECORATION_ROW_MAJOR = 4,
+    VD__DECORATION_ARRAY_STRIDE = 6,
+    VD__DECORATION_MATRIX_STRIDE = 7,
+    VD__DECORATION_BUILTIN = 11,
+    VD__DECORATION_NON_WRITABLE = 24,
+    VD__DECORATION_NON_READABLE = 25,
+    VD__DECORATION_BINDING = 33,
+    VD__DECORATION_SET = 34,
+    VD__DECORATION_OFFSET = 35
 };
 
-/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a result), words at least. From the
-   grammar that Khronos publishes with the SPIR-V headers; an instruction that is not here is refused, for no driver has to survive it. */
-static const struct { uint16_t first, last; uint8_t form, words; } vd__spv_table[] = {
-    { 0, 0, 0, 1 }, { 1, 1, 2, 3 }, { 2, 2, 0, 2 }, { 3, 3, 0, 3 }, { 4, 4, 0, 2 }, { 5, 5, 0, 3 }, { 6, 6, 0, 4 }, { 7, 7, 1, 3 }, { 8, 8, 0, 4 },
-    { 10, 10, 0, 2 }, { 11, 11, 1, 3 }, { 12, 12, 2, 5 }, { 14, 14, 0, 3 }, { 15, 15, 0, 4 }, { 16, 16, 0, 3 }, { 17, 17, 0, 2 }, { 19, 20, 1, 2 },
-    { 21, 21, 1, 4 }, { 22, 22, 1, 3 }, { 23, 24, 1, 4 }, { 25, 25, 1, 9 }, { 26, 26, 1, 2 }, { 27, 27, 1, 3 }, { 28, 28, 1, 4 }, { 29, 29, 1, 3 },
-    { 30, 30, 1, 2 }, { 32, 32, 1, 4 }, { 33, 33, 1, 3 }, { 39, 39, 0, 3 }, { 41, 42, 2, 3 }, { 43, 43, 2, 4 }, { 44, 44, 2, 3 }, { 46, 46, 2, 3 },
-    { 48, 49, 2, 3 }, { 50, 50, 2, 4 }, { 51, 51, 2, 3 }, { 52, 52, 2, 4 }, { 54, 54, 2, 5 }, { 55, 55, 2, 3 }, { 56, 56, 0, 1 }, { 57, 57, 2, 4 },
-    { 59, 59, 2, 4 }, { 60, 60, 2, 6 }, { 61, 61, 2, 4 }, { 62, 63, 0, 3 }, { 65, 66, 2, 4 }, { 67, 68, 2, 5 }, { 71, 71, 0, 3 }, { 72, 72, 0, 4 },
-    { 73, 73, 1, 2 }, { 74, 75, 0, 2 }, { 77, 77, 2, 5 }, { 78, 78, 2, 6 }, { 79, 79, 2, 5 }, { 80, 80, 2, 3 }, { 81, 81, 2, 4 }, { 82, 82, 2, 5 },
-    { 83, 84, 2, 4 }, { 86, 87, 2, 5 }, { 88, 89, 2, 6 }, { 90, 90, 2, 7 }, { 91, 91, 2, 5 }, { 92, 93, 2, 6 }, { 94, 94, 2, 7 }, { 95, 95, 2, 5 },
-    { 96, 97, 2, 6 }, { 98, 98, 2, 5 }, { 99, 99, 0, 4 }, { 100, 100, 2, 4 }, { 103, 103, 2, 5 }, { 104, 104, 2, 4 }, { 105, 105, 2, 5 }, { 106, 107, 2, 4 },
-    { 109, 117, 2, 4 }, { 120, 120, 2, 4 }, { 124, 124, 2, 4 }, { 126, 127, 2, 4 }, { 128, 152, 2, 5 }, { 154, 157, 2, 4 }, { 164, 167, 2, 5 },
-    { 168, 168, 2, 4 }, { 169, 169, 2, 6 }, { 170, 191, 2, 5 }, { 194, 199, 2, 5 }, { 200, 200, 2, 4 }, { 201, 201, 2, 7 }, { 202, 203, 2, 6 },
-    { 204, 205, 2, 4 }, { 207, 215, 2, 4 }, { 224, 224, 0, 4 }, { 225, 225, 0, 3 }, { 227, 227, 2, 6 }, { 228, 228, 0, 5 }, { 229, 229, 2, 7 },
-    { 230, 230, 2, 9 }, { 232, 233, 2, 6 }, { 234, 242, 2, 7 }, { 245, 245, 2, 3 }, { 246, 246, 0, 4 }, { 247, 247, 0, 3 }, { 248, 248, 1, 2 },
-    { 249, 249, 0, 2 }, { 250, 250, 0, 4 }, { 251, 251, 0, 3 }, { 252, 253, 0, 1 }, { 254, 254, 0, 2 }, { 255, 255, 0, 1 }, { 261, 262, 2, 5 },
-    { 263, 271, 2, 6 }, { 317, 317, 0, 1 }, { 330, 330, 0, 2 }, { 331, 332, 0, 3 }, { 333, 333, 2, 4 }, { 334, 336, 2, 5 }, { 337, 337, 2, 6 },
-    { 338, 340, 2, 5 }, { 341, 342, 2, 6 }, { 343, 344, 2, 5 }, { 345, 366, 2, 6 }, { 400, 400, 2, 4 }, { 401, 403, 2, 5 }, { 4421, 4422, 2, 4 },
-    { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 }, { 4450, 4452, 2, 5 }, { 4453, 4455, 2, 6 }, { 5380, 5380, 0, 1 },
-    { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 }, { 5633, 5633, 0, 4 }, { 6035, 6035, 2, 7 }
+/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a
+   result), words at least. From the grammar that Khronos publishes with the SPIR-V headers; an instruction that is not
+   here is refused, for no driver has to survive it. */
+static const struct { uint16_t first, last; uint8_t form, words;
+} vd__spv_table[] = {
+    { 0, 0, 0, 1 },       { 1, 1, 2, 3 },       { 2, 2, 0, 2 },       { 3, 3, 0, 3 },       { 4, 4, 0, 2 },
+    { 5, 5, 0, 3 },       { 6, 6, 0, 4 },       { 7, 7, 1, 3 },       { 8, 8, 0, 4 },       { 10, 10, 0, 2 },
+    { 11, 11, 1, 3 },     { 12, 12, 2, 5 },     { 14, 14, 0, 3 },     { 15, 15, 0, 4 },     { 16, 16, 0, 3 },
+    { 17, 17, 0, 2 },     { 19, 20, 1, 2 },     { 21, 21, 1, 4 },     { 22, 22, 1, 3 },     { 23, 24, 1, 4 },
+    { 25, 25, 1, 9 },     { 26, 26, 1, 2 },     { 27, 27, 1, 3 },     { 28, 28, 1, 4 },     { 29, 29, 1, 3 },
+    { 30, 30, 1, 2 },     { 32, 32, 1, 4 },     { 33, 33, 1, 3 },     { 39, 39, 0, 3 },     { 41, 42, 2, 3 },
+    { 43, 43, 2, 4 },     { 44, 44, 2, 3 },     { 46, 46, 2, 3 },     { 48, 49, 2, 3 },     { 50, 50, 2, 4 },
+    { 51, 51, 2, 3 },     { 52, 52, 2, 4 },     { 54, 54, 2, 5 },     { 55, 55, 2, 3 },     { 56, 56, 0, 1 },
+    { 57, 57, 2, 4 },     { 59, 59, 2, 4 },     { 60, 60, 2, 6 },     { 61, 61, 2, 4 },     { 62, 63, 0, 3 },
+    { 65, 66, 2, 4 },     { 67, 68, 2, 5 },     { 71, 71, 0, 3 },     { 72, 72, 0, 4 },     { 73, 73, 1, 2 },
+    { 74, 75, 0, 2 },     { 77, 77, 2, 5 },     { 78, 78, 2, 6 },     { 79, 79, 2, 5 },     { 80, 80, 2, 3 },
+    { 81, 81, 2, 4 },     { 82, 82, 2, 5 },     { 83, 84, 2, 4 },     { 86, 87, 2, 5 },     { 88, 89, 2, 6 },
+    { 90, 90, 2, 7 },     { 91, 91, 2, 5 },     { 92, 93, 2, 6 },     { 94, 94, 2, 7 },     { 95, 95, 2, 5 },
+    { 96, 97, 2, 6 },     { 98, 98, 2, 5 },     { 99, 99, 0, 4 },     { 100, 100, 2, 4 },   { 103, 103, 2, 5 },
+    { 104, 104, 2, 4 },   { 105, 105, 2, 5 },   { 106, 107, 2, 4 },   { 109, 117, 2, 4 },   { 120, 120, 2, 4 },
+    { 124, 124, 2, 4 },   { 126, 127, 2, 4 },   { 128, 152, 2, 5 },   { 154, 157, 2, 4 },   { 164, 167, 2, 5 },
+    { 168, 168, 2, 4 },   { 169, 169, 2, 6 },   { 170, 191, 2, 5 },   { 194, 199, 2, 5 },   { 200, 200, 2, 4 },
+    { 201, 201, 2, 7 },   { 202, 203, 2, 6 },   { 204, 205, 2, 4 },   { 207, 215, 2, 4 },   { 224, 224, 0, 4 },
+    { 225, 225, 0, 3 },   { 227, 227, 2, 6 },   { 228, 228, 0, 5 },   { 229, 229, 2, 7 },   { 230, 230, 2, 9 },
+    { 232, 233, 2, 6 },   { 234, 242, 2, 7 },   { 245, 245, 2, 3 },   { 246, 246, 0, 4 },   { 247, 247, 0, 3 },
+    { 248, 248, 1, 2 },   { 249, 249, 0, 2 },   { 250, 250, 0, 4 },   { 251, 251, 0, 3 },   { 252, 253, 0, 1 },
+    { 254, 254, 0, 2 },   { 255, 255, 0, 1 },   { 261, 262, 2, 5 },   { 263, 271, 2, 6 },   { 317, 317, 0, 1 },
+    { 330, 330, 0, 2 },   { 331, 332, 0, 3 },   { 333, 333, 2, 4 },   { 334, 336, 2, 5 },   { 337, 337, 2, 6 },
+    { 338, 340, 2, 5 },   { 341, 342, 2, 6 },   { 343, 344, 2, 5 },   { 345, 366, 2, 6 },   { 400, 400, 2, 4 },
+    { 401, 403, 2, 5 },   { 4421, 4422, 2, 4 }, { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 },
+    { 4450, 4452, 2, 5 }, { 4453, 4455, 2, 6 }, { 5380, 5380, 0, 1 }, { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 },
+    { 5633, 5633, 0, 4 }, { 6035, 6035, 2, 7 }
 };
 
 /* Capabilities of compute modules, and the feature that each needs. */
-static const struct { uint16_t number; bool always; uint32_t feature; const char *name; } vd__spv_capabilities[] = {
-    { 0, true, 0, "Matrix" }, { 1, true, 0, "Shader" }, { 9, false, VD_FEATURE_F16, "Float16" }, { 10, false, VD_FEATURE_F64, "Float64" },
-    { 11, false, VD_FEATURE_I64, "Int64" }, { 12, false, VD_FEATURE_ATOMIC_I64, "Int64Atomics" }, { 13, false, VD_FEATURE_IMAGE, "ImageBasic" },
-    { 22, false, VD_FEATURE_I16, "Int16" }, { 39, false, VD_FEATURE_I8, "Int8" }, { 43, false, VD_FEATURE_IMAGE, "Sampled1D" },
-    { 44, false, VD_FEATURE_IMAGE, "Image1D" }, { 46, false, VD_FEATURE_IMAGE, "SampledBuffer" }, { 47, false, VD_FEATURE_IMAGE, "ImageBuffer" },
-    { 49, false, VD_FEATURE_IMAGE_FORMATS, "StorageImageExtendedFormats" }, { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
-    { 55, false, VD_FEATURE_IMAGE_READ, "StorageImageReadWithoutFormat" }, { 56, false, VD_FEATURE_IMAGE_WRITE, "StorageImageWriteWithoutFormat" },
-    { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" }, { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
-    { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" }, { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
-    { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" }, { 66, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffleRelative" },
-    { 67, false, VD_FEATURE_SUBGROUP_CLUSTERED, "GroupNonUniformClustered" }, { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
-    { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" }, { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
-    { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" }, { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
-    { 6016, false, VD_FEATURE_DOT_4X8, "DotProductInputAll" }, { 6017, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8Bit" },
-    { 6018, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8BitPacked" }, { 6019, false, VD_FEATURE_DOT_4X8, "DotProduct" },
-    { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
-    /* known, and not among the features of a device yet */
-    { 4, false, 0, "Addresses" }, { 5, false, 0, "Linkage" }, { 6, false, 0, "Kernel" }, { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
-    { 30, false, 0, "StorageBufferArrayDynamicIndexing" },
-    { 68, false, 0, "GroupNonUniformQuad" }, { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" }, { 4435, false, 0, "StoragePushConstant16" },
-    { 4441, false, 0, "VariablePointersStorageBuffer" }, { 4442, false, 0, "VariablePointers" }, { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
-    { 4450, false, 0, "StoragePushConstant8" }, { 4464, false, 0, "DenormPreserve" }, { 4465, false, 0, "DenormFlushToZero" },
-    { 4466, false, 0, "SignedZeroInfNanPreserve" }, { 4467, false, 0, "RoundingModeRTE" }, { 4468, false, 0, "RoundingModeRTZ" },
-    { 5055, false, 0, "ShaderClockKHR" },
-    { 5345, false, 0, "VulkanMemoryModel" }, { 5346, false, 0, "VulkanMemoryModelDeviceScope" }, { 6034, false, 0, "AtomicFloat64AddEXT" }
-};
+static const struct { uint16_t number; bool always; uint32_t feature; const char *name;
+} vd__spv_capabilities[] = { { 0, true, 0, "Matrix" },
+                             { 1, true, 0, "Shader" },
+                             { 9, false, VD_FEATURE_F16, "Float16" },
+                             { 10, false, VD_FEATURE_F64, "Float64" },
+                             { 11, false, VD_FEATURE_I64, "Int64" },
+                             { 12, false, VD_FEATURE_ATOMIC_I64, "Int64Atomics" },
+                             { 13, false, VD_FEATURE_IMAGE, "ImageBasic" },
+                             { 22, false, VD_FEATURE_I16, "Int16" },
+                             { 39, false, VD_FEATURE_I8, "Int8" },
+                             { 43, false, VD_FEATURE_IMAGE, "Sampled1D" },
+                             { 44, false, VD_FEATURE_IMAGE, "Image1D" },
+                             { 46, false, VD_FEATURE_IMAGE, "SampledBuffer" },
+                             { 47, false, VD_FEATURE_IMAGE, "ImageBuffer" },
+                             { 49, false, VD_FEATURE_IMAGE_FORMATS, "StorageImageExtendedFormats" },
+                             { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
+                             { 55, false, VD_FEATURE_IMAGE_READ, "StorageImageReadWithoutFormat" },
+                             { 56, false, VD_FEATURE_IMAGE_WRITE, "StorageImageWriteWithoutFormat" },
+                             { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" },
+                             { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
+                             { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" },
+                             { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
+                             { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" },
+                             { 66, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffleRelative" },
+                             { 67, false, VD_FEATURE_SUBGROUP_CLUSTERED, "GroupNonUniformClustered" },
+                             { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
+                             { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" },
+                             { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
+                             { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" },
+                             { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
+                             { 6016, false, VD_FEATURE_DOT_4X8, "DotProductInputAll" },
+                             { 6017, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8Bit" },
+                             { 6018, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8BitPacked" },
+                             { 6019, false, VD_FEATURE_DOT_4X8, "DotProduct" },
+                             { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
+                             /* known, and not among the features of a device yet */
+                             { 4, false, 0, "Addresses" },
+                             { 5, false, 0, "Linkage" },
+                             { 6, false, 0, "Kernel" },
+                             { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
+                             { 30, false, 0, "StorageBufferArrayDynamicIndexing" },
+                             { 68, false, 0, "GroupNonUniformQuad" },
+                             { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" },
+                             { 4435, false, 0, "StoragePushConstant16" },
+                             { 4441, false, 0, "VariablePointersStorageBuffer" },
+                             { 4442, false, 0, "VariablePointers" },
+                             { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
+                             { 4450, false, 0, "StoragePushConstant8" },
+                             { 4464, false, 0, "DenormPreserve" },
+                             { 4465, false, 0, "DenormFlushToZero" },
+                             { 4466, false, 0, "SignedZeroInfNanPreserve" },
+                             { 4467, false, 0, "RoundingModeRTE" },
+                             { 4468, false, 0, "RoundingModeRTZ" },
+                             { 5055, false, 0, "ShaderClockKHR" },
+                             { 5345, false, 0, "VulkanMemoryModel" },
+                             { 5346, false, 0, "VulkanMemoryModelDeviceScope" },
+                             { 6034, false, 0, "AtomicFloat64AddEXT" } };
 
-enum { VD__ID_NON_WRITABLE = 1, VD__ID_NON_READABLE = 2, VD__ID_BLOCK = 4, VD__ID_BUFFER_BLOCK = 8, VD__ID_HAS_BINDING = 16, VD__ID_WORKGROUP_SIZE = 32,
-      VD__ID_FORWARD = 64,
-      VD__ID_POINTERS = 128, /* a pointer type, or one that contains pointers */
-      VD__ID_USED = 256 };    /* a function that the entry point can call, or an operand there that may be a pointer */
+enum {
+    VD__ID_NON_WRITABLE = 1,
+    VD__ID_NON_READABLE = 2,
+    VD__ID_BLOCK = 4,
+    VD__ID_BUFFER_BLOCK = 8,
+    VD__ID_HAS_BINDING = 16,
+    VD__ID_WORKGROUP_SIZE = 32,
+    VD__ID_FORWARD = 64,
+    VD__ID_POINTERS = 128, /* a pointer type, or one that contains pointers */
+    VD__ID_USED = 256
+}; /* a function that the entry point can call, or an operand there that may be a pointer */
 
 typedef struct vd__spv_id {
     uint32_t at;               /* word of its definition; 0: none */
@@ -8618,8 +8870,9 @@ typedef struct vd__spv_id {
     uint32_t flags, set, binding, stride;
     vd_type type;              /* of scalar and vector types */
     uint32_t size, align;      /* bytes of a type in shared memory, by std430; saturates */
-    uint64_t args;             /* bit i: argument i may be the buffer that a pointer points to; of pointers to other memory and of functions, what is stored in
-                                  that memory or returned */
+    /* bit i: argument i may be the buffer that a pointer points to; of pointers to other memory and of functions, what
+       is stored in that memory or returned */
+    uint64_t args;
 } vd__spv_id;
 
 /* What the reader found; texts and words belong to the module. */
@@ -8654,7 +8907,9 @@ static uint32_t vd__spv_op(const vd__reader *s, uint32_t at) { return s->words[a
 static uint32_t vd__spv_length(const vd__reader *s, uint32_t at) { return s->words[at] >> 16; }
 
 /* The opcode that defines an id; 0 where none does. */
-static uint32_t vd__spv_definition(const vd__reader *s, uint32_t id) { return id < s->bound && s->ids[id].at ? vd__spv_op(s, s->ids[id].at) : 0; }
+static uint32_t vd__spv_definition(const vd__reader *s, uint32_t id) {
+    return id < s->bound && s->ids[id].at ? vd__spv_op(s, s->ids[id].at) : 0;
+}
 
 static bool vd__spv_is_type(const vd__reader *s, uint32_t id) {
     uint32_t op = vd__spv_definition(s, id);
@@ -8690,27 +8945,30 @@ static vd_result vd__spv_bad(uint32_t at, const char *format, ...) {
 }
 
 static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
-    const vd_device_info *info = &s->ctx->machines->device.info;
+    const vd_device_info *info = &s->ctx->devices->device.info;
     for (size_t i = 0; i < VD__COUNT(vd__spv_capabilities); i++) {
         if (vd__spv_capabilities[i].number != number) continue;
         uint64_t feature = vd__spv_capabilities[i].feature;
         if (!vd__spv_capabilities[i].always && !(feature & info->features))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s", vd__spv_capabilities[i].name, info->name,
-                            feature ? ": feature " : "", feature ? vd_feature_name(feature) : "");
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s",
+                            vd__spv_capabilities[i].name, info->name, feature ? ": feature " : "",
+                            feature ? vd_feature_name(feature) : "");
         s->out->features |= feature;
         return VD_OK;
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not know", (unsigned)number);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not know",
+                    (unsigned)number);
 }
 
 /* A mode that needs a feature but no capability. */
 static vd_result vd__spv_mode(vd__reader *s, uint32_t mode) {
-    const vd_device_info *info = &s->ctx->machines->device.info;
+    const vd_device_info *info = &s->ctx->devices->device.info;
     if (mode != VD__MODE_RECONVERGES) return VD_OK;
     s->out->features |= VD_FEATURE_RECONVERGENCE;
     if (info->features & VD_FEATURE_RECONVERGENCE) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not have: feature %s", info->name,
-                    vd_feature_name(VD_FEATURE_RECONVERGENCE));
+    return vd__fail(VD_ERROR_UNSUPPORTED,
+                    "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not have: feature %s",
+                    info->name, vd_feature_name(VD_FEATURE_RECONVERGENCE));
 }
 
 /* Words that hold texts have to end them. */
@@ -8731,9 +8989,12 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     uint32_t value = vd__spv_length(s, at) > 3 ? w[3] : 0;
     switch (w[2]) {
     case VD__DECORATION_SPEC_ID:
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), whose value cannot be set yet; freeze it first "
-                        "(spirv-opt --set-spec-const-default-value=\"%u:VALUE\" --freeze-spec-const --fold-spec-const-op-composite)",
-                        id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
+        return vd__fail(
+            VD_ERROR_UNSUPPORTED,
+            "the SPIR-V has specialization constant '%s' (SpecId %u), whose value cannot be set yet; freeze it first "
+            "(spirv-opt --set-spec-const-default-value=\"%u:VALUE\" --freeze-spec-const "
+            "--fold-spec-const-op-composite)",
+            id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
     case VD__DECORATION_BLOCK: id->flags |= VD__ID_BLOCK; return VD_OK;
     case VD__DECORATION_BUFFER_BLOCK: id->flags |= VD__ID_BUFFER_BLOCK; return VD_OK;
     case VD__DECORATION_NON_WRITABLE: id->flags |= VD__ID_NON_WRITABLE; return VD_OK;
@@ -8747,7 +9008,8 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u lacks its number", (unsigned)w[2]);
 }
 
-/* The value of a 32-bit constant, or the default of a specialization constant without SpecId. False where it is neither. */
+/* The value of a 32-bit constant, or the default of a specialization constant without SpecId. False where it is
+   neither. */
 static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
     uint32_t op = vd__spv_definition(s, id);
     if (op != VD__OP_CONSTANT && op != VD__OP_SPEC_CONSTANT) return false;
@@ -8756,18 +9018,24 @@ static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
 }
 
 static uint32_t vd__spv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
-static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; } /* 0: a type without size */
+/* 0: a type without size */
+static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; }
 
 static vd_result vd__spv_array_length(const vd__reader *s, uint32_t at, uint32_t *out) {
     uint32_t length = s->words[at + 3], defined = vd__spv_definition(s, length);
-    if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP) return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)length);
+    if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP)
+        return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)length);
     if (!vd__spv_constant(s, length, out))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length, id %u, is a constant expression; fold it first (spirv-opt "
-                        "--fold-spec-const-op-composite)", (unsigned)length);
+        return vd__fail(
+            VD_ERROR_UNSUPPORTED,
+            "the SPIR-V has an array whose length, id %u, is a constant expression; fold it first (spirv-opt "
+            "--fold-spec-const-op-composite)",
+            (unsigned)length);
     return *out ? VD_OK : vd__spv_bad(at, "an array of length 0");
 }
 
-/* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is computed twice. */
+/* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is
+   computed twice. */
 static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
     const uint32_t *w = s->words + at;
@@ -8775,7 +9043,8 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     uint32_t op = w[0] & 0xFFFFu, length = w[0] >> 16, n = 1;
     if (op == VD__OP_TYPE_BOOL) id->size = id->align = 4;
     if (op == VD__OP_TYPE_INT) {
-        if ((w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64) || w[3] > 1) return vd__spv_bad(at, "an integer of %u bits", (unsigned)w[2]);
+        if ((w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64) || w[3] > 1)
+            return vd__spv_bad(at, "an integer of %u bits", (unsigned)w[2]);
         id->type = ints[w[3]][vd__log2(w[2]) - 3];
         id->size = id->align = w[2] / 8;
     }
@@ -8788,7 +9057,8 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     if (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION) parts = length;
     if (op == VD__OP_TYPE_POINTER) parts = 4;
     if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY) parts = 3;
-    for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2; i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
+    for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2;
+         i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
         if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD)))
             return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
     if (op == VD__OP_TYPE_VECTOR) {
@@ -8824,7 +9094,8 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     }
     if (op == VD__OP_TYPE_POINTER) id->size = id->align = 8;
     if (op == VD__OP_TYPE_POINTER) id->flags |= VD__ID_POINTERS;
-    for (uint32_t i = 2; i < parts && (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY); i++)
+    for (uint32_t i = 2;
+         i < parts && (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY); i++)
         if (s->ids[w[i]].flags & (VD__ID_POINTERS | VD__ID_FORWARD)) id->flags |= VD__ID_POINTERS;
     return VD_OK;
 }
@@ -8832,18 +9103,22 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
 /* Instructions of a function's body stand in a basic block, all others before the first function. */
 static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
-    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403) || (op >= 4421 && op <= 4432)
-        || (op >= 4450 && op <= 4455) || (op >= 5380 && op <= 5381) || op == 6035;
+    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403)
+                || (op >= 4421 && op <= 4432) || (op >= 4450 && op <= 4455) || (op >= 5380 && op <= 5381) || op == 6035;
     if (op == VD__OP_FUNCTION) {
         if (s->function) return vd__spv_bad(at, "a function begins inside another");
         s->function = at;
         s->body = false;
     } else if (op == VD__OP_FUNCTION_END) {
         if (!s->function || s->block || !s->body)
-            return vd__spv_bad(at, "a function ends %s", !s->function ? "that did not begin" : s->block ? "inside a block" : "without a body");
+            return vd__spv_bad(at, "a function ends %s",
+                               !s->function ? "that did not begin"
+                               : s->block   ? "inside a block"
+                                            : "without a body");
         s->function = 0;
     } else if (op == VD__OP_LABEL) {
-        if (!s->function || s->block) return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
+        if (!s->function || s->block)
+            return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
         s->block = s->body = true;
     } else if (op == VD__OP_FUNCTION_PARAMETER) {
         if (!s->function || s->body) return vd__spv_bad(at, "a parameter stands outside the head of a function");
@@ -8851,7 +9126,8 @@ static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
         if (!s->block) return vd__spv_bad(at, "instruction %u stands outside a block", (unsigned)op);
         if (op >= VD__OP_BRANCH && op <= VD__OP_UNREACHABLE) s->block = false;
         if (op == 5380) s->block = false;
-    } else if (s->function && !anywhere) return vd__spv_bad(at, "instruction %u stands inside a function", (unsigned)op);
+    } else if (s->function && !anywhere)
+        return vd__spv_bad(at, "instruction %u stands inside a function", (unsigned)op);
     return VD_OK;
 }
 
@@ -8864,7 +9140,8 @@ static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
     case VD__OP_NAME: s->ids[w[1]].name = at + 2; return VD_OK;
     case VD__OP_DECORATE: return vd__spv_decoration(s, at);
     case VD__OP_DECORATION_GROUP: case VD__OP_DECORATION_GROUP + 1: case VD__OP_GROUP_MEMBER_DECORATE:
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a decoration group, which is deprecated; use OpDecorate and OpMemberDecorate");
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has a decoration group, which is deprecated; use OpDecorate and OpMemberDecorate");
     case VD__OP_TYPE_FORWARD_POINTER: s->ids[w[1]].flags |= VD__ID_FORWARD; return VD_OK;
     case VD__OP_MEMBER_NAME: case VD__OP_MEMBER_DECORATE:
         if (!s->members) s->members = at;
@@ -8879,22 +9156,26 @@ static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
     uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
     int entry = vd__spv_find_op(op);
     if (!length || length > s->count - at)
-        return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length, (unsigned)(s->count - at));
+        return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length,
+                           (unsigned)(s->count - at));
     if (entry < 0)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules", (unsigned)op,
-                        (unsigned)at);
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules",
+                        (unsigned)op, (unsigned)at);
     if (length < vd__spv_table[entry].words)
-        return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length, (unsigned)vd__spv_table[entry].words);
+        return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length,
+                           (unsigned)vd__spv_table[entry].words);
     uint32_t form = vd__spv_table[entry].form;
-    if (form == 2 && !vd__spv_is_type(s, s->words[at + 1])) return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
+    if (form == 2 && !vd__spv_is_type(s, s->words[at + 1]))
+        return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
     if (form) {
         uint32_t id = s->words[at + form];
-        if (!id || id >= s->bound) return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
+        if (!id || id >= s->bound)
+            return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
         if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined a second time", (unsigned)id);
         s->ids[id].at = at;
-    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE || op == VD__OP_TYPE_FORWARD_POINTER
-               || op == VD__OP_EXECUTION_MODE
-               || op == VD__OP_EXECUTION_MODE_ID) {
+    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE
+               || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE || op == VD__OP_EXECUTION_MODE_ID) {
         if (!s->words[at + 1] || s->words[at + 1] >= s->bound)
             return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
     }
@@ -8925,7 +9206,8 @@ static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
     if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
     if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
     if (s->entries > 1 && !wanted)
-        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one", (unsigned)s->entries);
+        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one",
+                        (unsigned)s->entries);
     if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
         return vd__spv_bad(s->entry_at, "the entry point's id %u is no function", (unsigned)s->words[s->entry_at + 2]);
     s->out->entry = vd__spv_text(s, s->entry_at, 3);
@@ -8939,30 +9221,39 @@ static vd_result vd__spv_local_size(vd__reader *s) {
     for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
         uint32_t op = vd__spv_op(s, at);
-        bool literal = op == VD__OP_EXECUTION_MODE && w[2] == VD__MODE_LOCAL_SIZE, by_id = op == VD__OP_EXECUTION_MODE_ID && w[2] == VD__MODE_LOCAL_SIZE_ID;
+        bool literal = op == VD__OP_EXECUTION_MODE && w[2] == VD__MODE_LOCAL_SIZE,
+             by_id = op == VD__OP_EXECUTION_MODE_ID && w[2] == VD__MODE_LOCAL_SIZE_ID;
         if ((!literal && !by_id) || w[1] != function) continue;
-        if (vd__spv_length(s, at) < 6) return vd__spv_bad(at, "a local size of %u words", (unsigned)vd__spv_length(s, at));
+        if (vd__spv_length(s, at) < 6)
+            return vd__spv_bad(at, "a local size of %u words", (unsigned)vd__spv_length(s, at));
         for (int i = 0; i < 3; i++) {
             if (literal) size[i] = w[3 + i];
             else if (!vd__spv_constant(s, w[3 + i], &size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose part %d, id %u, is not a literal constant", i, (unsigned)w[3 + i]);
+                return vd__fail(VD_ERROR_UNSUPPORTED,
+                                "the SPIR-V has a local size whose part %d, id %u, is not a literal constant", i,
+                                (unsigned)w[3 + i]);
         }
         if (by_id) s->size_by_id = at;
         found = true;
     }
     for (uint32_t id = 1; id < s->bound; id++) {
         uint32_t op = vd__spv_definition(s, id), at = s->ids[id].at;
-        if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE) || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE)) continue;
+        if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE)
+            || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE))
+            continue;
         for (uint32_t i = 0; i < 3; i++)
             if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize, id %u, that is not made of three literal constants", (unsigned)id);
+                return vd__fail(VD_ERROR_UNSUPPORTED,
+                                "the SPIR-V has a WorkgroupSize, id %u, that is not made of three literal constants",
+                                (unsigned)id);
         found = true;
     }
     return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
 }
 
 /* The number that decorates a member of a struct, or its name's word with op OpMemberName. */
-static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, uint32_t op, uint32_t decoration, uint32_t *out) {
+static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, uint32_t op, uint32_t decoration,
+                           uint32_t *out) {
     for (uint32_t at = s->members; at && at < s->members_end; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
         if (vd__spv_op(s, at) != op || w[1] != type || w[2] != member) continue;
@@ -8978,9 +9269,10 @@ static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) {
     return word && *name ? name : NULL;
 }
 
-/* Bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride bytes. 0 without a MatrixStride. Sets `type` to the
-   matrix's own if it is stored in columns without padding, as our matrices are. */
-static uint32_t vd__spv_matrix_size(const vd__reader *s, uint32_t structure, uint32_t member, uint32_t id, vd_type *type) {
+/* Bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride bytes. 0 without
+   a MatrixStride. Sets `type` to the matrix's own if it is stored in columns without padding, as our matrices are. */
+static uint32_t vd__spv_matrix_size(const vd__reader *s, uint32_t structure, uint32_t member, uint32_t id,
+                                    vd_type *type) {
     const uint32_t *w = s->words + s->ids[id].at;
     vd_type column = s->ids[w[2]].type;
     uint32_t columns = w[3], rows = s->words[s->ids[w[2]].at + 3], stride = 0, unused;
@@ -8990,8 +9282,10 @@ static uint32_t vd__spv_matrix_size(const vd__reader *s, uint32_t structure, uin
     return vd__spv_saturate((uint64_t)stride * (by_rows ? rows : columns));
 }
 
-/* Bytes of a struct's member by its explicit layout, 0 where it has none that we read; its type where it has a number. */
-static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uint32_t member, int depth, vd_type *type) {
+/* Bytes of a struct's member by its explicit layout, 0 where it has none that we read; its type where it has a number.
+   */
+static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uint32_t member, int depth,
+                                    vd_type *type) {
     uint32_t id = s->words[s->ids[structure].at + 2 + member], op = vd__spv_definition(s, id), n = 0, offset = 0;
     const vd__spv_id *of = &s->ids[id];
     const uint32_t *w = s->words + of->at;
@@ -8999,10 +9293,14 @@ static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uin
     if (of->type || op == VD__OP_TYPE_POINTER) return of->size;
     if (op == VD__OP_TYPE_MATRIX) return vd__spv_matrix_size(s, structure, member, id, type);
     if (op == VD__OP_TYPE_ARRAY) return vd__spv_constant(s, w[3], &n) ? vd__spv_saturate((uint64_t)n * of->stride) : 0;
-    if (depth > 4 || op != VD__OP_TYPE_STRUCT || vd__spv_length(s, of->at) < 3 || vd__spv_length(s, of->at) > VD_MAX_ARGS) return 0;
+    if (depth > 4 || op != VD__OP_TYPE_STRUCT || vd__spv_length(s, of->at) < 3
+        || vd__spv_length(s, of->at) > VD_MAX_ARGS)
+        return 0;
     uint32_t last = vd__spv_length(s, of->at) - 3, size = vd__spv_member_size(s, id, last, depth + 1, type);
     *type = VD_BYTES;
-    return size && vd__spv_member(s, id, last, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset) ? vd__spv_saturate((uint64_t)offset + size) : 0;
+    return size && vd__spv_member(s, id, last, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset)
+               ? vd__spv_saturate((uint64_t)offset + size)
+               : 0;
 }
 
 static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *name) {
@@ -9018,11 +9316,14 @@ static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *nam
     return a;
 }
 
-/* Element type of a storage block, a struct that ends in an array without length, and the access that its decorations leave. */
+/* Element type of a storage block, a struct that ends in an array without length, and the access that its decorations
+   leave. */
 static void vd__spv_block(const vd__reader *s, uint32_t type, uint32_t variable_flags, vd_arg_info *a) {
     const uint32_t *w = s->words + s->ids[type].at;
-    uint32_t members = vd__spv_definition(s, type) == VD__OP_TYPE_STRUCT ? vd__spv_length(s, s->ids[type].at) - 2 : 0, unused = 0;
-    bool readable = !(variable_flags & VD__ID_NON_READABLE), writable = !(variable_flags & VD__ID_NON_WRITABLE), some_read = false, some_written = false;
+    uint32_t members = vd__spv_definition(s, type) == VD__OP_TYPE_STRUCT ? vd__spv_length(s, s->ids[type].at) - 2 : 0,
+             unused = 0;
+    bool readable = !(variable_flags & VD__ID_NON_READABLE), writable = !(variable_flags & VD__ID_NON_WRITABLE),
+         some_read = false, some_written = false;
     for (uint32_t i = 0; i < members && i < VD_MAX_ARGS; i++) {
         some_written |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_WRITABLE, &unused);
         some_read |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_READABLE, &unused);
@@ -9040,23 +9341,27 @@ static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uin
     const char *name = vd__spv_name_at(s, v->name);
     uint32_t member = 0, op = vd__spv_definition(s, type);
     if (storage == VD__CLASS_UNIFORM_CONSTANT)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
     if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
     if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "a buffer whose type %u is no struct", (unsigned)type);
     if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
     if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
     if (v->set)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "", (unsigned)v->set);
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "",
+                        (unsigned)v->set);
     if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
     if (!name) name = vd__spv_name_at(s, s->ids[type].name);
     for (uint32_t i = 0; i < s->out->arg_count; i++)
-        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].place == v->binding)
+        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].location == v->binding)
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers at binding %u", (unsigned)v->binding);
     vd_arg_info *a = vd__spv_arg(s, VD_ARG_BINDING, name);
     if (!a) return VD_ERROR_UNSUPPORTED;
-    a->place = v->binding;
+    a->location = v->binding;
     s->ids[id].args = (uint64_t)1 << (a - s->out->args);
     vd__spv_block(s, type, v->flags, a);
     return VD_OK;
@@ -9069,15 +9374,20 @@ static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, 
     uint32_t size = vd__spv_member_size(s, type, i, 0, &value);
     bool placed = i < VD_MAX_ARGS && vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset);
     if (i < VD_MAX_ARGS) vd__spv_member(s, type, i, VD__OP_MEMBER_NAME, 0, &name);
-    vd_arg_info *a = vd__spv_arg(s, op == VD__OP_TYPE_POINTER ? VD_ARG_ADDRESS : VD_ARG_VALUE, vd__spv_name_at(s, name));
+    vd_arg_info *a = vd__spv_arg(s, op == VD__OP_TYPE_POINTER ? VD_ARG_ADDRESS : VD_ARG_VALUE,
+                                 vd__spv_name_at(s, name));
     if (!a) return VD_ERROR_UNSUPPORTED;
     if (!placed || !size)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has push-constant member %u '%s' without %s", (unsigned)i, a->name ? a->name : "",
-                        !placed ? "an Offset" : op == VD__OP_TYPE_MATRIX ? "a MatrixStride" : "an explicit layout that can be read");
-    if (offset > VD_VALUE_BYTES || size > VD_VALUE_BYTES - offset)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d", (unsigned)size,
-                        (unsigned)offset, VD_VALUE_BYTES);
-    a->place = offset;
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has push-constant member %u '%s' without %s", (unsigned)i,
+                        a->name ? a->name : "",
+                        !placed                    ? "an Offset"
+                        : op == VD__OP_TYPE_MATRIX ? "a MatrixStride"
+                                                   : "an explicit layout that can be read");
+    if (offset > VD_MAX_ARGUMENT_BYTES || size > VD_MAX_ARGUMENT_BYTES - offset)
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d",
+                        (unsigned)size, (unsigned)offset, VD_MAX_ARGUMENT_BYTES);
+    a->location = offset;
     a->size = size;
     if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
     if (op != VD__OP_TYPE_POINTER) {
@@ -9092,7 +9402,8 @@ static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, 
 }
 
 static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
-    if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT) return vd__spv_bad(at, "a push-constant block whose type %u is no struct", (unsigned)type);
+    if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT)
+        return vd__spv_bad(at, "a push-constant block whose type %u is no struct", (unsigned)type);
     if (s->push) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks");
     s->push = s->words[at + 2];
     s->push_arg = s->out->arg_count;
@@ -9111,7 +9422,7 @@ static void vd__spv_order(vd__reflection *out) {
         for (; at; at--) {
             const vd_arg_info *before = &out->args[at - 1];
             bool bound = a.kind == VD_ARG_BINDING, before_bound = before->kind == VD_ARG_BINDING;
-            if (bound == before_bound ? before->place <= a.place : before_bound) break;
+            if (bound == before_bound ? before->location <= a.location : before_bound) break;
             out->args[at] = *before;
         }
         out->args[at] = a;
@@ -9123,23 +9434,27 @@ static void vd__spv_order(vd__reflection *out) {
     }
 }
 
-/* Variables outside functions: shared memory, and arguments where they are wanted. With several entry points those that the chosen one uses. */
+/* Variables outside functions: shared memory, and arguments where they are wanted. With several entry points those that
+   the chosen one uses. */
 static vd_result vd__spv_variables(vd__reader *s, bool args) {
     uint64_t shared = 0;
     for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
         const uint32_t *w = s->words + at;
-        if (vd__spv_op(s, at) != VD__OP_VARIABLE || (s->all_entries > 1 && !(s->ids[w[2]].flags & VD__ID_USED))) continue;
+        if (vd__spv_op(s, at) != VD__OP_VARIABLE || (s->all_entries > 1 && !(s->ids[w[2]].flags & VD__ID_USED)))
+            continue;
         if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
             return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
         uint32_t type = s->words[s->ids[w[1]].at + 3];
         if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
         vd_result r = VD_OK;
-        if (w[3] == VD__CLASS_WORKGROUP) { /* as the limit of the device counts (Vulkan, limits of the Workgroup storage class) */
+        /* as the limit of the device counts (Vulkan, limits of the Workgroup storage class) */
+        if (w[3] == VD__CLASS_WORKGROUP) {
             uint32_t align = s->ids[type].align;
             shared = vd__spv_saturate(vd__spv_aligned(shared, align) + vd__spv_aligned(s->ids[type].size, align));
         }
         if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
-        if (args && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
+        if (args
+            && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
             r = vd__spv_resource(s, w[2], type, w[3]);
         if (r) return r;
     }
@@ -9152,21 +9467,32 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
    initialisers of variables outside of functions, without regard to the order of instructions, until nothing changes.
    A physical pointer that was made of an integer or loaded from a buffer may point to every argument. */
 
-/* The operands of instructions that may be pointers: words from `from` on, `count` of them or 0 for all up to the end; what is done through the first one, and
-   whether the result is a pointer to where they point. */
-static const struct { uint16_t first, last; uint8_t from, count, access; bool flows; } vd__spv_pointers[] = {
-    { VD__OP_EXT_INST, VD__OP_EXT_INST, 5, 0, 0, false }, { VD__OP_FUNCTION_CALL, VD__OP_FUNCTION_CALL, 4, 0, 0, false },
+/* The operands of instructions that may be pointers: words from `from` on, `count` of them or 0 for all up to the end;
+   what is done through the first one, and whether the result is a pointer to where they point. */
+static const struct { uint16_t first, last; uint8_t from, count, access; bool flows;
+} vd__spv_pointers[] = {
+    { VD__OP_EXT_INST, VD__OP_EXT_INST, 5, 0, 0, false },
+    { VD__OP_FUNCTION_CALL, VD__OP_FUNCTION_CALL, 4, 0, 0, false },
     { VD__OP_VARIABLE, VD__OP_VARIABLE, 4, 1, 0, true },
-    { VD__OP_LOAD, VD__OP_LOAD, 3, 1, VD_READ, false }, { VD__OP_STORE, VD__OP_STORE, 1, 2, VD_WRITE, false },
-    { VD__OP_COPY_MEMORY, VD__OP_COPY_MEMORY, 1, 2, VD_WRITE, false }, { VD__OP_ACCESS_CHAIN, 67, 3, 1, 0, true }, /* OpPtrAccessChain */
-    { 68, 68, 3, 1, 0, false },                         /* OpArrayLength */
-    { 80, 80, 3, 0, 0, true }, { 81, 81, 3, 1, 0, true }, { 82, 82, 3, 2, 0, true }, { 83, 83, 3, 1, 0, true }, /* OpComposite…, OpCopyObject */
-    { 117, VD__OP_BITCAST, 3, 1, 0, false },            /* OpConvertPtrToU, OpConvertUToPtr */
-    { 169, 169, 4, 2, 0, true },                        /* OpSelect */
-    { 227, 227, 3, 1, VD_READ, false }, { 228, 228, 1, 1, VD_WRITE, false }, { 229, 242, 3, 1, VD_READ_WRITE, false }, /* OpAtomic… */
-    { 245, 245, 3, 0, 0, true }, { VD__OP_RETURN_VALUE, VD__OP_RETURN_VALUE, 1, 1, 0, false }, /* OpPhi */
-    { 400, 400, 3, 1, 0, true }, { 401, 403, 3, 2, 0, false }, /* OpCopyLogical, OpPtrEqual … OpPtrDiff */
-    { 6035, 6035, 3, 1, VD_READ_WRITE, false }          /* OpAtomicFAddEXT */
+    { VD__OP_LOAD, VD__OP_LOAD, 3, 1, VD_READ, false },
+    { VD__OP_STORE, VD__OP_STORE, 1, 2, VD_WRITE, false },
+    { VD__OP_COPY_MEMORY, VD__OP_COPY_MEMORY, 1, 2, VD_WRITE, false },
+    { VD__OP_ACCESS_CHAIN, 67, 3, 1, 0, true }, /* OpPtrAccessChain */
+    { 68, 68, 3, 1, 0, false }, /* OpArrayLength */
+    { 80, 80, 3, 0, 0, true },
+    { 81, 81, 3, 1, 0, true },
+    { 82, 82, 3, 2, 0, true },
+    { 83, 83, 3, 1, 0, true }, /* OpComposite…, OpCopyObject */
+    { 117, VD__OP_BITCAST, 3, 1, 0, false }, /* OpConvertPtrToU, OpConvertUToPtr */
+    { 169, 169, 4, 2, 0, true }, /* OpSelect */
+    { 227, 227, 3, 1, VD_READ, false },
+    { 228, 228, 1, 1, VD_WRITE, false },
+    { 229, 242, 3, 1, VD_READ_WRITE, false }, /* OpAtomic… */
+    { 245, 245, 3, 0, 0, true },
+    { VD__OP_RETURN_VALUE, VD__OP_RETURN_VALUE, 1, 1, 0, false }, /* OpPhi */
+    { 400, 400, 3, 1, 0, true },
+    { 401, 403, 3, 2, 0, false }, /* OpCopyLogical, OpPtrEqual … OpPtrDiff */
+    { 6035, 6035, 3, 1, VD_READ_WRITE, false } /* OpAtomicFAddEXT */
 };
 
 typedef struct vd__spv_flow {
@@ -9193,7 +9519,8 @@ static int vd__spv_operands(const vd__reader *s, uint32_t at, uint32_t *from, ui
 /* The storage class of what an id points to, UINT32_MAX where it is no pointer. */
 static uint32_t vd__spv_class(const vd__reader *s, uint32_t id) {
     uint32_t at = id < s->bound ? s->ids[id].at : 0;
-    if (!at || vd__spv_length(s, at) < 2 || vd__spv_definition(s, s->words[at + 1]) != VD__OP_TYPE_POINTER) return UINT32_MAX;
+    if (!at || vd__spv_length(s, at) < 2 || vd__spv_definition(s, s->words[at + 1]) != VD__OP_TYPE_POINTER)
+        return UINT32_MAX;
     return s->words[s->ids[s->words[at + 1]].at + 2];
 }
 
@@ -9210,10 +9537,12 @@ static void vd__spv_add(vd__spv_flow *f, uint32_t id, uint64_t args) {
     f->changed = true;
 }
 
-/* Two names of the same pointer. What is stored through a pointer to memory that is no buffer becomes known at its origin too. */
+/* Two names of the same pointer. What is stored through a pointer to memory that is no buffer becomes known at its
+   origin too. */
 static void vd__spv_same(vd__spv_flow *f, uint32_t to, uint32_t from) {
     vd__spv_add(f, to, vd__spv_args(f->s, from));
-    if (from != f->s->push && vd__spv_class(f->s, from) != UINT32_MAX && !vd__spv_in_buffer(f->s, from)) vd__spv_add(f, from, vd__spv_args(f->s, to));
+    if (from != f->s->push && vd__spv_class(f->s, from) != UINT32_MAX && !vd__spv_in_buffer(f->s, from))
+        vd__spv_add(f, from, vd__spv_args(f->s, to));
 }
 
 static void vd__spv_touch(vd__spv_flow *f, uint32_t id, uint32_t access) {
@@ -9223,7 +9552,9 @@ static void vd__spv_touch(vd__spv_flow *f, uint32_t id, uint32_t access) {
 }
 
 /* Where pointers may point that are loaded through an id. */
-static uint64_t vd__spv_loaded(const vd__spv_flow *f, uint32_t id) { return vd__spv_in_buffer(f->s, id) ? f->all : vd__spv_args(f->s, id); }
+static uint64_t vd__spv_loaded(const vd__spv_flow *f, uint32_t id) {
+    return vd__spv_in_buffer(f->s, id) ? f->all : vd__spv_args(f->s, id);
+}
 
 /* A pointer to a member of the push constants: that member's buffer is what is loaded through it. */
 static void vd__spv_push_chain(vd__spv_flow *f, const uint32_t *w) {
@@ -9232,7 +9563,8 @@ static void vd__spv_push_chain(vd__spv_flow *f, const uint32_t *w) {
     i = f->s->push_arg + member;
     if (!known || i >= f->s->out->arg_count) vd__spv_add(f, w[2], f->all);
     else if (f->s->out->args[i].kind == VD_ARG_ADDRESS) vd__spv_add(f, w[2], (uint64_t)1 << i);
-    else if (f->s->out->args[i].type == VD_BYTES) vd__spv_add(f, w[2], f->all); /* a struct or an array, which may hold addresses */
+    /* a struct or an array, which may hold addresses */
+    else if (f->s->out->args[i].type == VD_BYTES) vd__spv_add(f, w[2], f->all);
 }
 
 /* Arguments go to parameters, what is returned to the result. */
@@ -9241,7 +9573,8 @@ static void vd__spv_call(vd__spv_flow *f, uint32_t call) {
     const uint32_t *w = s->words + call;
     if (vd__spv_definition(s, w[3]) != VD__OP_FUNCTION) return;
     uint32_t at = s->ids[w[3]].at + vd__spv_length(s, s->ids[w[3]].at);
-    for (uint32_t i = 4; i < vd__spv_length(s, call) && vd__spv_op(s, at) == VD__OP_FUNCTION_PARAMETER; i++, at += vd__spv_length(s, at))
+    for (uint32_t i = 4; i < vd__spv_length(s, call) && vd__spv_op(s, at) == VD__OP_FUNCTION_PARAMETER;
+         i++, at += vd__spv_length(s, at))
         vd__spv_same(f, s->words[at + 2], w[i]);
     vd__spv_add(f, w[2], s->ids[w[3]].args);
 }
@@ -9253,7 +9586,8 @@ static void vd__spv_follow(vd__spv_flow *f, uint32_t at) {
     int entry = vd__spv_operands(s, at, &from, &end);
     if (entry < 0) return;
     if (vd__spv_pointers[entry].access) vd__spv_touch(f, w[from], vd__spv_pointers[entry].access);
-    if (op >= VD__OP_ACCESS_CHAIN && op <= VD__OP_IN_BOUNDS_ACCESS_CHAIN && s->push && w[3] == s->push) vd__spv_push_chain(f, w);
+    if (op >= VD__OP_ACCESS_CHAIN && op <= VD__OP_IN_BOUNDS_ACCESS_CHAIN && s->push && w[3] == s->push)
+        vd__spv_push_chain(f, w);
     else if (vd__spv_pointers[entry].flows)
         for (uint32_t i = from; i < end; i++) vd__spv_same(f, w[2], w[i]);
     switch (op) {
@@ -9268,7 +9602,8 @@ static void vd__spv_follow(vd__spv_flow *f, uint32_t at) {
         if (!vd__spv_in_buffer(s, w[1])) vd__spv_add(f, w[1], vd__spv_loaded(f, w[2]));
         break;
     case VD__OP_CONVERT_U_TO_PTR: case VD__OP_BITCAST:
-        if (vd__spv_class(s, w[2]) != UINT32_MAX) vd__spv_add(f, w[2], vd__spv_class(s, w[3]) == UINT32_MAX ? f->all : vd__spv_args(s, w[3]));
+        if (vd__spv_class(s, w[2]) != UINT32_MAX)
+            vd__spv_add(f, w[2], vd__spv_class(s, w[3]) == UINT32_MAX ? f->all : vd__spv_args(s, w[3]));
         break;
     case VD__OP_RETURN_VALUE: vd__spv_add(f, f->function, vd__spv_args(s, w[1])); break;
     default: break;
@@ -9336,7 +9671,8 @@ static void vd__spv_access(vd__reader *s) {
     if (!vd__spv_rounds(&f, vd__spv_follow)) f.read = f.written = f.all;
     for (uint32_t i = 0; i < out->arg_count; i++) {
         if (out->args[i].kind == VD_ARG_VALUE) continue;
-        out->args[i].access &= (f.read >> i & 1u ? (uint32_t)VD_READ : 0u) | (f.written >> i & 1u ? (uint32_t)VD_WRITE : 0u);
+        out->args[i].access &= (f.read >> i & 1u ? (uint32_t)VD_READ : 0u)
+                               | (f.written >> i & 1u ? (uint32_t)VD_WRITE : 0u);
         if (!out->args[i].access) out->args[i].access = VD_READ;
     }
 }
@@ -9347,15 +9683,18 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
     uint32_t first;
     if (!desc->code) return vd__fail(VD_ERROR_INVALID, "the code is NULL");
     if (desc->code_size % 4 || desc->code_size < 20 || desc->code_size > UINT32_MAX)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes; a module is a multiple of 4 and at least 20", VD__U(desc->code_size));
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes; a module is a multiple of 4 and at least 20",
+                        VD__U(desc->code_size));
     memcpy(&first, desc->code, 4);
-    if (first != magic && first != swapped) return vd__fail(VD_ERROR_COMPILE, "the code is no SPIR-V: it begins with 0x%08x", (unsigned)first);
+    if (first != magic && first != swapped)
+        return vd__fail(VD_ERROR_COMPILE, "the code is no SPIR-V: it begins with 0x%08x", (unsigned)first);
     out->words = (const uint32_t *)desc->code;
     if (first == magic && (uintptr_t)desc->code % 4 == 0) return VD_OK;
     out->owned = (uint32_t *)vd__alloc(&ctx->host.allocator, desc->code_size);
     if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
     memcpy(out->owned, desc->code, desc->code_size);
-    for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++) out->owned[i] = __builtin_bswap32(out->owned[i]);
+    for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++)
+        out->owned[i] = __builtin_bswap32(out->owned[i]);
     out->words = out->owned;
     return VD_OK;
 }
@@ -9380,18 +9719,21 @@ static vd_result vd__spv_header(const vd__reader *s) {
     uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
     if (version & 0xFF0000FFu || major != 1 || minor > 6)
         return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
-    if (!s->bound || s->bound > 1u << 22) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound, 1u << 22);
-    for (uint32_t i = 0; i < s->ctx->machine_count; i++) {
-        const vd_device_info *info = &s->ctx->machines[i].device.info;
+    if (!s->bound || s->bound > 1u << 22)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound,
+                        1u << 22);
+    for (uint32_t i = 0; i < s->ctx->device_count; i++) {
+        const vd_device_info *info = &s->ctx->devices[i].device.info;
         if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor, info->name,
-                            (unsigned)info->api_version[1]);
+            return vd__fail(VD_ERROR_UNSUPPORTED,
+                            "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
+                            info->name, (unsigned)info->api_version[1]);
     }
     return VD_OK;
 }
 
 static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
-    bool args = !desc->args && !desc->arg_count && !desc->hidden_count && !desc->value_bytes;
+    bool args = !desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes;
     vd_result r = vd__spv_header(s);
     if (r) return r;
     s->ids = (vd__spv_id *)vd__alloc_zeroed(&s->ctx->host.allocator, s->bound * sizeof *s->ids);
@@ -9464,23 +9806,23 @@ static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char
     return b;
 }
 
-static VD__COLD void vd__unpin_dead(vd_context *ctx, vd__slot *slot);
+static VD__COLD void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot);
 
 /* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
-static inline void vd__unpin(vd_context *ctx, vd__slot *slot) {
+static inline void vd__slot_unpin(vd_context *ctx, vd__slot *slot) {
     if (__atomic_sub_fetch(&slot->pins, 1, __ATOMIC_SEQ_CST) == 0 && VD__UNLIKELY(!vd__slot_is_live(slot)))
-        vd__unpin_dead(ctx, slot);
+        vd__slot_unpin_dead(ctx, slot);
 }
 
 /* Finds an object and pins it. Returns NULL if the handle is invalid. */
 static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_find(pool, id);
     if (!slot || vd__slot_pin(slot, id)) return slot;
-    vd__unpin(ctx, slot);
+    vd__slot_unpin(ctx, slot);
     return NULL;
 }
 
-/* Finds and pins a buffer: it stays allocated until vd__unpin. Returns NULL and sets the error if the handle is
+/* Finds and pins a buffer: it stays allocated until vd__slot_unpin. Returns NULL and sets the error if the handle is
    invalid. */
 static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
@@ -9491,7 +9833,7 @@ static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char 
 }
 
 static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
-    if (b) vd__unpin(ctx, &b->slot);
+    if (b) vd__slot_unpin(ctx, &b->slot);
 }
 
 static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
@@ -9508,36 +9850,37 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
 
 /* Enters a user callback: pushes a frame onto the thread's list. `alone`: the callback runs while a lock is held or
    a command is half recorded, so most calls are forbidden in it. */
-static VD__COLD void vd__visit_begin(vd__visit *v, vd_context *ctx, const char *call, const char *what, bool alone) {
+static VD__COLD void vd__callback_begin(vd__callback_frame *v, vd_context *ctx, const char *call, const char *what,
+                                        bool alone) {
     v->ctx = ctx;
     v->call = call;
     v->what = what;
-    v->alone = alone;
-    v->outer = vd__visits;
-    vd__visits = v;
-    if (alone) vd__add32(&ctx->state, VD__LENT);
+    v->exclusive = alone;
+    v->outer = vd__callback_frames;
+    vd__callback_frames = v;
+    if (alone) vd__atomic_add32(&ctx->state, VD__IN_EXCLUSIVE_CALLBACK);
 }
 
-static VD__COLD void vd__visit_end(const vd__visit *v) {
-    vd__visits = v->outer;
-    if (v->alone) vd__add32(&v->ctx->state, 0u - VD__LENT);
+static VD__COLD void vd__callback_end(const vd__callback_frame *v) {
+    vd__callback_frames = v->outer;
+    if (v->exclusive) vd__atomic_add32(&v->ctx->state, 0u - VD__IN_EXCLUSIVE_CALLBACK);
 }
 
 /* Fails if `call` is not allowed now: this thread is in a callback of the context that holds a lock (any_callback:
    in any callback of the context), or the context is being destroyed. */
 static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any_callback) {
-    const vd__visit *v = vd__visits;
-    while (v && (v->ctx != ctx || !(v->alone || any_callback))) v = v->outer;
+    const vd__callback_frame *v = vd__callback_frames;
+    while (v && (v->ctx != ctx || !(v->exclusive || any_callback))) v = v->outer;
     if (v)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "it is called from within the `%s` of %s, which may not "
                              "call it", v->what, v->call);
-    return vd__load32(&ctx->state) & VD__CLOSING ? vd__fail_call(VD_ERROR_INVALID, call, NULL,
+    return vd__atomic_load32(&ctx->state) & VD__CLOSING ? vd__fail_call(VD_ERROR_INVALID, call, NULL,
                                                                  "the context is being destroyed") : VD_OK;
 }
 
 /* Returns whether this thread is in a callback of the context. */
 static bool vd__callback_is_running(const vd_context *ctx) {
-    const vd__visit *v = vd__visits;
+    const vd__callback_frame *v = vd__callback_frames;
     while (v && v->ctx != ctx) v = v->outer;
     return v != NULL;
 }
@@ -9545,22 +9888,22 @@ static bool vd__callback_is_running(const vd_context *ctx) {
 /* Completes the error of a user callback. If the callback failed without setting an error, sets one; if it set an
    error with the same result, keeps that. If it succeeded and set no error, restores `before`, the result code of
    the error that was set before the callback. */
-static VD__COLD vd_result vd__visit_result(const char *call, const char *object, const char *what, vd_result r,
+static VD__COLD vd_result vd__callback_result(const char *call, const char *object, const char *what, vd_result r,
                                            vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
     return vd__fail_call(r, call, object, "`%s` gave %s", what, vd_result_name(r));
 }
 
-static inline bool vd__context_lost(const vd_context *ctx) { return (vd__load32(&ctx->state) & VD__LOST) != 0; }
+static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
 
 /* Fails if the context is NULL, its device is lost, or this thread may not use it now. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
-    if (VD__LIKELY(!vd__load32(&ctx->state))) return VD_OK;
+    if (VD__LIKELY(!vd__atomic_load32(&ctx->state))) return VD_OK;
     if (vd__context_lost(ctx))
         return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "the device '%s' was lost earlier",
-                             ctx->machines->device.info.name);
+                             ctx->devices->device.info.name);
     return vd__callback_check(ctx, call, false);
 }
 
@@ -9578,7 +9921,7 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
 }
 
 /* Returns the storage of a buffer on a device. Returns NULL and sets the error if the buffer is not on that device. */
-static vd__storage *vd__buffer_on(const vd__buffer *b, const vd__machine *dev, const char *call) {
+static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const char *call) {
     vd__storage *s = b->storage + dev->index;
     if (s->memory.serial) return s;
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' does not live on device %u (its devices are 0x%x)",
@@ -9591,7 +9934,7 @@ static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const cha
                                 uint64_t offset, uint64_t size, vd__span *out) {
     vd_result r = vd__range_check(b, call, what, offset, &size);
     if (r) return r;
-    out->storage = vd__buffer_on(b, l->queue->machine, call);
+    out->storage = vd__buffer_storage_on(b, l->queue->context_device, call);
     if (!out->storage) return VD_ERROR_INVALID;
     out->offset = b->offset + offset;
     out->size = size;
@@ -9612,7 +9955,7 @@ static uint64_t vd__region_extent(const vd__region *g) { return g->rows ? (g->ro
 static uint64_t vd__region_bytes(const vd__region *g) { return g->rows * g->row; }
 
 /* Returns a contiguous region: one row. */
-static vd__region vd__region_of(uint64_t offset, uint64_t size) {
+static vd__region vd__region_contiguous(uint64_t offset, uint64_t size) {
     vd__region g = { 0, 0, 1, 0, 0 };
     g.offset = offset;
     g.row = g.pitch = g.host_pitch = size;
@@ -9648,7 +9991,7 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
     if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu takes %llu rows past the end of all memory",
                              host_what, VD__U(g->host_pitch), VD__U(g->rows));
-    if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_of(g->offset, vd__region_bytes(g));
+    if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_contiguous(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
 
@@ -9693,10 +10036,10 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
         "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
         "external memory by file descriptor", "exportable memory"
     };
-    if (dev->shares >> sharing & 1u) return VD_OK;
+    if (dev->sharing_mask >> sharing & 1u) return VD_OK;
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%s, which device '%s' of backend %s does not "
                          "%s%s", what[sharing], dev->info.name, dev->driver->backend->name,
-                         sharing == VD__SHARE_OUT ? "have" : "take",
+                         sharing == VD__SHARE_EXPORT ? "have" : "take",
                          dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
@@ -9724,8 +10067,8 @@ static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
 
 /* Checks the fields of the desc that import or export memory. */
 static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
-    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
-    const vd__device *dev = &ctx->machines[vd__lowest(mask)].device;
+    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
+    const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no import of kind %d",
@@ -9738,7 +10081,7 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx is memory of one device, the "
                              "devices are 0x%x", desc->address ? "address" : desc->external ? "external" : "exportable",
                              VD__U(desc->address), (unsigned)mask);
-    if (!imports) return vd__sharing_possible(dev, name, VD__SHARE_OUT);
+    if (!imports) return vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
     if (desc->exportable || (desc->address && desc->external))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "memory of the caller's (address or external) "
                              "%s", desc->exportable ? "is not exportable" : "comes as both address and external");
@@ -9765,24 +10108,24 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4],
                                   uint64_t *size) {
     const char *name = desc->name ? desc->name : "";
-    uint32_t all = (1u << ctx->machine_count) - 1;
+    uint32_t all = (1u << ctx->device_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no memory of kind %d",
                              (int)desc->memory);
     if (desc->devices & ~all)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "devices 0x%x, the context has %u devices "
-                             "(0x%x)", (unsigned)desc->devices, (unsigned)ctx->machine_count, (unsigned)all);
+                             "(0x%x)", (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
     if (!r) r = vd__sharing_check(ctx, desc, name, *size);
-    for (uint32_t i = 0; i < ctx->machine_count && !r; i++) {
-        const vd_device_info *info = &ctx->machines[i].device.info;
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
+        const vd_device_info *info = &ctx->devices[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
         if (*size > info->limits.max_buffer_bytes)
             r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%llu bytes are more than '%s' allows in "
                               "one buffer (max_buffer_bytes %llu)", VD__U(*size), info->name,
                               VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
-            r = vd__fail_by_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
+            r = vd__fail_add_out_of_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
                                                  "%llu bytes are more than '%s' has (device_memory %llu)", VD__U(*size),
                                                  info->name, VD__U(info->device_memory)));
     }
@@ -9866,7 +10209,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
 /* Fails if the device lacks one of the features in `bits`. The message names the first one. */
 static vd_result vd__features_check(const vd__device *dev, const char *name, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
-    if (dev->by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
+    if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", name, "needs feature %s, which '%s' does not have%s",
                          vd_feature_name(missing & (~missing + 1)), dev->info.name,
@@ -9915,9 +10258,9 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
                              "which is no power of two", i, name, (unsigned)a->align);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
-            if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].place == a->place)
+            if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].location == a->location)
                 return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
-                                     "binding %u", j, i, (unsigned)a->place);
+                                     "binding %u", j, i, (unsigned)a->location);
         return VD_OK;
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
@@ -9925,30 +10268,30 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has %u bytes in the "
                              "block of values, %s wants %u", i, name, (unsigned)a->size,
                              a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
-    if (a->place > desc->value_bytes || size > desc->value_bytes - a->place)
+    if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' ends at byte %llu of "
-                             "a block of values of %u bytes", i, name, VD__U(a->place) + size,
-                             (unsigned)desc->value_bytes);
+                             "a block of values of %u bytes", i, name, VD__U(a->location) + size,
+                             (unsigned)desc->argument_bytes);
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
 /* Checks implicit argument i of a kernel desc. */
 static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
-    const vd_hidden_info *h = &desc->hidden[i];
-    bool of_arg = h->kind == VD_HIDDEN_LENGTH || h->kind == VD_HIDDEN_SHAPE;
-    bool ok = h->kind > VD_HIDDEN_NONE && h->kind <= VD_HIDDEN_OUTPUT;
-    bool output = h->kind == VD_HIDDEN_OUTPUT;
+    const vd_implicit_info *h = &desc->implicit[i];
+    bool of_arg = h->kind == VD_IMPLICIT_LENGTH || h->kind == VD_IMPLICIT_SHAPE;
+    bool ok = h->kind > VD_IMPLICIT_NONE && h->kind <= VD_IMPLICIT_OUTPUT;
+    bool output = h->kind == VD_IMPLICIT_OUTPUT;
     if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind == VD_ARG_VALUE
                    || desc->args[h->arg].type != VD_U32))
         ok = false;
     if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE))
         ok = false;
-    if (h->kind != VD_HIDDEN_LENGTH && h->axis >= (h->kind == VD_HIDDEN_SHAPE ? 4u : 3u)) ok = false;
-    if (h->place % 4 || desc->value_bytes < 4 || h->place > desc->value_bytes - 4) ok = false;
+    if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (h->kind == VD_IMPLICIT_SHAPE ? 4u : 3u)) ok = false;
+    if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4) ok = false;
     if (ok) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "hidden value %d (kind %d, argument %u, "
                          "axis %u, place %u) fits neither the arguments nor the block of %u bytes", i, (int)h->kind,
-                         (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->place, (unsigned)desc->value_bytes);
+                         (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->offset, (unsigned)desc->argument_bytes);
 }
 
 /* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
@@ -9994,7 +10337,7 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     out->assertion = strncmp(cursor, "assert:", 7) == 0;
     if (out->assertion) cursor += 6;
     while (*cursor != ':') {
-        vd_type type = out->type_count < VD__FORMAT_TYPES ? vd__format_type(&cursor) : (vd_type)VD_BYTES;
+        vd_type type = out->type_count < VD__MAX_FORMAT_TYPES ? vd__format_type(&cursor) : (vd_type)VD_BYTES;
         if (type == VD_BYTES || (*cursor != ':' && *cursor != ' ')) return false;
         cursor += *cursor == ' ';
         out->types[out->type_count++] = (uint16_t)type;
@@ -10011,19 +10354,19 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     return conversions == out->type_count;
 }
 
-/* Checks the formats of a kernel. Only a kernel with VD_HIDDEN_OUTPUT has any. */
+/* Checks the formats of a kernel. Only a kernel with VD_IMPLICIT_OUTPUT has any. */
 static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     vd__format format;
     int outputs = 0;
-    for (int i = 0; i < desc->hidden_count; i++) outputs += desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
+    for (int i = 0; i < desc->implicit_count; i++) outputs += desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
     if (!outputs) return VD_OK;
     if (outputs > 1)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values of kind "
-                             "VD_HIDDEN_OUTPUT, the limit is 1", outputs);
-    if (desc->format_count < 1 || desc->format_count > VD__FORMATS || !desc->formats)
+                             "VD_IMPLICIT_OUTPUT, the limit is 1", outputs);
+    if (desc->format_count < 1 || desc->format_count > VD__MAX_FORMATS || !desc->formats)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "a kernel that prints has %d formats at "
                              "%s; 1 to %d are possible", desc->format_count, desc->formats ? "an address" : "NULL",
-                             VD__FORMATS);
+                             VD__MAX_FORMATS);
     for (int i = 0; i < desc->format_count; i++)
         if (!desc->formats[i] || !vd__format_read(desc->formats[i], &format))
             return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "format %d '%.100s' is none; one "
@@ -10041,18 +10384,20 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     if (desc->arg_count && !desc->args)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "the arguments are NULL (arg_count is "
                              "%d)", desc->arg_count);
-    if (desc->hidden_count < 0 || (desc->hidden_count && !desc->hidden))
+    if (desc->implicit_count < 0 || (desc->implicit_count && !desc->implicit))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values at address %p",
-                             desc->hidden_count, (const void *)desc->hidden);
-    if (desc->value_bytes > VD_VALUE_BYTES || desc->value_bytes % 4)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "a block of values of %u bytes; it has "
-                             "to be a multiple of 4, the limit is %d", (unsigned)desc->value_bytes, VD_VALUE_BYTES);
+                             desc->implicit_count, (const void *)desc->implicit);
+    if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "a block of values of %u bytes; it has "
+                             "to be a multiple of 4, the limit is %d",
+                             (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
         if (r) return r;
         bindings += desc->args[i].kind == VD_ARG_BINDING;
     }
-    for (int i = 0; i < desc->hidden_count; i++) {
+    for (int i = 0; i < desc->implicit_count; i++) {
         vd_result r = vd__implicit_info_check(desc, i);
         if (r) return r;
     }
@@ -10067,7 +10412,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
 /* Checks a fully resolved kernel desc against every device of the context. */
 static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_desc *desc) {
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < ctx->machine_count && !r; i++) r = vd__kernel_check(&ctx->machines[i].device, desc);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++) r = vd__kernel_check(&ctx->devices[i].device, desc);
     return r;
 }
 
@@ -10076,11 +10421,11 @@ VD__SMALL_END
 /* A dispatch whose arguments are resolved. A list keeps its last one, so that an equal dispatch is not resolved
    again. */
 typedef struct vd__call {
-    const vd__machine *machine;
+    const vd__context_device *context_device;
     vd_list *list;
     /* kernel of the last dispatch; if it and last_threads are equal, only the arguments can differ. 0: resolve
        everything */
-    uint64_t kernel_id;
+    uint64_t last_kernel;
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
@@ -10089,7 +10434,7 @@ typedef struct vd__call {
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
     vd__access accesses[VD_MAX_ARGS];  /* by index among the buffer arguments */
     vd__binding bindings[VD_MAX_ARGS];
-    uint64_t values[VD_VALUE_BYTES / 8];
+    uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
 } vd__call;
 
 /* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
@@ -10123,7 +10468,7 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
         if (c->launch.groups[i] <= limits->max_groups[i]) continue;
-        if (!k->base[i])
+        if (!k->splittable[i])
             return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "%llu groups along axis %d, the "
                                  "device's limit is %u and the kernel cannot be split", VD__U(c->launch.groups[i]), i,
                                  (unsigned)limits->max_groups[i]);
@@ -10162,11 +10507,11 @@ static VD__COLD vd_result vd__call_fail_extent(const vd__kernel *k, const vd_dis
 /* Computes threads and groups of the whole dispatch. */
 static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
-    const vd_limits *limits = &c->machine->device.info.limits;
+    const vd_limits *limits = &c->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_fail_extent(k, desc);
     /* one-dimensional, by far the most common */
-    if (VD__LIKELY(k->flat && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
+    if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         c->threads[0] = (uint32_t)t[0];
         c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
         c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
@@ -10241,16 +10586,16 @@ static VD__COLD vd_result vd__call_fail_buffer(const vd__call *c, vd_context *ct
 
 /* Slow path of vd__call_buffer: checks the type, the device, and the alignment of a view. A buffer or parameter
    without a type matches every type. */
-static VD__APART vd_result vd__call_check_buffer(const vd__call *c, const vd__param *p, int i) {
+static VD__NOINLINE vd_result vd__call_check_buffer(const vd__call *c, const vd__param *p, int i) {
     const vd__buffer *b = c->buffers[i];
     const vd__kernel *k = c->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
-    uint64_t align = (uint64_t)1 << p->align, limit = c->machine->device.info.limits.binding_alignment;
+    uint64_t align = (uint64_t)1 << p->align, limit = c->context_device->device.info.limits.binding_alignment;
     if (p->type != b->type && p->type && b->type) return vd__call_fail_type(k, i, "a buffer of ", b->type);
-    if (!b->storage[c->machine->index].memory.serial)
+    if (!b->storage[c->context_device->index].memory.serial)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' does not live on "
                              "device %u (its devices are 0x%x)", i, k->args[i].name, b->name,
-                             (unsigned)c->machine->index, (unsigned)b->devices);
+                             (unsigned)c->context_device->index, (unsigned)b->devices);
     if (b->offset % align)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is view '%s', which begins at "
                              "byte %llu of its buffer, the kernel wants a multiple of %llu", i, k->args[i].name,
@@ -10267,7 +10612,7 @@ static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
     const vd__buffer *b = c->buffers[i];
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s' is buffer '%s' of "
                          "%llu bytes, by binding the device sees at most %llu", i, c->kernel->args[i].name, b->name,
-                         VD__U(b->size), VD__U(c->machine->device.info.limits.max_binding_bytes));
+                         VD__U(b->size), VD__U(c->context_device->device.info.limits.max_binding_bytes));
 }
 
 /* Stores a value of four or eight bytes into the argument block. Returns nonzero if this changes the block. */
@@ -10294,25 +10639,26 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING))
         return vd__call_fail_buffer(c, ctx, arg, i);
     c->buffers[i] = b;
-    if (VD__UNLIKELY(b->special || p->type != b->type)) {
+    if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
         vd_result r = vd__call_check_buffer(c, p, i);
         if (r) return r;
     }
-    vd__storage *storage = b->storage + c->machine->index;
-    vd__access *access = &c->accesses[p->number];
+    vd__storage *storage = b->storage + c->context_device->index;
+    vd__access *access = &c->accesses[p->buffer_index];
     access->storage = storage;
     access->begin = b->offset;
     access->end = b->offset + b->size;
     access->written = p->written;
     if (p->kind == VD_ARG_ADDRESS) {
-        c->launch.changed |= vd__call_store((uint8_t *)c->values + p->place, storage->memory.address + b->offset, true);
+        c->launch.arguments_changed |= vd__call_store((uint8_t *)c->arguments + p->location,
+                                                      storage->memory.address + b->offset, true);
     } else {
-        vd__binding *binding = &c->bindings[p->order];
+        vd__binding *binding = &c->bindings[p->binding_index];
         binding->memory = &storage->memory;
         binding->offset = b->offset;
         binding->size = b->size; /* exact, because OpArrayLength depends on it */
-        binding->number = p->place;
-        if (VD__UNLIKELY(binding->size > c->machine->device.info.limits.max_binding_bytes))
+        binding->number = p->location;
+        if (VD__UNLIKELY(binding->size > c->context_device->device.info.limits.max_binding_bytes))
             return vd__call_fail_size(c, i);
     }
     uint64_t bit = (uint64_t)1 << (storage->memory.serial & 63u);
@@ -10332,18 +10678,18 @@ static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, in
     if (!arg->from && info->size > 8)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes, which vd_value "
                              "passes from host memory", i, info->name, (unsigned)info->size);
-    memcpy((uint8_t *)c->values + info->place, arg->from ? arg->from : &arg->bits, info->size);
-    c->launch.changed = 1;
+    memcpy((uint8_t *)c->arguments + info->location, arg->from ? arg->from : &arg->bits, info->size);
+    c->launch.arguments_changed = 1;
     return VD_OK;
 }
 
 /* Stores a value argument in the argument block. */
 static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
-    uint8_t *to = (uint8_t *)c->values + p->place;
+    uint8_t *to = (uint8_t *)c->arguments + p->location;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from))
         return vd__call_value_slow(c, arg, i);
-    if (VD__LIKELY(p->size == 4)) c->launch.changed |= vd__call_store(to, arg->bits, false);
-    else if (p->size == 8) c->launch.changed |= vd__call_store(to, arg->bits, true);
+    if (VD__LIKELY(p->size == 4)) c->launch.arguments_changed |= vd__call_store(to, arg->bits, false);
+    else if (p->size == 8) c->launch.arguments_changed |= vd__call_store(to, arg->bits, true);
     else return vd__call_value_slow(c, arg, i);
     return VD_OK;
 }
@@ -10351,27 +10697,27 @@ static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd
 /* Stores the implicit arguments from index `first` on; those that depend on buffers are last. Excludes the group
    base, which differs for each launch. */
 static inline void vd__call_implicit(vd__call *c, int first) {
-    for (int i = first; i < c->kernel->hidden_count; i++) {
-        const vd_hidden_info *implicit = &c->kernel->hidden[i];
+    for (int i = first; i < c->kernel->implicit_count; i++) {
+        const vd_implicit_info *implicit = &c->kernel->implicit[i];
         uint64_t value = 0;
-        if (implicit->kind == VD_HIDDEN_THREADS) value = c->threads[implicit->axis];
-        else if (implicit->kind == VD_HIDDEN_OUTPUT) value = c->kernel->first_format;
-        else if (implicit->kind == VD_HIDDEN_GROUPS) value = c->launch.groups[implicit->axis];
-        else if (implicit->kind == VD_HIDDEN_SHAPE) value = c->buffers[implicit->arg]->shape[implicit->axis];
-        else if (implicit->kind == VD_HIDDEN_LENGTH) {
+        if (implicit->kind == VD_IMPLICIT_THREADS) value = c->threads[implicit->axis];
+        else if (implicit->kind == VD_IMPLICIT_OUTPUT) value = c->kernel->first_format;
+        else if (implicit->kind == VD_IMPLICIT_GROUPS) value = c->launch.groups[implicit->axis];
+        else if (implicit->kind == VD_IMPLICIT_SHAPE) value = c->buffers[implicit->arg]->shape[implicit->axis];
+        else if (implicit->kind == VD_IMPLICIT_LENGTH) {
             const vd__buffer *b = c->buffers[implicit->arg];
             vd_type type = c->kernel->args[implicit->arg].type;
             uint32_t element = vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
-        c->launch.changed |= vd__call_store((uint8_t *)c->values + implicit->place,
+        c->launch.arguments_changed |= vd__call_store((uint8_t *)c->arguments + implicit->offset,
                                             value > UINT32_MAX ? UINT32_MAX : value, false);
     }
 }
 
 /* Resolves kernel and extent of a dispatch. Invalidates kernel_id until the arguments are resolved too. */
 static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    c->kernel_id = 0;
+    c->last_kernel = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     if (!k) return VD_ERROR_INVALID;
     c->kernel = k;
@@ -10380,11 +10726,11 @@ static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_
                              desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
     vd_result r = vd__call_extent(c, desc);
     if (r) return r;
-    if (k->gaps) memset(c->values, 0, k->value_bytes);
+    if (k->has_padding) memset(c->arguments, 0, k->argument_bytes);
     memset(c->buffers, 0, (size_t)k->arg_count * sizeof *c->buffers);
-    c->launch.code = &k->codes[c->machine->index];
-    c->launch.values = c->values;
-    c->launch.value_bytes = k->value_bytes;
+    c->launch.code = &k->codes[c->context_device->index];
+    c->launch.arguments = c->arguments;
+    c->launch.argument_bytes = k->argument_bytes;
     c->launch.bindings = c->bindings;
     c->launch.binding_count = k->binding_count;
     memcpy(c->last_threads, desc->threads, sizeof c->last_threads);
@@ -10395,8 +10741,8 @@ static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_
 static inline bool vd__call_repeats(const vd__call *c, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
     uint64_t difference = (t[0] ^ c->last_threads[0]) | (t[1] ^ c->last_threads[1]) | (t[2] ^ c->last_threads[2])
-                          | g[0] | g[1] | g[2] | (c->kernel_id ^ desc->kernel.id);
-    return !difference && c->kernel_id && vd__load64(&c->kernel->slot.id) == c->kernel_id &&
+                          | g[0] | g[1] | g[2] | (c->last_kernel ^ desc->kernel.id);
+    return !difference && c->last_kernel && vd__atomic_load64(&c->kernel->slot.id) == c->last_kernel &&
            desc->arg_count == c->kernel->arg_count &&
            (desc->args || !desc->arg_count);
 }
@@ -10406,7 +10752,7 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
     const vd__param *params = c->kernel->params;
     int count = c->kernel->arg_count;
     uint64_t seen = 0;
-    c->launch.changed = 0;
+    c->launch.arguments_changed = 0;
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
         vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i)
@@ -10416,27 +10762,27 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
     return VD_OK;
 }
 
-static vd_result vd__output_need(vd_list *l);
+static vd_result vd__output_acquire(vd_list *l);
 
 /* Resolves the argument that the user does not pass: the output buffer of a kernel that prints. */
 static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
-    vd_result r = vd__output_need(c->list);
+    vd_result r = vd__output_acquire(c->list);
     vd_arg arg = vd_b(c->list->queue->output);
     uint64_t seen = UINT64_MAX;
     return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
 /* Resolves a dispatch completely: another kernel or extent than before, or a kernel that prints. */
-static VD__APART vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
+static VD__NOINLINE vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_result r = vd__call_prepare(c, ctx, desc);
     if (!r) r = vd__call_args(c, ctx, desc->args);
     bool prints = !r && c->kernel->first_format;
     if (prints) r = vd__call_output(c, ctx);
     if (r) return r;
     vd__call_implicit(c, 0);
-    c->launch.changed = 1;
-    if (!c->split && desc->threads[0] && !prints) c->kernel_id = desc->kernel.id;
+    c->launch.arguments_changed = 1;
+    if (!c->split && desc->threads[0] && !prints) c->last_kernel = desc->kernel.id;
     return VD_OK;
 }
 
@@ -10445,7 +10791,8 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
     if (VD__UNLIKELY(!vd__call_repeats(c, desc))) return vd__call_resolve_new(c, ctx, desc);
     vd_result r = vd__call_args(c, ctx, desc->args);
     if (VD__UNLIKELY(r)) return r;
-    if (c->kernel->hidden_of_call < c->kernel->hidden_count) vd__call_implicit(c, c->kernel->hidden_of_call);
+    if (c->kernel->call_implicit_count < c->kernel->implicit_count)
+        vd__call_implicit(c, c->kernel->call_implicit_count);
     return VD_OK;
 }
 
@@ -10458,15 +10805,15 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
      kernel   name (string), number of forms, best one first
      form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (string; empty: the only one),
               number of arguments, arguments, number of implicit arguments, implicit arguments; if one of them is
-              VD_HIDDEN_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a multiple of
-              4
+              VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a multiple
+              of 4
      argument name (string; empty: none), kind, type, access, place, size, align, 1 if it may alias;
               images also: 1 if sampled, dim, format
      implicit kind, argument, axis, place */
 
 VD__SMALL
 
-enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_IMPLICIT = VD_VALUE_BYTES / 4 };
+enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_IMPLICIT = VD_MAX_ARGUMENT_BYTES / 4 };
 
 /* Reads a file from front to back. bad: a read went past the end or found an invalid value. */
 typedef struct vd__blob { const uint8_t *data; size_t left; bool bad; } vd__blob;
@@ -10475,8 +10822,8 @@ typedef struct vd__blob { const uint8_t *data; size_t left; bool bad; } vd__blob
 typedef struct vd__blob_form {
     vd_kernel_desc desc;
     vd_arg_info args[VD_MAX_ARGS];
-    vd_hidden_info hidden[VD__BLOB_IMPLICIT];
-    const char *formats[VD__FORMATS];
+    vd_implicit_info hidden[VD__BLOB_IMPLICIT];
+    const char *formats[VD__MAX_FORMATS];
 } vd__blob_form;
 
 /* Returns the next `size` bytes and skips the padding to a multiple of 4. Returns NULL past the end. */
@@ -10521,7 +10868,7 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->kind = (vd_arg_kind)vd__blob_u32_max(b, VD_ARG_IMAGE);
     a->type = vd__blob_u32(b);
     a->access = vd__blob_u32_max(b, VD_READ_WRITE);
-    a->place = vd__blob_u32(b);
+    a->location = vd__blob_u32(b);
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
     a->may_alias = vd__blob_u32_max(b, 1) == 1;
@@ -10534,11 +10881,11 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->format = (vd_format)vd__blob_u32_max(b, VD_FORMAT_R8_U);
 }
 
-static void vd__blob_implicit(vd__blob *b, vd_hidden_info *h) {
-    h->kind = (vd_hidden)vd__blob_u32_max(b, VD_HIDDEN_OUTPUT);
+static void vd__blob_implicit(vd__blob *b, vd_implicit_info *h) {
+    h->kind = (vd_implicit)vd__blob_u32_max(b, VD_IMPLICIT_OUTPUT);
     h->arg = vd__blob_u32(b);
     h->axis = vd__blob_u32(b);
-    h->place = vd__blob_u32(b);
+    h->offset = vd__blob_u32(b);
 }
 
 /* Reads a form. The desc points into `f` and into the file. */
@@ -10550,19 +10897,19 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     d->features = vd__blob_u64(b);
     for (int i = 0; i < 3; i++) d->local_size[i] = vd__blob_u32(b);
     d->shared_bytes = vd__blob_u32(b);
-    d->value_bytes = vd__blob_u32(b);
+    d->argument_bytes = vd__blob_u32(b);
     d->entry = vd__blob_string(b);
     if (!d->entry[0]) d->entry = NULL;
     d->arg_count = (int)vd__blob_u32_max(b, VD_MAX_ARGS);
     for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
-    d->hidden_count = (int)vd__blob_u32_max(b, VD__BLOB_IMPLICIT);
-    for (int i = 0; i < d->hidden_count && !b->bad; i++) vd__blob_implicit(b, &f->hidden[i]);
+    d->implicit_count = (int)vd__blob_u32_max(b, VD__BLOB_IMPLICIT);
+    for (int i = 0; i < d->implicit_count && !b->bad; i++) vd__blob_implicit(b, &f->hidden[i]);
     bool prints = false;
-    for (int i = 0; i < d->hidden_count && !b->bad; i++) prints = prints || f->hidden[i].kind == VD_HIDDEN_OUTPUT;
-    d->format_count = prints ? (int)vd__blob_u32_max(b, VD__FORMATS) : 0;
+    for (int i = 0; i < d->implicit_count && !b->bad; i++) prints = prints || f->hidden[i].kind == VD_IMPLICIT_OUTPUT;
+    d->format_count = prints ? (int)vd__blob_u32_max(b, VD__MAX_FORMATS) : 0;
     for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_string(b);
     d->args = f->args;
-    d->hidden = f->hidden;
+    d->implicit = f->hidden;
     d->formats = f->formats;
     d->code_size = vd__blob_u32(b);
     d->code = vd__blob_bytes(b, d->code_size);
@@ -10570,12 +10917,12 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
 
 /* Returns 0 if the backend does not accept this kind of code, 1 if it does, 2 if all devices also have the features
    that the form needs. */
-static int vd__blob_fits(const vd_context *ctx, const vd_kernel_desc *d) {
+static int vd__blob_form_match(const vd_context *ctx, const vd_kernel_desc *d) {
     const vd_code *codes = ctx->driver.backend->codes;
     uint64_t required = d->features, features = ~(uint64_t)0;
     for (int i = 0; i < d->arg_count; i++)
         if (d->args[i].kind == VD_ARG_ADDRESS) required |= VD_FEATURE_ADDRESS;
-    for (uint32_t i = 0; i < ctx->machine_count; i++) features &= ctx->machines[i].device.info.features;
+    for (uint32_t i = 0; i < ctx->device_count; i++) features &= ctx->devices[i].device.info.features;
     for (size_t i = 0; i < VD__COUNT(ctx->driver.backend->codes) && codes[i]; i++)
         if (codes[i] == d->code_kind) return required & ~features ? 1 : 2;
     return 0;
@@ -10588,7 +10935,7 @@ typedef struct vd__blob_search {
     uint32_t found;       /* number of kernels with that name */
     const char *kernel;   /* the name in the file */
     vd__blob form;        /* position of the first of the best forms */
-    int fits;             /* result of vd__blob_fits; -1: no form found */
+    int fits;             /* result of vd__blob_form_match; -1: no form found */
 } vd__blob_search;
 
 /* Reads the whole file after the head. Returns false if it is damaged. `f` is scratch memory. */
@@ -10603,9 +10950,9 @@ static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
         for (uint32_t j = 0; j < forms && !b->bad; j++) {
             vd__blob position = *b;
             vd__blob_form_read(b, name, f);
-            if (!matches || b->bad || vd__blob_fits(s->ctx, &f->desc) <= s->fits) continue;
+            if (!matches || b->bad || vd__blob_form_match(s->ctx, &f->desc) <= s->fits) continue;
             s->form = position;
-            s->fits = vd__blob_fits(s->ctx, &f->desc);
+            s->fits = vd__blob_form_match(s->ctx, &f->desc);
         }
     }
     return kernels && !b->bad && !b->left;
@@ -10667,7 +11014,7 @@ enum { VD__HAZARDS = 8192 };
 
 /* Returns the hash slot that holds this memory's serial, or the empty slot where it would be inserted. Linear
    probing from the hash `from`. */
-static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, uint32_t from) {
+static inline uint32_t vd__hazards_slot(const vd__hazards *h, uint32_t serial, uint32_t from) {
     uint64_t key = h->epoch | serial;
     uint32_t slot = from & h->mask;
     while (h->keys[slot] != key && h->keys[slot] >= h->epoch) slot = (slot + 1) & h->mask;
@@ -10675,18 +11022,19 @@ static inline uint32_t vd__hazards_place(const vd__hazards *h, uint32_t serial, 
 }
 
 /* Returns the accesses recorded in a slot, or NULL if the slot is empty. */
-static inline vd__touched *vd__hazards_at(const vd__hazards *h, uint32_t slot) {
-    return h->keys[slot] >= h->epoch ? &h->touched[h->indices[slot]] : NULL;
+static inline vd__tracked_memory *vd__hazards_tracked(const vd__hazards *h, uint32_t slot) {
+    return h->keys[slot] >= h->epoch ? &h->tracked[h->indices[slot]] : NULL;
 }
 
 /* Grows the table so that `count` entries fit at a load factor of 1/2. Returns false if memory runs out. */
-static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
+static VD__NOINLINE bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     uint32_t capacity = h->keys ? h->mask + 1 : 16;
     while (capacity < count * 2) capacity *= 2;
     uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *keys);
     uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, capacity * sizeof *indices);
-    vd__touched *touched = (vd__touched *)vd__realloc(h->allocator, h->touched, capacity / 2 * sizeof *touched);
-    if (touched) h->touched = touched;
+    vd__tracked_memory *touched = (vd__tracked_memory *)vd__realloc(h->allocator, h->tracked,
+                                                                    capacity / 2 * sizeof *touched);
+    if (touched) h->tracked = touched;
     if (!keys || !indices || !touched) {
         vd__free(h->allocator, keys);
         vd__free(h->allocator, indices);
@@ -10700,8 +11048,8 @@ static VD__APART bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     h->limit = capacity / 2; /* keeps at least one slot empty, so probing terminates */
     h->epoch = VD__EPOCH;
     for (uint32_t i = 0; i < h->count; i++) {
-        uint32_t slot = vd__hazards_place(h, h->touched[i].serial, h->touched[i].serial);
-        h->keys[slot] = h->epoch | h->touched[i].serial;
+        uint32_t slot = vd__hazards_slot(h, h->tracked[i].serial, h->tracked[i].serial);
+        h->keys[slot] = h->epoch | h->tracked[i].serial;
         h->indices[slot] = i;
     }
     return true;
@@ -10716,7 +11064,7 @@ static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
 static void vd__hazards_free(vd__hazards *h) {
     vd__free(h->allocator, h->keys);
     vd__free(h->allocator, h->indices);
-    vd__free(h->allocator, h->touched);
+    vd__free(h->allocator, h->tracked);
 }
 
 /* Called after a barrier: forget all earlier accesses. */
@@ -10731,7 +11079,7 @@ static inline void vd__hazards_clear(vd__hazards *h) {
 }
 
 /* Returns whether an access to [begin, end) conflicts with a recorded one: they overlap and at least one writes. */
-static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+static inline bool vd__tracked_conflicts(const vd__tracked_memory *t, uint64_t begin, uint64_t end, bool write) {
     for (uint32_t i = 0; i < t->count; i++)
         if (t->ranges[i].begin < end && begin < t->ranges[i].end && (write || (t->written >> i & 1u))) return true;
     return false;
@@ -10739,7 +11087,7 @@ static inline bool vd__touched_meets(const vd__touched *t, uint64_t begin, uint6
 
 /* Adds a range. Extends an existing range of the same kind if the two overlap or are adjacent. If all ranges are in
    use, extends the one that grows least: this may report conflicts that do not exist, but never misses one. */
-static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint64_t end, bool write) {
+static VD__NOINLINE void vd__tracked_add_range(vd__tracked_memory *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -10754,7 +11102,7 @@ static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint
         best = i;
         best_growth = growth;
     }
-    if (best_growth && t->count < VD__RANGES) {
+    if (best_growth && t->count < VD__MAX_RANGES) {
         best = t->count++;
         t->ranges[best].begin = begin;
         t->ranges[best].end = end;
@@ -10767,7 +11115,7 @@ static VD__APART void vd__touched_add_range(vd__touched *t, uint64_t begin, uint
 /* Inserts the first access to a memory into its empty slot. Requires count < limit. */
 static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t serial, const vd__access *a) {
     uint32_t i = h->count++;
-    vd__touched *t = &h->touched[i];
+    vd__tracked_memory *t = &h->tracked[i];
     h->keys[slot] = h->epoch | serial;
     h->indices[slot] = i;
     t->storage = a->storage;
@@ -10778,50 +11126,50 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t seria
     t->ranges[0].end = a->end;
 }
 
-/* Slow path of vd__hazards_touch: the first slot is occupied, by this memory or by a collision. */
-static VD__APART bool vd__hazards_touch_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
-    uint32_t slot = vd__hazards_place(h, serial, serial);
-    vd__touched *t = vd__hazards_at(h, slot);
+/* Slow path of vd__hazards_access: the first slot is occupied, by this memory or by a collision. */
+static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
+    uint32_t slot = vd__hazards_slot(h, serial, serial);
+    vd__tracked_memory *t = vd__hazards_tracked(h, slot);
     if (!t) vd__hazards_add(h, slot, serial, a);
-    else if (h->indices[slot] < older && vd__touched_meets(t, a->begin, a->end, a->written)) return false;
-    else vd__touched_add_range(t, a->begin, a->end, a->written);
+    else if (h->indices[slot] < older && vd__tracked_conflicts(t, a->begin, a->end, a->written)) return false;
+    else vd__tracked_add_range(t, a->begin, a->end, a->written);
     return true;
 }
 
 /* Records an access of a command. Returns false if it conflicts with an access recorded before this command; the
    caller then needs a barrier. Entries with an index below `older` are earlier, entries from `older` on belong to
    the command itself. */
-static inline bool vd__hazards_touch(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
+static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t slot = serial & h->mask;
-    if (VD__UNLIKELY(h->keys[slot] >= h->epoch)) return vd__hazards_touch_slow(h, serial, a, older);
+    if (VD__UNLIKELY(h->keys[slot] >= h->epoch)) return vd__hazards_access_slow(h, serial, a, older);
     vd__hazards_add(h, slot, serial, a);
     return true;
 }
 
 /* Returns whether a list whose first accesses are `after` needs a barrier because of the earlier accesses `before`. */
-static bool vd__hazards_meet(const vd__hazards *before, const vd__hazards *after) {
+static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *after) {
     if (!before->limit || !after->limit) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
-        const vd__touched *a = &after->touched[i];
-        const vd__touched *b = vd__hazards_at(before, vd__hazards_place(before, a->serial, a->serial));
+        const vd__tracked_memory *a = &after->tracked[i];
+        const vd__tracked_memory *b = vd__hazards_tracked(before, vd__hazards_slot(before, a->serial, a->serial));
         for (uint32_t r = 0; b && r < a->count; r++)
-            if (vd__touched_meets(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
+            if (vd__tracked_conflicts(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
     return false;
 }
 
 /* Merges the accesses that a list leaves pending. If they are unknown or do not fit, limit becomes 0: everything
    conflicts until the next barrier. */
-static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
+static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
     uint32_t count = h->count + more->count;
     if (h->limit && (!more->limit || (count > h->limit && (count > VD__HAZARDS || !vd__hazards_grow(h, count)))))
         h->limit = 0;
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
-        const vd__touched *t = &more->touched[i];
+        const vd__tracked_memory *t = &more->tracked[i];
         for (uint32_t r = 0; r < t->count; r++) {
             vd__access a = { t->storage, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0 };
-            vd__hazards_touch(h, t->serial, &a, 0);
+            vd__hazards_access(h, t->serial, &a, 0);
         }
     }
 }
@@ -10832,32 +11180,34 @@ static void vd__hazards_join(vd__hazards *h, const vd__hazards *more) {
 VD__SMALL
 
 /* Frees a block and removes it from the list of its type. */
-static void vd__heap_remove(vd__machine *dev, vd__heap_block *b) {
+static void vd__heap_remove(vd__context_device *dev, vd__heap_block *b) {
     vd__heap_block **link = &dev->heap.blocks[b->block.type];
     while (*link != b) link = &(*link)->next;
     *link = b->next;
     dev->heap.block_count--;
     dev->heap.bytes -= b->block.size;
     dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
-    if (!b->own) vd__space_free(&b->space);
+    if (!b->dedicated) vd__tlsf_destroy(&b->suballocator);
     vd__free(&dev->ctx->host.allocator, b);
 }
 
 /* Allocates a block from the driver. A block that is not dedicated gets a sub-allocator. */
-static vd_result vd__heap_add(vd__machine *dev, uint32_t type, uint64_t size, const vd__need *need, bool dedicated,
-                              vd__heap_block **out) {
+static vd_result vd__heap_add(vd__context_device *dev, uint32_t type, uint64_t size,
+                              const vd__memory_requirements *need, bool dedicated, vd__heap_block **out) {
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
-    if (!b || (!dedicated && !vd__space_init(&b->space, &dev->ctx->host.allocator, (uint32_t)(size / VD__UNIT)))) {
+    if (!b
+        || (!dedicated
+            && !vd__tlsf_init(&b->suballocator, &dev->ctx->host.allocator, (uint32_t)(size / VD__TLSF_UNIT)))) {
         vd__free(&dev->ctx->host.allocator, b);
         return vd__fail_memory(NULL, NULL, 0);
     }
-    b->own = dedicated;
+    b->dedicated = dedicated;
     b->block.size = size;
     b->block.type = type;
     b->block.sharing = need->sharing;
     vd_result r = dev->ctx->driver.backend->block_create(&dev->device, &b->block);
     if (r) {
-        if (!dedicated) vd__space_free(&b->space);
+        if (!dedicated) vd__tlsf_destroy(&b->suballocator);
         vd__free(&dev->ctx->host.allocator, b);
         return r;
     }
@@ -10870,21 +11220,22 @@ static vd_result vd__heap_add(vd__machine *dev, uint32_t type, uint64_t size, co
 }
 
 /* Sub-allocates from a block. Returns false if the block is dedicated or has no free range that fits. */
-static bool vd__heap_suballocate(vd__heap_block *b, const vd__need *need, vd__storage *out) {
-    if (b->own) return false;
-    uint32_t align = need->align > VD__UNIT ? (uint32_t)((need->align + VD__UNIT - 1) / VD__UNIT) : 1;
-    out->node = vd__space_take(&b->space, (uint32_t)((need->size + VD__UNIT - 1) / VD__UNIT), align);
+static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirements *need, vd__storage *out) {
+    if (b->dedicated) return false;
+    uint32_t align = need->align > VD__TLSF_UNIT ? (uint32_t)((need->align + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT) : 1;
+    out->node = vd__tlsf_allocate(&b->suballocator, (uint32_t)((need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT),
+                                  align);
     if (!out->node) return false;
     out->memory.block = &b->block;
-    out->memory.offset = (uint64_t)b->space.nodes[out->node].at * VD__UNIT;
+    out->memory.offset = (uint64_t)b->suballocator.nodes[out->node].offset * VD__TLSF_UNIT;
     return true;
 }
 
 /* Allocates memory of one type: from an existing block, then from a new block. If the driver has no memory for a new
    block of the usual size, tries smaller ones, and finally a dedicated block. */
-static vd_result vd__heap_allocate_type(vd__machine *dev, uint32_t type, const vd__need *need, bool dedicated,
-                                        vd__storage *out) {
-    uint64_t rounded = (need->size + VD__UNIT - 1) / VD__UNIT * VD__UNIT, size = dev->heap.block_bytes;
+static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, const vd__memory_requirements *need,
+                                        bool dedicated, vd__storage *out) {
+    uint64_t rounded = (need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT * VD__TLSF_UNIT, size = dev->heap.block_bytes;
     vd__heap_block *b = NULL;
     if (!dedicated && rounded <= size / 2) {
         for (b = dev->heap.blocks[type]; b; b = b->next)
@@ -10905,41 +11256,41 @@ static vd_result vd__heap_allocate_type(vd__machine *dev, uint32_t type, const v
 
 /* Allocates the memory that `need` describes. If kernels use it, `kind` is only a preference: if the device has no
    such memory type, uses device memory. The caller holds the context's lock. */
-static vd_result vd__heap_allocate(vd__machine *dev, vd__memory_kind kind, const vd__need *need, bool dedicated,
-                                   vd__storage *out) {
+static vd_result vd__heap_allocate(vd__context_device *dev, vd__memory_kind kind, const vd__memory_requirements *need,
+                                   bool dedicated, vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
         uint32_t bit = mask ? dev->ctx->driver.backend->memory_types(&dev->device, kind, mask) : 0;
-        if (!bit && !tried && need->kernels)
+        if (!bit && !tried && need->kernel_access)
             bit = dev->ctx->driver.backend->memory_types(&dev->device, VD__MEMORY_DEVICE, mask);
         if (!bit) break;
-        vd_result r = vd__heap_allocate_type(dev, vd__lowest(bit), need, dedicated, out);
+        vd_result r = vd__heap_allocate_type(dev, vd__lowest_bit(bit), need, dedicated, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         tried = true;
         mask &= ~bit;
     }
-    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
+    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
                                                                                "the device has no memory of a type "
                                                                                "that fits"));
 }
 
 /* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the
    next buffer. Imported memory goes to the list of vd__released_deliver. */
-static void vd__heap_release(vd__machine *dev, vd__storage *s) {
+static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (b->imported) {
         dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
-        b->next = dev->ctx->released;
-        dev->ctx->released = b;
-        vd__store32(&dev->ctx->outbox.due, 1);
+        b->next = dev->ctx->pending_releases;
+        dev->ctx->pending_releases = b;
+        vd__atomic_store32(&dev->ctx->messages.pending, 1);
         return;
     }
-    if (!b->own) {
-        vd__space_give(&b->space, s->node);
-        if (b->space.taken) return;
+    if (!b->dedicated) {
+        vd__tlsf_release(&b->suballocator, s->node);
+        if (b->suballocator.used) return;
         vd__heap_block *other = dev->heap.blocks[b->block.type];
-        while (other && (other == b || other->own || other->space.taken)) other = other->next;
+        while (other && (other == b || other->dedicated || other->suballocator.used)) other = other->next;
         if (!other) return;
     }
     vd__heap_remove(dev, b);
@@ -10947,7 +11298,7 @@ static void vd__heap_release(vd__machine *dev, vd__storage *s) {
 
 /* Sets the host address of a storage and applies the disabled memory features. `kind` is VD__MEMORY_KINDS for
    imported memory. */
-static void vd__storage_map(vd__machine *dev, vd__memory_kind kind, vd__storage *s) {
+static void vd__storage_map(vd__context_device *dev, vd__memory_kind kind, vd__storage *s) {
     vd__block *block = s->memory.block;
     bool unmapped = kind == VD__MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
     s->memory.mapped = block->mapped && !unmapped ? block->mapped + s->memory.offset : NULL;
@@ -10957,12 +11308,12 @@ static void vd__storage_map(vd__machine *dev, vd__memory_kind kind, vd__storage 
 
 /* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
    context's lock. */
-static vd_result vd__storage_create(vd__machine *dev, vd__memory_kind kind, uint64_t size, bool staging,
+static vd_result vd__storage_create(vd__context_device *dev, vd__memory_kind kind, uint64_t size, bool staging,
                                     bool exportable, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__need need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_OUT : VD__SHARE_NONE) };
+    vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
-    out->machine = dev;
+    out->context_device = dev;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
     vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
     if (r) return r;
@@ -10979,11 +11330,11 @@ static vd_result vd__storage_create(vd__machine *dev, vd__memory_kind kind, uint
 }
 
 /* Creates a driver buffer on an imported block. */
-static vd_result vd__storage_import_into(vd__machine *dev, const vd_buffer_desc *desc, vd__heap_block *b,
+static vd_result vd__storage_import_into(vd__context_device *dev, const vd_buffer_desc *desc, vd__heap_block *b,
                                          vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__need need = { 0, 0, 0, true, b->block.sharing };
-    vd__import from = { 0, NULL };
+    vd__memory_requirements need = { 0, 0, 0, true, b->block.sharing };
+    vd__import_source from = { 0, NULL };
     from.handle = desc->address;
     from.external = desc->external;
     vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
@@ -11000,12 +11351,13 @@ static vd_result vd__storage_import_into(vd__machine *dev, const vd_buffer_desc 
 }
 
 /* Creates a driver buffer on memory that the user passes in the desc. The caller holds the context's lock. */
-static vd_result vd__storage_import(vd__machine *dev, const vd_buffer_desc *desc, uint64_t size, vd__storage *out) {
+static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_desc *desc, uint64_t size,
+                                    vd__storage *out) {
     memset(out, 0, sizeof *out);
-    out->machine = dev;
+    out->context_device = dev;
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
     if (!b) return vd__fail_memory(NULL, NULL, 0);
-    b->own = b->imported = true;
+    b->dedicated = b->imported = true;
     b->address = desc->address;
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
     b->block.size = out->memory.size = desc->address_offset + size;
@@ -11024,12 +11376,12 @@ static vd_result vd__storage_import(vd__machine *dev, const vd_buffer_desc *desc
 }
 
 static void vd__storage_destroy(vd__storage *s) {
-    vd__machine *dev = s->machine;
+    vd__context_device *dev = s->context_device;
     dev->ctx->driver.backend->memory_destroy(&dev->device, &s->memory);
     vd__heap_release(dev, s);
 }
 
-static void vd__heap_free(vd__machine *dev) {
+static void vd__heap_free(vd__context_device *dev) {
     for (uint32_t type = 0; type < 32; type++)
         while (dev->heap.blocks[type]) vd__heap_remove(dev, dev->heap.blocks[type]);
 }
@@ -11038,8 +11390,8 @@ static void vd__heap_free(vd__machine *dev) {
    coherent. */
 static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size, bool to_host) {
     if (s->memory.block->coherent) return VD_OK;
-    return s->machine->ctx->driver.backend->block_sync(&s->machine->device, s->memory.block, s->memory.offset + offset,
-                                                       size, to_host);
+    return s->context_device->ctx->driver.backend->block_sync(&s->context_device->device, s->memory.block,
+                                                              s->memory.offset + offset, size, to_host);
 }
 
 VD__SMALL_END
@@ -11049,11 +11401,13 @@ VD__SMALL_END
 
 /* bytes */
 #define VD__SEND_BYTES ((uint64_t)4 << 20)   /* an open batch with so much staged is sent */
-#define VD__STAGE_BYTES ((uint64_t)4 << 20)  /* a piece of staging memory */
-#define VD__STAGE_LIMIT ((uint64_t)32 << 20) /* staging of one kind that immediate work may take before it waits for its own */
-#define VD__STAGE_KEEP ((uint64_t)64 << 20)  /* a larger piece is given back when it is free */
-#define VD__STAGE_ALIGN ((uint64_t)64)
-#define VD__DIRECT_BYTES ((uint64_t)64 << 10) /* writes up to this go straight into mapped memory that the host does not cache */
+#define VD__STAGING_BYTES ((uint64_t)4 << 20) /* a piece of staging memory */
+/* staging of one kind that immediate work may take before it waits for its own */
+#define VD__STAGING_LIMIT ((uint64_t)32 << 20)
+#define VD__STAGING_KEEP ((uint64_t)64 << 20) /* a larger piece is given back when it is free */
+#define VD__STAGING_ALIGN ((uint64_t)64)
+/* writes up to this go straight into mapped memory that the host does not cache */
+#define VD__DIRECT_BYTES ((uint64_t)64 << 10)
 #define VD__FILL_BYTES ((uint64_t)64 << 10)  /* staged pattern of a fill */
 #define VD__DIRECT_READ_BYTES ((uint64_t)16 << 10) /* more than this the device may copy instead */
 
@@ -11067,28 +11421,29 @@ enum {
 /* ---- the timeline ---- */
 
 static vd_result vd__lose_device(vd_context *ctx) {
-    if (!vd__context_lost(ctx)) vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->machines->device.info.name);
-    vd__or32(&ctx->state, VD__LOST);
-    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->machines->device.info.name);
+    if (!vd__context_lost(ctx))
+        vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->devices->device.info.name);
+    vd__atomic_or32(&ctx->state, VD__LOST);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->devices->device.info.name);
 }
 
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
-    if (value <= vd__load64(&q->completed)) return true;
+    if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
     if (now == UINT64_MAX) {
         vd__lose_device(q->ctx);
         return false;
     }
-    vd__raise64(&q->completed, now);
+    vd__atomic_max64(&q->completed, now);
     return value <= now;
 }
 
 /* How a submission ended, if it is among the last that failed. */
 static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
     vd_result r = VD_OK;
-    if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
+    if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
     vd__mutex_lock(q->lock);
-    for (int i = 0; i < VD__FAILURES; i++) {
+    for (int i = 0; i < VD__MAX_FAILURES; i++) {
         vd__failure *f = &q->failures[i];
         if (!f->result || f->value != value) continue;
         f->reported = true;
@@ -11101,9 +11456,9 @@ static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
 /* A failure that nobody has asked for by its event; every one is told once. */
 static vd_result vd__queue_unreported(vd__queue *q) {
     vd_result r = VD_OK;
-    if (VD__LIKELY(!vd__load32(&q->failure_count))) return VD_OK;
+    if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
     vd__mutex_lock(q->lock);
-    for (int i = 0; i < VD__FAILURES && !r; i++) {
+    for (int i = 0; i < VD__MAX_FAILURES && !r; i++) {
         vd__failure *f = &q->failures[i];
         if (!f->result || f->reported) continue;
         f->reported = true;
@@ -11115,8 +11470,8 @@ static vd_result vd__queue_unreported(vd__queue *q) {
 
 static void vd__output_poll(vd_context *ctx);
 
-/* Spins, then blocks. Where the device is this processor it blocks at once: the spinning thread would take the core that the work needs, and one that yields
-   instead may lose whole time slices on a busy machine. No lock is held. */
+/* Spins, then blocks. Where the device is this processor it blocks at once: the spinning thread would take the core
+   that the work needs, and one that yields instead may lose whole time slices on a busy machine. No lock is held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
@@ -11129,65 +11484,67 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         }
         if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not done yet");
         if (spent < spin) continue;
-        vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value, timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
+        vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value,
+                                                      timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
         if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
-    if (VD__UNLIKELY(vd__load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
+    if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
     return vd__queue_outcome(q, value);
 }
 
 /* ---- deferred destruction ---- */
 
 static void vd__buffer_storage_free(vd_context *ctx, vd__buffer *b) {
-    for (uint32_t i = 0; i < ctx->machine_count && b->storage; i++)
+    for (uint32_t i = 0; i < ctx->device_count && b->storage; i++)
         if (b->storage[i].memory.serial) vd__storage_destroy(&b->storage[i]);
-    if (b->storage != &b->own) vd__free(&ctx->host.allocator, b->storage);
+    if (b->storage != &b->own_storage) vd__free(&ctx->host.allocator, b->storage);
     b->storage = NULL;
 }
 
 static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) ctx->driver.backend->kernel_destroy(&ctx->machines[i].device, &k->codes[i]);
+    for (uint32_t i = 0; i < count; i++) ctx->driver.backend->kernel_destroy(&ctx->devices[i].device, &k->codes[i]);
     vd__free(&ctx->host.allocator, k->arena);
 }
 
-/* The caller holds the context's lock, as for all that follow up to vd__reap_locked. A ticket is given back at once: the device uses nothing of it. */
+/* The caller holds the context's lock, as for all that follow up to vd__reap_locked. A ticket is given back at once:
+   the device uses nothing of it. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     if (VD__ID_KIND(slot->id) == VD__HANDLE_TICKET) {
-        vd__stage *stage = ((vd__ticket *)(void *)slot)->slice.stage;
-        if (stage) vd__add32(&stage->pins, UINT32_MAX);
-        vd__pool_give(&ctx->tickets, slot);
+        vd__staging *stage = ((vd__ticket *)(void *)slot)->staging.staging;
+        if (stage) vd__atomic_add32(&stage->pins, UINT32_MAX);
+        vd__pool_release(&ctx->tickets, slot);
         return;
     }
     slot->next = NULL;
-    if (ctx->garbage_end) ctx->garbage_end->next = slot;
-    else vd__store_pointer((void **)(void *)&ctx->garbage, slot);
-    ctx->garbage_end = slot;
+    if (ctx->last_garbage) ctx->last_garbage->next = slot;
+    else vd__atomic_store_pointer((void **)(void *)&ctx->garbage, slot);
+    ctx->last_garbage = slot;
 }
 
 /* Whether this was the last user of a destroyed object, which is garbage now. */
 static bool vd__orphan_end(vd_context *ctx, vd__slot *slot) {
-    bool ends = slot->orphan && !vd__load32(&slot->pins);
+    bool ends = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
     if (!ends) return false;
-    slot->orphan = false;
+    slot->destroyed_while_pinned = false;
     vd__garbage_add(ctx, slot);
     return true;
 }
 
 static void vd__garbage_free_buffer(vd_context *ctx, vd__buffer *b) {
     if (b->view) {
-        vd__add32(&b->root->slot.pins, UINT32_MAX);
+        vd__atomic_add32(&b->root->slot.pins, UINT32_MAX);
         vd__orphan_end(ctx, &b->root->slot);
     } else vd__buffer_storage_free(ctx, b);
     vd__free(&ctx->host.allocator, b->name);
-    vd__pool_give(&ctx->buffers, &b->slot);
+    vd__pool_release(&ctx->buffers, &b->slot);
 }
 
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER) vd__garbage_free_buffer(ctx, (vd__buffer *)(void *)slot);
     else {
-        vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->machine_count);
-        vd__pool_give(&ctx->kernels, slot);
+        vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
+        vd__pool_release(&ctx->kernels, slot);
     }
 }
 
@@ -11195,40 +11552,40 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
 static uint64_t vd__oldest_list(const vd_context *ctx) {
     uint64_t oldest = UINT64_MAX;
     for (const vd_list *l = ctx->lists; l; l = l->next)
-        if (vd__load32(&l->state) != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
+        if (vd__atomic_load32(&l->state) != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
     return oldest;
 }
 
 /* Whether every queue of its device is past its last use of a memory. */
 static bool vd__storage_idle(const vd__storage *s) {
-    for (uint32_t q = 0; q < s->machine->device.queue_count; q++)
-        if (s->used[q] > vd__load64(&s->machine->queues[q].completed)) return false;
+    for (uint32_t q = 0; q < s->context_device->device.queue_count; q++)
+        if (s->last_use[q] > vd__atomic_load64(&s->context_device->queues[q].completed)) return false;
     return true;
 }
 
 static bool vd__buffer_idle(const vd_context *ctx, const vd__buffer *b) {
-    for (uint32_t i = 0; i < ctx->machine_count && !b->view; i++)
+    for (uint32_t i = 0; i < ctx->device_count && !b->view; i++)
         if (b->storage[i].memory.serial && !vd__storage_idle(&b->storage[i])) return false;
     return true;
 }
 
 static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
     for (uint32_t i = 0; i < ctx->queue_count; i++)
-        if (k->ends[i] > vd__load64(&ctx->queues[i].completed)) return false;
+        if (k->last_uses[i] > vd__atomic_load64(&ctx->queues[i].completed)) return false;
     return true;
 }
 
-/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for all that was sent with it: a memory
-   knows its last uses, for a kernel it is all that was sent till now. */
+/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for
+   all that was sent with it: a memory knows its last uses, for a kernel it is all that was sent till now. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
     bool buffer = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER;
     vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
-    if (slot->stamp) {
-        if (vd__oldest_list(ctx) < slot->stamp) return false;
-        slot->stamp = 0;
+    if (slot->list_stamp) {
+        if (vd__oldest_list(ctx) < slot->list_stamp) return false;
+        slot->list_stamp = 0;
         for (uint32_t i = 0; k && i < ctx->queue_count; i++) {
-            uint64_t submitted = vd__load64(&ctx->queues[i].submitted);
-            if (k->ends[i] < submitted) k->ends[i] = submitted;
+            uint64_t submitted = vd__atomic_load64(&ctx->queues[i].submitted);
+            if (k->last_uses[i] < submitted) k->last_uses[i] = submitted;
         }
     }
     return buffer ? vd__buffer_idle(ctx, (const vd__buffer *)(void *)slot) : vd__kernel_idle(ctx, k);
@@ -11238,22 +11595,23 @@ static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
 static void vd__reap_locked(vd_context *ctx) {
     while (ctx->garbage && vd__garbage_done(ctx, ctx->garbage)) {
         vd__slot *slot = ctx->garbage;
-        vd__store_pointer((void **)(void *)&ctx->garbage, slot->next);
-        if (!slot->next) ctx->garbage_end = NULL;
+        vd__atomic_store_pointer((void **)(void *)&ctx->garbage, slot->next);
+        if (!slot->next) ctx->last_garbage = NULL;
         vd__garbage_free(ctx, slot);
     }
 }
 
 /* The caller holds no lock. */
 static void vd__reap(vd_context *ctx) {
-    if (!vd__load_pointer((void *const *)(void *)&ctx->garbage)) return;
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
+    if (!vd__atomic_load_pointer((void *const *)(void *)&ctx->garbage)) return;
+    for (uint32_t i = 0; i < ctx->queue_count; i++)
+        vd__queue_reached(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted));
     vd__mutex_lock(&ctx->lock);
     vd__reap_locked(ctx);
     vd__mutex_unlock(&ctx->lock);
 }
 
-static void vd__unpin_dead(vd_context *ctx, vd__slot *slot) {
+static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     vd__mutex_lock(&ctx->lock);
     bool ends = vd__orphan_end(ctx, slot);
     vd__mutex_unlock(&ctx->lock);
@@ -11261,10 +11619,10 @@ static void vd__unpin_dead(vd_context *ctx, vd__slot *slot) {
 }
 
 /* A closed object becomes garbage, now or with its last pin. The caller holds the context's lock. */
-static void vd__bury(vd_context *ctx, vd__slot *slot) {
-    slot->stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
-    slot->orphan = __atomic_load_n(&slot->pins, __ATOMIC_SEQ_CST) != 0;
-    if (!slot->orphan) vd__garbage_add(ctx, slot);
+static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
+    slot->list_stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
+    slot->destroyed_while_pinned = __atomic_load_n(&slot->pins, __ATOMIC_SEQ_CST) != 0;
+    if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
 }
 
 static void vd__view_unlink(vd__buffer *b) {
@@ -11274,46 +11632,46 @@ static void vd__view_unlink(vd__buffer *b) {
 }
 
 /* The handle dies now, with those of a buffer's views. */
-static void vd__discard(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
+static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
     vd__buffer *b = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER ? (vd__buffer *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
-    vd__pool_close(pool, slot);
+    vd__pool_invalidate(pool, slot);
     if (b && b->view) vd__view_unlink(b);
     for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
         next = v->next_view;
-        vd__pool_close(pool, &v->slot);
-        vd__bury(ctx, &v->slot);
+        vd__pool_invalidate(pool, &v->slot);
+        vd__object_retire(ctx, &v->slot);
     }
-    vd__bury(ctx, slot);
+    vd__object_retire(ctx, slot);
     vd__mutex_unlock(&ctx->lock);
 }
 
 /* The locks of all devices, in order. */
 static void vd__lock_all(vd_context *ctx) {
-    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_lock(&ctx->machines[i].lock);
+    for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_lock(&ctx->devices[i].lock);
 }
 
 static void vd__unlock_all(vd_context *ctx) {
-    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_unlock(&ctx->machines[i].lock);
+    for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_unlock(&ctx->devices[i].lock);
 }
 
 /* ---- recordings ---- */
 
-static vd__ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
+static vd__recording_ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
 
-static void vd__recording_spare(vd__ring *ring, vd__recording *r) {
+static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     r->next = ring->spare;
     ring->spare = r;
 }
 
 /* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
-static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording **out) {
+static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
     while (ring->oldest && vd__queue_reached(q, ring->oldest->commands.value)) {
         vd__recording *done = ring->oldest;
         ring->oldest = done->next;
-        vd__recording_spare(ring, done);
+        vd__recording_recycle(ring, done);
     }
     vd__recording *r = ring->spare;
     if (r) ring->spare = r->next;
@@ -11327,12 +11685,12 @@ static vd_result vd__recording_take(vd__queue *q, vd__ring *ring, vd__recording 
         }
     }
     vd_result result = backend->commands_begin(device, &r->commands);
-    if (result) vd__recording_spare(ring, r);
+    if (result) vd__recording_recycle(ring, r);
     else *out = r;
     return result;
 }
 
-static void vd__recording_sent(vd__ring *ring, vd__recording *r) {
+static void vd__recording_sent(vd__recording_ring *ring, vd__recording *r) {
     if (ring->oldest) ring->newest->next = r;
     else ring->oldest = r;
     ring->newest = r;
@@ -11341,23 +11699,23 @@ static void vd__recording_sent(vd__ring *ring, vd__recording *r) {
 
 /* ---- staging ---- */
 
-static void vd__stage_destroy(vd__queue *q, vd__memory_kind kind, vd__stage *s) {
-    vd__stage **link = &q->stages[kind];
+static void vd__staging_destroy(vd__queue *q, vd__memory_kind kind, vd__staging *s) {
+    vd__staging **link = &q->staging[kind];
     while (*link != s) link = &(*link)->next;
     *link = s->next;
-    q->stage_bytes[kind] -= s->storage.memory.size;
+    q->staging_bytes[kind] -= s->storage.memory.size;
     vd__mutex_lock(&q->ctx->lock);
     vd__storage_destroy(&s->storage);
     vd__mutex_unlock(&q->ctx->lock);
     vd__free(&q->ctx->host.allocator, s);
 }
 
-static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t size, vd__stage **out) {
+static vd_result vd__staging_create(vd__queue *q, vd__memory_kind kind, uint64_t size, vd__staging **out) {
     vd_context *ctx = q->ctx;
-    vd__stage *s = (vd__stage *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
+    vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
     if (!s) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->machine, kind, size, true, false, &s->storage);
+    vd_result r = vd__storage_create(q->context_device, kind, size, true, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
@@ -11367,90 +11725,100 @@ static vd_result vd__stage_create(vd__queue *q, vd__memory_kind kind, uint64_t s
         vd__free(&ctx->host.allocator, s);
         return r;
     }
-    s->next = q->stages[kind];
-    q->stages[kind] = s;
-    q->stage_bytes[kind] += s->storage.memory.size;
+    s->next = q->staging[kind];
+    q->staging[kind] = s;
+    q->staging_bytes[kind] += s->storage.memory.size;
     *out = s;
     return VD_OK;
 }
 
-static bool vd__stage_fits(const vd__stage *s, uint64_t size) { return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled; }
+static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
+    return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled;
+}
 
 /* A free piece, a new one, or VD_TIMEOUT with the value to wait for. */
-static vd_result vd__stage_find(vd_list *l, vd__memory_kind kind, uint64_t size, vd__stage **out, uint64_t *wait) {
+static vd_result vd__staging_find(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging **out, uint64_t *wait) {
     vd__queue *q = l->queue;
     uint64_t soonest = UINT64_MAX;
-    for (vd__stage *s = q->stages[kind], *next; s; s = next) {
+    for (vd__staging *s = q->staging[kind], *next; s; s = next) {
         next = s->next;
-        if (s->owner || vd__load32(&s->pins)) continue;
+        if (s->owner || vd__atomic_load32(&s->pins)) continue;
         if (!vd__queue_reached(q, s->value)) {
             if (s->value < soonest) soonest = s->value;
             continue;
         }
         s->filled = 0;
-        if (vd__stage_fits(s, size)) {
+        if (vd__staging_fits(s, size)) {
             *out = s;
             return VD_OK;
         }
-        if (s->storage.memory.size > VD__STAGE_KEEP) vd__stage_destroy(q, kind, s);
+        if (s->storage.memory.size > VD__STAGING_KEEP) vd__staging_destroy(q, kind, s);
     }
     *wait = soonest;
-    if (l->immediate && size <= VD__STAGE_BYTES && soonest != UINT64_MAX && q->stage_bytes[kind] + VD__STAGE_BYTES > VD__STAGE_LIMIT) return VD_TIMEOUT;
-    return vd__stage_create(q, kind, size > VD__STAGE_BYTES ? size : VD__STAGE_BYTES, out);
+    if (l->immediate && size <= VD__STAGING_BYTES && soonest != UINT64_MAX
+        && q->staging_bytes[kind] + VD__STAGING_BYTES > VD__STAGING_LIMIT)
+        return VD_TIMEOUT;
+    return vd__staging_create(q, kind, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
 /* A range in the piece that the list fills, which is changed for another when it is full. */
-static vd_result vd__stage_cut(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out, uint64_t *wait) {
-    vd__stage *s = l->stages[kind];
-    if (s && l->immediate && !vd__load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value)) s->filled = 0;
-    if (!s || !vd__stage_fits(s, size)) {
-        if (s && l->immediate) s->owner = NULL; /* another list's pieces are its own until it is submitted, which gives them their value */
-        l->stages[kind] = NULL;
-        vd_result r = vd__stage_find(l, kind, size, &s, wait);
+static vd_result vd__staging_allocate(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging_range *out,
+                                      uint64_t *wait) {
+    vd__staging *s = l->staging[kind];
+    if (s && l->immediate && !vd__atomic_load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value))
+        s->filled = 0;
+    if (!s || !vd__staging_fits(s, size)) {
+        /* another list's pieces are its own until it is submitted, which gives them their value */
+        if (s && l->immediate) s->owner = NULL;
+        l->staging[kind] = NULL;
+        vd_result r = vd__staging_find(l, kind, size, &s, wait);
         if (r) return r;
         s->owner = l;
-        l->stages[kind] = s;
+        l->staging[kind] = s;
     }
-    out->stage = s;
+    out->staging = s;
     out->offset = s->filled;
-    s->filled += (size + VD__STAGE_ALIGN - 1) / VD__STAGE_ALIGN * VD__STAGE_ALIGN;
-    vd__add32(&s->pins, 1);
+    s->filled += (size + VD__STAGING_ALIGN - 1) / VD__STAGING_ALIGN * VD__STAGING_ALIGN;
+    vd__atomic_add32(&s->pins, 1);
     return VD_OK;
 }
 
-static uint8_t *vd__slice_bytes(const vd__slice *slice) { return slice->stage->storage.memory.mapped + slice->offset; }
+static uint8_t *vd__staging_range_bytes(const vd__staging_range *slice) {
+    return slice->staging->storage.memory.mapped + slice->offset;
+}
 
 /* ---- submission ---- */
 
 /* A value that was handed out is reached although its work failed. */
 static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     vd_context *ctx = q->ctx;
-    vd__failure *f = &q->failures[q->failure_count % VD__FAILURES];
+    vd__failure *f = &q->failures[q->failure_count % VD__MAX_FAILURES];
     f->value = value;
     f->result = result;
     f->reported = false;
     snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
-    vd__store32(&q->failure_count, q->failure_count + 1);
-    q->open.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
-    q->open.hazards.limit = 0;
+    vd__atomic_store32(&q->failure_count, q->failure_count + 1);
+    q->open_batch.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
+    q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0)) vd__lose_device(ctx);
+    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0))
+        vd__lose_device(ctx);
 }
 
-static void vd__output_sent(vd_list *l, uint64_t value);
+static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
 /* Gives staging and tickets of a list the value that ends them. */
 static void vd__list_settle(vd_list *l, uint64_t value) {
-    if (VD__UNLIKELY(l->output != NULL)) vd__output_sent(l, value);
+    if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int kind = 0; kind < VD__MEMORY_KINDS && !l->immediate; kind++) {
-        for (vd__stage *s = l->queue->stages[kind]; s; s = s->next) {
+        for (vd__staging *s = l->queue->staging[kind]; s; s = s->next) {
             if (s->owner != l) continue;
             s->owner = NULL;
             s->value = value;
         }
-        l->stages[kind] = NULL;
+        l->staging[kind] = NULL;
     }
     while (l->tickets) {
         vd__ticket *t = l->tickets;
@@ -11460,13 +11828,16 @@ static void vd__list_settle(vd_list *l, uint64_t value) {
     }
 }
 
-/* What a submission has to wait for on the other queues of its device, but for what is done or was waited for before. */
+/* What a submission has to wait for on the other queues of its device, but for what is done or was waited for before.
+   */
 static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
         uint64_t value = q->waits[i];
         q->waits[i] = 0;
-        if (i == q->index || value <= q->waited[i] || value <= vd__load64(&q->machine->queues[i].completed)) continue;
+        if (i == q->index || value <= q->waited[i]
+            || value <= vd__atomic_load64(&q->context_device->queues[i].completed))
+            continue;
         q->waited[i] = value;
         out[count].queue = i;
         out[count++].value = value;
@@ -11475,14 +11846,16 @@ static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
 }
 
 static bool vd__queue_captures(const vd__queue *q) {
-    return VD__UNLIKELY(q->device->capturable) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
+    return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
 
 /* What a graph of the caller's would do again, with memory that is another's by then. */
 static vd_result vd__capture_check(const vd_list *l) {
-    if (VD__LIKELY(!l->staged && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold the %s of this work", l->queue->index,
-                    l->output ? "printing" : "transfers through staging memory (writes, reads, fills without whole words)");
+    if (VD__LIKELY(!l->staged_bytes && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
+    return vd__fail(
+        VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold the %s of this work",
+        l->queue->index,
+        l->output ? "printing" : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
 /* Sends the list's recording; its value is then q->submitted. */
@@ -11501,22 +11874,22 @@ static void vd__list_send(vd_list *l) {
     uint32_t wait_count = vd__queue_waits(q, waits);
     if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
-    vd__store64(&q->submitted, value);
+    vd__atomic_store64(&q->submitted, value);
     if (r) vd__queue_failed(q, value, r);
-    if (VD__UNLIKELY(r && vd__load64(&q->output.id))) q->output_stale = true;
+    if (VD__UNLIKELY(r && vd__atomic_load64(&q->output.id))) q->output_stale = true;
     l->stats.submissions++;
     vd__recording_sent(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
-    l->staged = 0;
+    l->staged_bytes = 0;
     l->host_stages = 0;
     vd__list_settle(l, value);
 }
 
-static VD__APART void vd__queue_flush(vd__queue *q) {
-    if (!q->open.recording) return;
-    if (VD__UNLIKELY(q->open.output != NULL)) vd__output_record(&q->open);
-    vd__list_send(&q->open);
+static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
+    if (!q->open_batch.recording) return;
+    if (VD__UNLIKELY(q->open_batch.output != NULL)) vd__output_record(&q->open_batch);
+    vd__list_send(&q->open_batch);
 }
 
 /* ---- lists ---- */
@@ -11528,30 +11901,31 @@ static inline void vd__list_lock(vd_list *l) {
 
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
-    bool full = l->commands >= VD__SEND_COMMANDS || l->staged >= VD__SEND_BYTES;
+    bool full = l->commands >= VD__SEND_COMMANDS || l->staged_bytes >= VD__SEND_BYTES;
     if (VD__UNLIKELY(full)) vd__queue_flush(l->queue);
     vd__mutex_unlock(l->queue->lock);
     if (VD__UNLIKELY(full)) vd__output_poll(l->ctx);
 }
 
-static VD__COLD void vd__deliver(vd_context *ctx);
+static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
 
-/* The end of a call, after which it uses nothing of the context: functions of the caller's that are due are called now. */
-static inline void vd__leave(vd_context *ctx) {
-    if (VD__UNLIKELY(vd__load32(&ctx->outbox.due))) vd__deliver(ctx);
+/* The end of a call, after which it uses nothing of the context: functions of the caller's that are due are called now.
+   */
+static inline void vd__api_end(vd_context *ctx) {
+    if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
 
 /* Sets the first error of a list once more. */
 static VD__COLD vd_result vd__list_failed(const vd_list *l) {
-    if (!l->failure) return vd__fail(l->error, "an earlier command of the list failed");
-    vd__last_error = *l->failure;
+    if (!l->first_failure) return vd__fail(l->error, "an earlier command of the list failed");
+    vd__last_error = *l->first_failure;
     return l->error;
 }
 
 /* Whether commands may go into the list. */
 static inline vd_result vd__list_check(const vd_list *l, const char *call) {
     if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
-    if (VD__UNLIKELY(vd__load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
+    if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
     if (l->state == VD__LIST_OPEN) return vd__list_failed(l);
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was %s already",
@@ -11560,81 +11934,86 @@ static inline vd_result vd__list_check(const vd_list *l, const char *call) {
 
 /* Names the call that failed, and keeps the first error of a list of the caller's. */
 static VD__COLD void vd__list_latch(vd_list *l, const char *call, vd_result r) {
-    vd__fail_named(r, call);
+    vd__fail_default_call(r, call);
     if (l->immediate || l->error) return;
     l->error = r;
-    l->failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->failure);
-    if (l->failure) *l->failure = vd__last_error;
+    l->first_failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->first_failure);
+    if (l->first_failure) *l->first_failure = vd__last_error;
 }
 
 /* The end of a call that records. */
 static inline vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
     if (VD__UNLIKELY(r)) vd__list_latch(l, call, r);
-    vd__leave(l->ctx);
+    vd__api_end(l->ctx);
     return r;
 }
 
-static VD__APART vd_result vd__list_begin_recording(vd_list *l) {
+static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(q->lock);
-    vd_result r = vd__recording_take(q, vd__list_ring(l), &l->recording);
+    vd_result r = vd__recording_acquire(q, vd__list_ring(l), &l->recording);
     if (!l->immediate) vd__mutex_unlock(q->lock);
     return r;
 }
 
 static vd_result vd__list_uses_grow(vd_list *l) {
     void *uses = l->uses;
-    bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1, sizeof(vd__use));
-    l->uses = (vd__use *)uses;
+    bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1,
+                                sizeof(vd__memory_use));
+    l->uses = (vd__memory_use *)uses;
     return ok ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Notes that a list used a memory. The memory carries a guess where it stands in the list; with another list between, it is noted twice, which is as good. */
-static vd_result vd__list_use(vd_list *l, const vd__touched *t) {
-    uint32_t i = vd__load32(&t->storage->memory.use);
+/* Notes that a list used a memory. The memory carries a guess where it stands in the list; with another list between,
+   it is noted twice, which is as good. */
+static vd_result vd__list_use(vd_list *l, const vd__tracked_memory *t) {
+    uint32_t i = vd__atomic_load32(&t->storage->memory.use_hint);
     if (i >= l->use_count || l->uses[i].storage != t->storage) {
         vd_result r = l->use_count < l->use_capacity ? VD_OK : vd__list_uses_grow(l);
         if (r) return r;
         i = l->use_count++;
         l->uses[i].storage = t->storage;
         l->uses[i].written = false;
-        vd__store32(&t->storage->memory.use, i);
+        vd__atomic_store32(&t->storage->memory.use_hint, i);
     }
     if (t->written) l->uses[i].written = true;
     return VD_OK;
 }
 
-/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later commands rely on it for what lies before it.
-   A list of the caller's holds back what was sent before it too, in whatever stage that was, so that only its first accesses, up to here, have to be compared
-   with the queue when it is submitted. */
-static VD__APART vd_result vd__list_barrier(vd_list *l) {
+/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later
+   commands rely on it for what lies before it. A list of the caller's holds back what was sent before it too, in
+   whatever stage that was, so that only its first accesses, up to here, have to be compared with the queue when it is
+   submitted. */
+static VD__NOINLINE vd_result vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < h->count && l->barred && !r; i++) r = vd__list_use(l, &h->touched[i]);
+    for (uint32_t i = 0; i < h->count && l->has_barrier && !r; i++) r = vd__list_use(l, &h->tracked[i]);
     if (r) return r;
-    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL);
+    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands,
+                                           l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL);
     l->stats.barriers++;
-    if (!l->immediate && !l->barred) {
+    if (!l->immediate && !l->has_barrier) {
         vd__hazards first = *h;
-        *h = l->entry;
-        l->entry = first;
-        l->barred = true;
+        *h = l->entry_hazards;
+        l->entry_hazards = first;
+        l->has_barrier = true;
     }
     vd__hazards_clear(h);
     return VD_OK;
 }
 
-/* Makes a queue's next submission wait for a value of another queue of its device, which is sent if it still gathers. */
+/* Makes a queue's next submission wait for a value of another queue of its device, which is sent if it still gathers.
+   */
 static void vd__queue_after(vd__queue *q, uint32_t other, uint64_t value) {
-    vd__queue *o = &q->machine->queues[other];
+    vd__queue *o = &q->context_device->queues[other];
     if (value > o->submitted) vd__queue_flush(o);
     if (value > q->waits[other]) q->waits[other] = value;
 }
 
 /* Orders a queue's next submission behind what the other queues of its device do with a memory. */
-static VD__APART void vd__queue_after_uses(vd__queue *q, const vd__storage *s, bool written) {
+static VD__NOINLINE void vd__queue_after_uses(vd__queue *q, const vd__storage *s, bool written) {
     for (uint32_t i = 0; i < q->device->queue_count; i++) {
-        uint64_t value = written ? s->used[i] : i == s->writer ? s->written : 0;
+        uint64_t value = written ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
         if (i != q->index && value) vd__queue_after(q, i, value);
     }
 }
@@ -11642,20 +12021,21 @@ static VD__APART void vd__queue_after_uses(vd__queue *q, const vd__storage *s, b
 /* Notes the use of a memory by a queue's next submission. */
 static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) {
     if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_after_uses(q, s, written);
-    s->used[q->index] = q->submitted + 1;
+    s->last_use[q->index] = q->submitted + 1;
     if (!written) return;
-    s->written = q->submitted + 1;
-    s->writer = q->index;
+    s->last_write = q->submitted + 1;
+    s->last_writer = q->index;
 }
 
 /* Room in the table for the accesses of a command. */
-static VD__APART vd_result vd__list_room(vd_list *l, uint32_t count) {
+static VD__NOINLINE vd_result vd__list_room(vd_list *l, uint32_t count) {
     if (!l->hazards.limit || l->hazards.count + count > VD__HAZARDS) return vd__list_barrier(l);
     if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
     return vd__fail_memory(NULL, NULL, 0);
 }
 
-/* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's lock. */
+/* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's
+   lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__hazards *h = &l->hazards;
     vd_result r = VD__LIKELY(l->recording != NULL) ? VD_OK : vd__list_begin_recording(l);
@@ -11663,7 +12043,7 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     if (VD__UNLIKELY(r)) return r;
     l->commands++;
     for (uint32_t i = 0, older = h->count; i < count; i++) {
-        while (VD__UNLIKELY(!vd__hazards_touch(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
+        while (VD__UNLIKELY(!vd__hazards_access(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
             h->count = older; /* what was added stands behind the barrier */
             r = vd__list_barrier(l);
             if (r) return r;
@@ -11678,16 +12058,20 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     return VD_OK;
 }
 
-/* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of it; no lock is held. */
-static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__slice *out) {
+/* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of
+   it; no lock is held. */
+static vd_result vd__staging_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
     if (l->immediate && vd__queue_captures(q))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold a transfer of %llu bytes through staging "
-                        "memory; do it before, or in memory that is mapped", q->index, VD__U(size));
+        return vd__fail(VD_ERROR_UNSUPPORTED,
+                        "the stream of queue %u is being captured, and a graph cannot hold a transfer of %llu bytes "
+                        "through staging "
+                        "memory; do it before, or in memory that is mapped",
+                        q->index, VD__U(size));
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
-        vd_result r = vd__stage_cut(l, kind, size, out, &wait);
+        vd_result r = vd__staging_allocate(l, kind, size, out, &wait);
         if (r == VD_TIMEOUT && wait > q->submitted) vd__queue_flush(q);
         vd__mutex_unlock(q->lock);
         if (r != VD_TIMEOUT) return r;
@@ -11696,12 +12080,14 @@ static vd_result vd__stage_reserve(vd_list *l, vd__memory_kind kind, uint64_t si
     }
 }
 
-static void vd__slice_unpin(const vd__slice *slice) { vd__add32(&slice->stage->pins, UINT32_MAX); }
+static void vd__staging_range_unpin(const vd__staging_range *slice) {
+    vd__atomic_add32(&slice->staging->pins, UINT32_MAX);
+}
 
 /* Marks a slice as used by the list's last command. */
-static void vd__slice_used(vd_list *l, const vd__slice *slice, uint64_t size) {
-    if (l->immediate) slice->stage->value = l->queue->submitted + 1;
-    l->staged += size;
+static void vd__staging_range_used(vd_list *l, const vd__staging_range *slice, uint64_t size) {
+    if (l->immediate) slice->staging->value = l->queue->submitted + 1;
+    l->staged_bytes += size;
 }
 
 /* ---- transfers ---- */
@@ -11717,7 +12103,7 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
 
 /* What passes through staging at once. */
 typedef struct vd__piece {
-    vd__slice slice;
+    vd__staging_range slice;
     uint64_t value;            /* timeline; reads only */
     vd__region region;         /* in the buffer */
     uint64_t at;               /* in the host's memory */
@@ -11725,18 +12111,19 @@ typedef struct vd__piece {
 
 /* The next piece of a region, of which `done` bytes were taken: whole rows, or a part of a long one. */
 static void vd__piece_next(const vd__region *g, uint64_t done, vd__piece *p) {
-    uint64_t row = done / g->row, within = done % g->row, rows = VD__STAGE_BYTES / g->row;
+    uint64_t row = done / g->row, within = done % g->row, rows = VD__STAGING_BYTES / g->row;
     p->region = *g;
     p->region.offset = g->offset + row * g->pitch + within;
     p->region.rows = rows < g->rows - row ? rows : g->rows - row;
     p->at = row * g->host_pitch + within;
     if (!within && rows) return;
     p->region.rows = 1;
-    p->region.row = g->row - within < VD__STAGE_BYTES ? g->row - within : VD__STAGE_BYTES;
+    p->region.row = g->row - within < VD__STAGING_BYTES ? g->row - within : VD__STAGING_BYTES;
 }
 
 /* Copies rows between two memories. */
-static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows, const vd__memory *from, vd__region from_rows) {
+static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows, const vd__memory *from,
+                            vd__region from_rows) {
     vd__copy_range ranges[64];
     uint64_t rows = to_rows.rows, row = to_rows.row;
     if (to_rows.pitch == row && from_rows.pitch == row) {
@@ -11755,7 +12142,8 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
 }
 
 /* Copies a piece between its slice and the buffer. */
-static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer *b, const vd__piece *p, bool to_buffer) {
+static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer *b, const vd__piece *p,
+                                  bool to_buffer) {
     vd__span span;
     vd__region rows = p->region, staged = p->region;
     vd_result r = vd__span_check(l, b, call, "", rows.offset, vd__region_extent(&rows), &span);
@@ -11766,42 +12154,44 @@ static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer
     rows.offset = span.offset;
     staged.offset = p->slice.offset;
     staged.pitch = staged.row;
-    if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->slice.stage->storage.memory, staged);
-    else vd__record_rows(l, &p->slice.stage->storage.memory, staged, &span.storage->memory, rows);
+    if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->slice.staging->storage.memory, staged);
+    else vd__record_rows(l, &p->slice.staging->storage.memory, staged, &span.storage->memory, rows);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
-    vd__slice_used(l, &p->slice, vd__region_bytes(&rows));
+    vd__staging_range_used(l, &p->slice, vd__region_bytes(&rows));
     l->stats.copies++;
     return VD_OK;
 }
 
 /* On the host. */
-static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch, const vd__region *g) {
+static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch,
+                          const vd__region *g) {
     for (uint64_t i = 0; i < g->rows; i++) memcpy(to + i * to_pitch, from + i * from_pitch, (size_t)g->row);
 }
 
 /* Through staging, in pieces; while one is filled, earlier ones are on their way. */
-static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g, const uint8_t *data) {
+static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
+                                  const uint8_t *data) {
     vd_result r = VD_OK;
     for (uint64_t done = 0, bytes = 0; done < vd__region_bytes(g) && !r; done += bytes) {
         vd__piece p;
         vd__piece_next(g, done, &p);
         bytes = vd__region_bytes(&p.region);
-        r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, bytes, &p.slice);
+        r = vd__staging_reserve(l, VD__MEMORY_UPLOAD, bytes, &p.slice);
         if (r) return r;
-        vd__rows_copy(vd__slice_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
-        r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, false);
+        vd__rows_copy(vd__staging_range_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
+        r = vd__storage_sync(&p.slice.staging->storage, p.slice.offset, bytes, false);
         vd__list_lock(l);
         if (!r) r = vd__record_piece(l, call, b, &p, true);
         vd__list_unlock(l);
-        vd__slice_unpin(&p.slice);
+        vd__staging_range_unpin(&p.slice);
     }
     return r;
 }
 
 /* Whether all that uses a memory is done, sent or open. */
 static bool vd__storage_reached(const vd__storage *s) {
-    for (uint32_t i = 0; i < s->machine->device.queue_count; i++)
-        if (!vd__queue_reached(&s->machine->queues[i], s->used[i])) return false;
+    for (uint32_t i = 0; i < s->context_device->device.queue_count; i++)
+        if (!vd__queue_reached(&s->context_device->queues[i], s->last_use[i])) return false;
     return true;
 }
 
@@ -11827,9 +12217,11 @@ static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd
 }
 
 /* Of 0 bytes nothing is moved, not the rest: buffer and place are checked alone. */
-static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, const void *data, uint64_t size) {
+static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, const void *data,
+                                 uint64_t size) {
     vd__span span;
-    return size ? vd__write(l, call, b, vd__region_of(offset, size), data) : vd__span_check(l, b, call, "", offset, 0, &span);
+    return size ? vd__write(l, call, b, vd__region_contiguous(offset, size), data)
+                : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
 /* Commands of another library, which may be of any kind. */
@@ -11837,29 +12229,29 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
     char which[32];
-    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "record is NULL");
+    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "record is NULL");
     if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "use_count is %d%s; at most %d", desc->use_count,
-                             desc->uses ? "" : " and uses is NULL", VD_MAX_ARGS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "use_count is %d%s; at most %d",
+                             desc->use_count, desc->uses ? "" : " and uses is NULL", VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count; i++) {
         vd__span span;
         snprintf(which, sizeof which, "use %d ", i);
-        vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record", which, which, 0, VD_WHOLE, &span);
+        vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record_native", which, which, 0, VD_WHOLE, &span);
         if (r) return vd__fail_within(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_record", name, "use %d has access %u; VD_READ, VD_WRITE or both",
-                                 i, (unsigned)desc->uses[i].access);
+            return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
+                                 "use %d has access %u; VD_READ, VD_WRITE or both", i, (unsigned)desc->uses[i].access);
         accesses[i] = vd__access_of(&span, desc->uses[i].access);
     }
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
-    vd__visit visit;
+    vd__callback_frame visit;
     vd_result before = vd__last_error.code;
     vd__last_error.code = VD_OK;
-    vd__visit_begin(&visit, l->ctx, "vd_record", "record", true);
+    vd__callback_begin(&visit, l->ctx, "vd_record_native", "record", true);
     r = l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
-    vd__visit_end(&visit);
-    return vd__visit_result("vd_record", name, "record", r, before);
+    vd__callback_end(&visit);
+    return vd__callback_result("vd_record_native", name, "record", r, before);
 }
 
 /* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
@@ -11877,10 +12269,12 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
 }
 
 /* Whole words by the device's fill, up to three bytes on either side by copies from 8 staged bytes of the pattern. */
-static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__slice *edges, const uint8_t pattern[8]) {
+static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__staging_range *edges,
+                                  const uint8_t pattern[8]) {
     vd_context *ctx = l->ctx;
     const vd__memory *memory = &span->storage->memory;
-    uint64_t offset = span->offset, end = offset + span->size, first = (offset + 3) & ~(uint64_t)3, last = end & ~(uint64_t)3;
+    uint64_t offset = span->offset, end = offset + span->size, first = (offset + 3) & ~(uint64_t)3,
+             last = end & ~(uint64_t)3;
     uint32_t word, count = 0;
     vd__copy_range ranges[2];
     if (first >= last) first = last = end < first ? end : first; /* no whole word: the edges meet here */
@@ -11902,15 +12296,16 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__sl
         ranges[count++].size = end - last;
     }
     if (count) {
-        ctx->driver.backend->record_copy(l->device, &l->recording->commands, memory, &edges->stage->storage.memory, ranges, count);
-        vd__slice_used(l, edges, 8);
+        ctx->driver.backend->record_copy(l->device, &l->recording->commands, memory, &edges->staging->storage.memory,
+                                         ranges, count);
+        vd__staging_range_used(l, edges, 8);
     }
     l->stats.fills++;
     return VD_OK;
 }
 
 /* Copies of a staged run of patterns. */
-static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__slice *slice, uint64_t run) {
+static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__staging_range *slice, uint64_t run) {
     uint64_t offset = span->offset, size = span->size;
     vd_context *ctx = l->ctx;
     vd__copy_range ranges[64];
@@ -11926,9 +12321,10 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sli
             offset += ranges[count].size;
             size -= ranges[count].size;
         }
-        ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory, &slice->stage->storage.memory, ranges, count);
+        ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory,
+                                         &slice->staging->storage.memory, ranges, count);
     }
-    vd__slice_used(l, slice, run);
+    vd__staging_range_used(l, slice, run);
     l->stats.fills++;
     return VD_OK;
 }
@@ -11936,36 +12332,37 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sli
 /* A fill that is all whole words needs no staging. */
 static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t pattern[8]) {
     bool staged = span->offset % 4 || span->size % 4;
-    vd__slice edges = { NULL, 0 };
-    vd_result r = staged ? vd__stage_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
+    vd__staging_range edges = { NULL, 0 };
+    vd_result r = staged ? vd__staging_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
     if (r) return r;
     if (staged) {
-        memcpy(vd__slice_bytes(&edges), pattern, 8);
-        r = vd__storage_sync(&edges.stage->storage, edges.offset, 8, false);
+        memcpy(vd__staging_range_bytes(&edges), pattern, 8);
+        r = vd__storage_sync(&edges.staging->storage, edges.offset, 8, false);
     }
     vd__list_lock(l);
     if (!r) r = vd__record_words(l, span, &edges, pattern);
     vd__list_unlock(l);
-    if (staged) vd__slice_unpin(&edges);
+    if (staged) vd__staging_range_unpin(&edges);
     return r;
 }
 
 static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *value, size_t value_size) {
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
-    vd__slice slice;
+    vd__staging_range slice;
     if (run > span->size) run = span->size;
-    vd_result r = vd__stage_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
+    vd_result r = vd__staging_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
     if (r) return r;
-    vd__pattern_repeat(vd__slice_bytes(&slice), (size_t)run, value, value_size);
-    r = vd__storage_sync(&slice.stage->storage, slice.offset, run, false);
+    vd__pattern_repeat(vd__staging_range_bytes(&slice), (size_t)run, value, value_size);
+    r = vd__storage_sync(&slice.staging->storage, slice.offset, run, false);
     vd__list_lock(l);
     if (!r) r = vd__record_runs(l, span, &slice, run);
     vd__list_unlock(l);
-    vd__slice_unpin(&slice);
+    vd__staging_range_unpin(&slice);
     return r;
 }
 
-static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint64_t size, const void *value, size_t value_size) {
+static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint64_t size, const void *value,
+                          size_t value_size) {
     static const uint8_t zero[1] = { 0 };
     const uint8_t *pattern = value ? (const uint8_t *)value : zero;
     uint8_t words[8];
@@ -11987,7 +12384,8 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
 
 /* Whether rows of one memory meet. With two pitches all that lies between the first and the last row counts. */
 static bool vd__regions_meet(const vd__region *a, const vd__region *b) {
-    uint64_t low = a->offset < b->offset ? a->offset : b->offset, far = (a->offset > b->offset ? a->offset : b->offset) - low;
+    uint64_t low = a->offset < b->offset ? a->offset : b->offset,
+             far = (a->offset > b->offset ? a->offset : b->offset) - low;
     const vd__region *first = a->offset < b->offset ? a : b;
     if (far >= vd__region_extent(first)) return false;
     if (a->pitch != b->pitch || a->rows == 1) return true;
@@ -12012,7 +12410,8 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
     if (r) return r;
     a.offset += to->offset;
     b.offset += from->offset;
-    vd__storage *source = vd__buffer_on(from, l->queue->machine, call), *target = source ? vd__buffer_on(to, l->queue->machine, call) : NULL;
+    vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, call),
+                *target = source ? vd__buffer_storage_on(to, l->queue->context_device, call) : NULL;
     if (!target) return VD_ERROR_INVALID;
     if (target == source && vd__regions_meet(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
     vd__span spans[2] = { { source, b.offset, vd__region_extent(&b) }, { target, a.offset, vd__region_extent(&a) } };
@@ -12035,7 +12434,8 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
 /* ---- reading ---- */
 
 /* Memory that the host can read at full speed where it lies: after the last command that writes it. */
-static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g, uint8_t *data) {
+static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g,
+                                 uint8_t *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
     if (!r) r = vd__storage_sync(span->storage, span->offset, span->size, true);
     if (!r) vd__rows_copy(data, g->host_pitch, span->storage->memory.mapped + span->offset, g->pitch, g);
@@ -12044,7 +12444,7 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
 
 /* Sends a copy of one piece to the host. */
 static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
-    vd_result r = vd__stage_reserve(l, VD__MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
+    vd_result r = vd__staging_reserve(l, VD__MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
     if (r) return r;
     vd__list_lock(l);
     r = vd__record_piece(l, call, b, p, false);
@@ -12053,20 +12453,21 @@ static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b
         p->value = l->queue->submitted;
     }
     vd__list_unlock(l);
-    if (r) vd__slice_unpin(&p->slice);
+    if (r) vd__staging_range_unpin(&p->slice);
     return r;
 }
 
 static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
-    if (!r) r = vd__storage_sync(&p->slice.stage->storage, p->slice.offset, vd__region_bytes(&p->region), true);
-    if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__slice_bytes(&p->slice), p->region.row, &p->region);
-    vd__slice_unpin(&p->slice);
+    if (!r) r = vd__storage_sync(&p->slice.staging->storage, p->slice.offset, vd__region_bytes(&p->region), true);
+    if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__staging_range_bytes(&p->slice), p->region.row, &p->region);
+    vd__staging_range_unpin(&p->slice);
     return r;
 }
 
 /* Through staging, with some pieces ahead of the one that is copied out. */
-static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g, uint8_t *data) {
+static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
+                                 uint8_t *data) {
     vd__piece pieces[VD__READ_AHEAD];
     uint64_t sent = 0, size = vd__region_bytes(g);
     uint32_t first = 0, under_way = 0;
@@ -12112,12 +12513,15 @@ static vd_result vd__read_straight(vd_list *l, const vd__span *span, const vd__r
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Whether that is better than to copy here: it saves the way through staging memory, and for a host that would have to wait and then copy a lot itself the time
-   in which the device's threads, which are processors of the host, would fall asleep. */
+/* Whether that is better than to copy here: it saves the way through staging memory, and for a host that would have to
+   wait and then copy a lot itself the time in which the device's threads, which are processors of the host, would fall
+   asleep. */
 static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
-    return vd__region_bytes(g) > VD__DIRECT_READ_BYTES && !vd__queue_reached(&l->queue->machine->queues[span->storage->writer], span->storage->written);
+    return vd__region_bytes(g) > VD__DIRECT_READ_BYTES
+           && !vd__queue_reached(&l->queue->context_device->queues[span->storage->last_writer],
+                                 span->storage->last_write);
 }
 
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
@@ -12127,10 +12531,11 @@ static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd_
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
-    bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached, straight = vd__reads_straight(l, &span, &g, direct);
+    bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached,
+         straight = vd__reads_straight(l, &span, &g, direct);
     if (straight) direct = false;
-    vd__queue *writer = &l->queue->machine->queues[span.storage->writer];
-    uint64_t written = span.storage->written;
+    vd__queue *writer = &l->queue->context_device->queues[span.storage->last_writer];
+    uint64_t written = span.storage->last_write;
     if (direct && written > writer->submitted) vd__queue_flush(writer);
     vd__list_unlock(l);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
@@ -12138,21 +12543,23 @@ static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd_
     return vd__read_staged(l, call, b, &g, (uint8_t *)data);
 }
 
-static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, void *data, uint64_t size) {
+static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, void *data,
+                                uint64_t size) {
     vd__span span;
-    return size ? vd__read(l, call, b, vd__region_of(offset, size), data) : vd__span_check(l, b, call, "", offset, 0, &span);
+    return size ? vd__read(l, call, b, vd__region_contiguous(offset, size), data)
+                : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
 /* ---- mapping ---- */
 
 /* Waits for the work that a host access stands against; what is not sent yet is sent. */
 static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
-    vd__machine *m = s->machine;
+    vd__context_device *m = s->context_device;
     uint64_t values[VD_MAX_QUEUES];
     vd_result r = VD_OK;
     vd__mutex_lock(&m->lock);
     for (uint32_t i = 0; i < m->device.queue_count; i++) {
-        values[i] = access & VD_WRITE ? s->used[i] : i == s->writer ? s->written : 0;
+        values[i] = access & VD_WRITE ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
         if (values[i] > m->queues[i].submitted) vd__queue_flush(&m->queues[i]);
     }
     vd__mutex_unlock(&m->lock);
@@ -12163,16 +12570,16 @@ static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
 static vd_result vd__map(vd__storage *s, uint32_t access) {
     vd_result r = vd__storage_finish(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
-    if (!r) vd__add32(&s->maps, 1);
+    if (!r) vd__atomic_add32(&s->map_count, 1);
     return r;
 }
 
 static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
-    uint32_t maps = vd__load32(&s->maps);
+    uint32_t maps = vd__atomic_load32(&s->map_count);
     do {
         if (!maps)
             return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_unmap", NULL, "buffer '%s' is not mapped", b->name);
-    } while (!__atomic_compare_exchange_n(&s->maps, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    } while (!__atomic_compare_exchange_n(&s->map_count, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     return vd__storage_sync(s, 0, s->memory.size, false);
 }
 
@@ -12180,12 +12587,12 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
 
 VD__SMALL
 
-static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t size, vd_ticket *out) {
+static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *slice, uint64_t size, vd_ticket *out) {
     vd_context *ctx = l->ctx;
     vd__mutex_lock(&ctx->lock);
-    vd__ticket *t = (vd__ticket *)(void *)vd__pool_take(&ctx->tickets);
+    vd__ticket *t = (vd__ticket *)(void *)vd__pool_acquire(&ctx->tickets);
     if (t) {
-        t->slice = *slice;
+        t->staging = *slice;
         t->size = size;
         t->queue = l->queue;
         t->value = l->immediate ? l->queue->submitted + (l->recording != NULL) : 0;
@@ -12194,7 +12601,7 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
             t->next = l->tickets;
             l->tickets = t;
         }
-        out->id = vd__pool_open(&ctx->tickets, &t->slot);
+        out->id = vd__pool_publish(&ctx->tickets, &t->slot);
     }
     vd__mutex_unlock(&ctx->lock);
     return t ? VD_OK : vd__fail_memory(NULL, NULL, 0);
@@ -12202,12 +12609,12 @@ static vd_result vd__ticket_open(vd_list *l, const vd__slice *slice, uint64_t si
 
 /* Staging memory for what is to be read. */
 static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
-    p->region = vd__region_of(desc->offset, desc->size);
+    p->region = vd__region_contiguous(desc->offset, desc->size);
     vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
     if (!r && !p->region.row)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', there is "
                           "nothing to read", VD__U(desc->offset), b->name);
-    return r ? r : vd__stage_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
+    return r ? r : vd__staging_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
 }
 
 /* No buffer: the ticket is all that is wanted. */
@@ -12220,7 +12627,7 @@ static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_d
     if (b) r = vd__record_piece(l, "vd_read_begin", b, &p, false);
     if (!r) r = vd__ticket_open(l, &p.slice, p.region.row, out);
     vd__list_unlock(l);
-    if (r && b) vd__slice_unpin(&p.slice);
+    if (r && b) vd__staging_range_unpin(&p.slice);
     return r;
 }
 
@@ -12237,9 +12644,9 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     if (value > q->submitted) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
     if (!r) r = vd__queue_wait(q, value, timeout_ns);
-    if (r || !t->slice.stage) return r;
-    r = vd__storage_sync(&t->slice.stage->storage, t->slice.offset, t->size, true);
-    if (!r) *data = vd__slice_bytes(&t->slice);
+    if (r || !t->staging.staging) return r;
+    r = vd__storage_sync(&t->staging.staging->storage, t->staging.offset, t->size, true);
+    if (!r) *data = vd__staging_range_bytes(&t->staging);
     return r;
 }
 
@@ -12252,7 +12659,7 @@ static void vd__ticket_close(vd_context *ctx, vd__ticket *t) {
         *link = t->next;
     }
     vd__mutex_unlock(&ctx->lock);
-    vd__discard(ctx, &ctx->tickets, &t->slot);
+    vd__object_destroy(ctx, &ctx->tickets, &t->slot);
 }
 
 VD__SMALL_END
@@ -12260,15 +12667,15 @@ VD__SMALL_END
 /* ---- dispatch ---- */
 
 static void vd__call_base(vd__call *c, const uint64_t base[3]) {
-    for (int i = 0; i < c->kernel->hidden_count; i++) {
-        const vd_hidden_info *h = &c->kernel->hidden[i];
+    for (int i = 0; i < c->kernel->implicit_count; i++) {
+        const vd_implicit_info *h = &c->kernel->implicit[i];
         uint32_t word = (uint32_t)base[h->axis % 3];
-        if (h->kind == VD_HIDDEN_GROUP_BASE) memcpy((uint8_t *)c->values + h->place, &word, 4);
+        if (h->kind == VD_IMPLICIT_GROUP_BASE) memcpy((uint8_t *)c->arguments + h->offset, &word, 4);
     }
 }
 
 /* More groups than one launch can have: several, each told where it begins. */
-static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
+static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3];
     uint64_t base[3];
@@ -12276,7 +12683,8 @@ static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
     for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
         for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
             for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
-                for (int i = 0; i < 3; i++) c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
+                for (int i = 0; i < 3; i++)
+                    c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__call_base(c, base);
                 vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
                 if (r) return r;
@@ -12286,7 +12694,7 @@ static VD__APART vd_result vd__record_split(vd_list *l, vd__call *c) {
 
 /* Its values were not passed on. */
 static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
-    c->kernel_id = 0;
+    c->last_kernel = 0;
     return r;
 }
 
@@ -12296,7 +12704,8 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
     r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
-    if (VD__LIKELY(!c->split)) r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
+    if (VD__LIKELY(!c->split))
+        r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
     l->stats.dispatches++;
@@ -12309,9 +12718,9 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
 static void vd__list_place(vd_list *l, vd__queue *q) {
     l->queue = q;
     l->device = q->device;
-    l->call->machine = q->machine;
+    l->call->context_device = q->context_device;
     l->call->list = l;
-    l->call->kernel_id = 0;
+    l->call->last_kernel = 0;
 }
 
 static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
@@ -12321,22 +12730,22 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     l->call = (vd__call *)vd__alloc_zeroed(allocator, sizeof *l->call);
     if (!l->call) return false;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
-    return immediate || vd__hazards_init(&l->entry, allocator);
+    return immediate || vd__hazards_init(&l->entry_hazards, allocator);
 }
 
 static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
-    if (l->entry.allocator) vd__hazards_free(&l->entry);
+    if (l->entry_hazards.allocator) vd__hazards_free(&l->entry_hazards);
     vd__free(allocator, l->call);
     vd__free(allocator, l->uses);
-    vd__free(allocator, l->failure);
+    vd__free(allocator, l->first_failure);
 }
 
 /* A list from those that were used before, else a new one. The caller holds the context's lock. */
 static vd_list *vd__list_take(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
-    while (l && vd__load32(&l->state) != VD__LIST_FREE) l = l->next;
+    while (l && vd__atomic_load32(&l->state) != VD__LIST_FREE) l = l->next;
     if (!l) {
         l = (vd_list *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *l);
         if (l && !vd__list_init(l, ctx, false)) {
@@ -12365,20 +12774,20 @@ static void vd__stats_add(vd_stats *total, const vd_stats *more) {
 /* Makes it ready for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
-    vd__stats_add(&l->queue->open.stats, &l->stats);
+    vd__stats_add(&l->queue->open_batch.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
-    if (l->output) vd__output_sent(l, 0);
+    if (l->output) vd__output_submitted(l, 0);
     if (l->tickets) vd__list_settle(l, l->queue->submitted); /* it was watched, and has no commands */
     vd__hazards_clear(&l->hazards);
-    vd__hazards_clear(&l->entry);
+    vd__hazards_clear(&l->entry_hazards);
     l->use_count = 0;
-    l->barred = false;
+    l->has_barrier = false;
     l->commands = 0;
-    l->staged = 0;
+    l->staged_bytes = 0;
     l->host_stages = 0;
     l->error = VD_OK;
-    vd__free(&ctx->host.allocator, l->failure);
-    l->failure = NULL;
+    vd__free(&ctx->host.allocator, l->first_failure);
+    l->first_failure = NULL;
     vd__mutex_lock(&ctx->lock);
     l->state = VD__LIST_FREE;
     vd__mutex_unlock(&ctx->lock);
@@ -12393,24 +12802,25 @@ static void vd__list_drop(vd_list *l) {
         vd__error before = vd__last_error; /* a recording that is not sent may be broken */
         q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
         vd__last_error = before;
-        vd__recording_spare(vd__list_ring(l), l->recording);
+        vd__recording_recycle(vd__list_ring(l), l->recording);
         l->recording = NULL;
     }
     memset(&l->stats, 0, sizeof l->stats);
     vd__list_recycle(l);
 }
 
-/* Sends a list after the open batch. The list was recorded without knowing what it would follow. If its first accesses conflict with earlier work, the batch
-   ends with a barrier, or the list begins with one if the batch is empty. `waits`: values of other queues of the device. */
+/* Sends a list after the open batch. The list was recorded without knowing what it would follow. If its first accesses
+   conflict with earlier work, the batch ends with a barrier, or the list begins with one if the batch is empty.
+   `waits`: values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (l->output) {
         vd_result r = vd__output_submit(l);
         if (r) return r;
     }
-    bool conflicts = vd__hazards_meet(&q->open.hazards, l->barred ? &l->entry : &l->hazards);
-    if (conflicts && q->open.recording) {
-        vd_result r = vd__list_barrier(&q->open);
+    bool conflicts = vd__hazards_conflict(&q->open_batch.hazards, l->has_barrier ? &l->entry_hazards : &l->hazards);
+    if (conflicts && q->open_batch.recording) {
+        vd_result r = vd__list_barrier(&q->open_batch);
         if (r) return r;
         conflicts = false;
     }
@@ -12420,17 +12830,17 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     l->barrier_first = conflicts;
     if (conflicts) {
         l->stats.barriers++;
-        vd__hazards_clear(&q->open.hazards);
+        vd__hazards_clear(&q->open_batch.hazards);
     }
     for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);
     for (int k = 0; k < 2; k++) {
-        const vd__hazards *h = k ? &l->hazards : &l->entry;
-        for (uint32_t i = 0; i < h->count; i++) vd__storage_used(h->touched[i].storage, q, h->touched[i].written != 0);
+        const vd__hazards *h = k ? &l->hazards : &l->entry_hazards;
+        for (uint32_t i = 0; i < h->count; i++) vd__storage_used(h->tracked[i].storage, q, h->tracked[i].written != 0);
     }
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
         if (waits[i]) vd__queue_after(q, i, waits[i]);
-    if (l->barred) vd__hazards_clear(&q->open.hazards);
-    vd__hazards_join(&q->open.hazards, &l->hazards);
+    if (l->has_barrier) vd__hazards_clear(&q->open_batch.hazards);
+    vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
     vd__list_send(l);
     return VD_OK;
 }
@@ -12459,7 +12869,8 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->machine, VD__MEMORY_READBACK, ctx->print_bytes, true, false, &o->storage);
+    vd_result r = vd__storage_create(q->context_device, VD__MEMORY_READBACK, ctx->print_bytes, true, false,
+                                     &o->storage);
     if (!r && !o->storage.memory.mapped) {
         vd__storage_destroy(&o->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
@@ -12474,7 +12885,7 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
 /* Returns the output buffer of the list's queue. */
 static vd__span vd__output_span(const vd_list *l) {
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
-    vd__span span = { b->storage + l->queue->machine->index, 0, l->ctx->print_bytes };
+    vd__span span = { b->storage + l->queue->context_device->index, 0, l->ctx->print_bytes };
     return span;
 }
 
@@ -12482,7 +12893,7 @@ static vd__span vd__output_span(const vd_list *l) {
 static VD__COLD vd_result vd__output_clear(vd_list *l) {
     vd__span span = vd__output_span(l);
     vd__access a = vd__access_of(&span, VD_READ_WRITE);
-    a.end = 4 * VD__OUTPUT_HEAD;
+    a.end = 4 * VD__OUTPUT_HEADER_WORDS;
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) l->ctx->driver.backend->record_fill(l->device, &l->recording->commands, &span.storage->memory, 0, a.end, 0);
     return r;
@@ -12492,14 +12903,14 @@ static VD__COLD vd_result vd__output_clear(vd_list *l) {
    prints. The caller holds the queue's lock. */
 static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     if (!q->output_stale) return VD_OK;
-    vd_result r = vd__output_clear(&q->open);
+    vd_result r = vd__output_clear(&q->open_batch);
     q->output_stale = r != VD_OK;
     return r;
 }
 
 /* Ensures that the list has host memory for its output. The head is zero ("no output") until the copy has been
    executed. */
-static VD__COLD vd_result vd__output_need(vd_list *l) {
+static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
     vd_result r = VD_OK;
@@ -12512,8 +12923,8 @@ static VD__COLD vd_result vd__output_need(vd_list *l) {
     vd__mutex_unlock(&ctx->lock);
     if (!o) r = vd__output_create(q, &o);
     if (r) return r;
-    memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEAD);
-    r = vd__storage_sync(&o->storage, 0, 4 * VD__OUTPUT_HEAD, false);
+    memset(o->storage.memory.mapped, 0, 4 * VD__OUTPUT_HEADER_WORDS);
+    r = vd__storage_sync(&o->storage, 0, 4 * VD__OUTPUT_HEADER_WORDS, false);
     if (r) vd__output_recycle(ctx, o);
     else l->output = o;
     return r;
@@ -12540,13 +12951,13 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
 /* Called before submitting a user's list that prints. Submits the open batch first, which may leave records in the
    buffer if it fails. */
 static VD__COLD vd_result vd__output_submit(vd_list *l) {
-    if (l->queue->open.output) vd__queue_flush(l->queue);
+    if (l->queue->open_batch.output) vd__queue_flush(l->queue);
     vd_result r = vd__output_clear_stale(l->queue);
     return r ? r : vd__output_record(l);
 }
 
 /* Called after submission. value: timeline value of the list, or 0 if it was not submitted. */
-static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
+static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
     if (!value) { vd__output_recycle(l->ctx, o); return; }
@@ -12554,7 +12965,7 @@ static VD__COLD void vd__output_sent(vd_list *l, uint64_t value) {
     o->next = NULL;
     vd__mutex_lock(&l->ctx->lock);
     while (*end) end = &(*end)->next;
-    vd__store_pointer((void **)(void *)end, o);
+    vd__atomic_store_pointer((void **)(void *)end, o);
     vd__mutex_unlock(&l->ctx->lock);
 }
 
@@ -12637,7 +13048,7 @@ static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const c
     vd__line_format(line, f, record + 4);
     if (!line->data) return;
     if (ctx->print) {
-        vd__message_add(&ctx->host, VD_LOG_INFO, kernel, id, line->data);
+        vd__message_push(&ctx->host, VD_LOG_INFO, kernel, id, line->data);
         return;
     }
     while (line->length && line->data[line->length - 1] == '\n') line->data[--line->length] = 0;
@@ -12659,15 +13070,15 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__logf(&q->ctx->host, VD_LOG_ERROR, "%s", text);
     vd__mutex_lock(q->lock);
     bool all_reported = true;
-    for (int i = 0; i < VD__FAILURES; i++)
+    for (int i = 0; i < VD__MAX_FAILURES; i++)
         all_reported = all_reported && (q->failures[i].result != VD_ERROR_ASSERTION || q->failures[i].reported);
     if (all_reported) {
-        vd__failure *failure = &q->failures[q->failure_count % VD__FAILURES];
+        vd__failure *failure = &q->failures[q->failure_count % VD__MAX_FAILURES];
         failure->value = UINT64_MAX; /* not the value of any event: the work itself succeeded */
         failure->result = VD_ERROR_ASSERTION;
         failure->reported = false;
         memcpy(failure->text, text, sizeof text);
-        vd__store32(&q->failure_count, q->failure_count + 1);
+        vd__atomic_store32(&q->failure_count, q->failure_count + 1);
     }
     vd__mutex_unlock(q->lock);
 }
@@ -12692,8 +13103,8 @@ static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     const char *kernel, *failed_kernel = "";
     uint64_t end = ctx->print_bytes / 4;
     if (vd__storage_sync(&o->storage, 0, ctx->print_bytes, true)) return;
-    if (words[0] < end - VD__OUTPUT_HEAD) end = VD__OUTPUT_HEAD + words[0];
-    for (uint64_t index = VD__OUTPUT_HEAD; index + 4 <= end; index += 4u + f->words) {
+    if (words[0] < end - VD__OUTPUT_HEADER_WORDS) end = VD__OUTPUT_HEADER_WORDS + words[0];
+    for (uint64_t index = VD__OUTPUT_HEADER_WORDS; index + 4 <= end; index += 4u + f->words) {
         f = vd__format_find(ctx, words[index], &kernel);
         if (!f || index + 4 + f->words > end) break;
         if (!f->assertion) vd__output_message(ctx, &line, kernel, f, words + index);
@@ -12713,18 +13124,18 @@ static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
 static vd__output *vd__output_pop_completed(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
     vd__output **link = &ctx->outputs;
-    while (*link && (*link)->value > vd__load64(&(*link)->queue->completed)) link = &(*link)->next;
+    while (*link && (*link)->value > vd__atomic_load64(&(*link)->queue->completed)) link = &(*link)->next;
     vd__output *o = *link;
-    if (o) vd__store_pointer((void **)(void *)link, o->next);
+    if (o) vd__atomic_store_pointer((void **)(void *)link, o->next);
     vd__mutex_unlock(&ctx->lock);
     return o;
 }
 
 /* Turns the output of completed submissions into messages. No lock may be held. */
 static VD__COLD void vd__output_poll(vd_context *ctx) {
-    if (!vd__load_pointer((void *const *)(void *)&ctx->outputs)) return;
+    if (!vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++)
-        vd__queue_reached(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted));
+        vd__queue_reached(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted));
     for (vd__output *o = vd__output_pop_completed(ctx); o; o = vd__output_pop_completed(ctx)) {
         if (!vd__context_lost(ctx)) vd__output_print(ctx, o);
         vd__output_recycle(ctx, o);
@@ -12736,15 +13147,15 @@ static VD__COLD void vd__output_poll(vd_context *ctx) {
 /* Calls the release callbacks of imported memory that is no longer in use. */
 static void vd__released_deliver(vd_context *ctx) {
     vd__mutex_lock(&ctx->lock);
-    vd__heap_block *b = ctx->released;
-    ctx->released = NULL;
+    vd__heap_block *b = ctx->pending_releases;
+    ctx->pending_releases = NULL;
     vd__mutex_unlock(&ctx->lock);
     while (b) {
         vd__heap_block *next = b->next;
-        vd__visit visit;
-        vd__visit_begin(&visit, ctx, "a buffer", "release", false);
+        vd__callback_frame visit;
+        vd__callback_begin(&visit, ctx, "a buffer", "release", false);
         if (b->release) b->release(b->release_user, b->address);
-        vd__visit_end(&visit);
+        vd__callback_end(&visit);
         vd__free(&ctx->host.allocator, b);
         b = next;
     }
@@ -12752,15 +13163,15 @@ static void vd__released_deliver(vd_context *ctx) {
 
 /* Passes a message to the print or log callback. */
 static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
-    vd__visit visit;
-    vd__visit_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__visit_log, false);
+    vd__callback_frame visit;
+    vd__callback_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__callback_log, false);
     if (m->kernel) ctx->print(ctx->print_user, m->kernel, m->id, m->text);
     else ctx->host.log(ctx->host.log_user, m->level, m->text);
-    vd__visit_end(&visit);
+    vd__callback_end(&visit);
 }
 
 /* Removes and returns the first message, or NULL. */
-static vd__message *vd__message_take(vd__outbox *outbox) {
+static vd__message *vd__message_pop(vd__message_queue *outbox) {
     vd__mutex_lock(&outbox->lock);
     vd__message *m = outbox->first;
     if (m) outbox->first = m->next;
@@ -12771,8 +13182,8 @@ static vd__message *vd__message_take(vd__outbox *outbox) {
 }
 
 /* Logs how many messages were dropped since the last report. */
-static void vd__message_report(vd_context *ctx) {
-    vd__outbox *outbox = &ctx->outbox;
+static void vd__report_dropped_messages(vd_context *ctx) {
+    vd__message_queue *outbox = &ctx->messages;
     vd__mutex_lock(&outbox->lock);
     uint32_t count = outbox->dropped;
     outbox->dropped = 0;
@@ -12786,16 +13197,16 @@ static void vd__message_report(vd_context *ctx) {
 
 /* Calls all pending callbacks, one after another. A callback that causes further calls only queues them; they follow
    after it returns. Keeps the error of the thread. */
-static void vd__deliver(vd_context *ctx) {
+static void vd__callbacks_deliver(vd_context *ctx) {
     if (vd__callback_is_running(ctx)) return;
     vd__error saved = vd__last_error;
-    while (__atomic_exchange_n(&ctx->outbox.due, 0u, __ATOMIC_ACQ_REL)) {
+    while (__atomic_exchange_n(&ctx->messages.pending, 0u, __ATOMIC_ACQ_REL)) {
         vd__released_deliver(ctx);
-        for (vd__message *m = vd__message_take(&ctx->outbox); m; m = vd__message_take(&ctx->outbox)) {
+        for (vd__message *m = vd__message_pop(&ctx->messages); m; m = vd__message_pop(&ctx->messages)) {
             vd__message_deliver(ctx, m);
             vd__free(&ctx->host.allocator, m);
         }
-        vd__message_report(ctx);
+        vd__report_dropped_messages(ctx);
     }
     vd__last_error = saved;
     vd__error_join(); /* the caller may still hold a pointer from vd_error_text */
@@ -12817,17 +13228,17 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
         desc.name = "output of kernels";
         desc.type = VD_U32;
         desc.shape[0] = ctx->print_bytes / 4;
-        desc.devices = 1u << q->machine->index;
+        desc.devices = 1u << q->context_device->index;
         vd_buffer created = vd_buffer_create(ctx, &desc);
         r = created.id ? VD_OK : vd__fail_within(vd__last_error.code, NULL, NULL, "%s", desc.name);
         vd__mutex_lock(&ctx->lock);
         bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
         if (!lost_race && !r) {
-            vd__store64(&q->output.id, created.id);
+            vd__atomic_store64(&q->output.id, created.id);
             ctx->output_buffers++;
         }
         vd__mutex_unlock(&ctx->lock);
-        if (lost_race && !r) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, created.id));
+        if (lost_race && !r) vd__object_destroy(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, created.id));
     }
     return r;
 }
@@ -12837,8 +13248,8 @@ static VD__COLD void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
-        if (q->open.output) vd__output_sent(&q->open, 0);
-        if (q->output.id) vd__discard(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, q->output.id));
+        if (q->open_batch.output) vd__output_submitted(&q->open_batch, 0);
+        if (q->output.id) vd__object_destroy(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, q->output.id));
         while (q->spare_outputs) {
             vd__output *o = q->spare_outputs;
             q->spare_outputs = o->next;
@@ -12885,7 +13296,7 @@ static VD__COLD vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_d
 static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
     bool prints = false;
     *out = 0;
-    for (int i = 0; i < desc->hidden_count; i++) prints = prints || desc->hidden[i].kind == VD_HIDDEN_OUTPUT;
+    for (int i = 0; i < desc->implicit_count; i++) prints = prints || desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
     if (!prints) return VD_OK;
     vd_result r = vd__output_create_buffers(ctx);
     if (r) return r;
@@ -12922,15 +13333,15 @@ VD_API vd_result vd_error_result(void) { return vd__last_error.code; }
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__fail_list(result, NULL, NULL, format ? format : "", args);
+    vd__vfail(result, NULL, NULL, format ? format : "", args);
     va_end(args);
-    return format ? result : vd__fail_by_memory(result);
+    return format ? result : vd__fail_add_out_of_memory(result);
 }
 
 VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__fail_within_list(result, call, object, format, args);
+    vd__vfail_within(result, call, object, format, args);
     va_end(args);
     return result;
 }
@@ -12968,7 +13379,7 @@ VD_API const char *vd_backend_name(vd_backend backend) {
     return (size_t)backend < VD__COUNT(vd__backend_all_names) ? vd__backend_all_names[backend] : "";
 }
 
-VD_API vd_backend vd_backend_named(const char *name) {
+VD_API vd_backend vd_backend_from_name(const char *name) {
     for (size_t i = 1; name && i < VD__COUNT(vd__backend_all_names); i++)
         if (vd__text_equal_nocase(name, vd__backend_all_names[i], SIZE_MAX)) return (vd_backend)i;
     return VD_BACKEND_DEFAULT;
@@ -12987,11 +13398,11 @@ static int vd__backend_devices(const vd__backend *backend, const vd__host *host,
 }
 
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
-    vd__counter counter;
+    vd__counting_allocator counter;
     vd__host host;
     int count = 0;
     memset(&host, 0, sizeof host);
-    host.allocator = vd__counter_init(&counter, NULL);
+    host.allocator = vd__counting_allocator_init(&counter, NULL);
     if (!out || capacity < 0) capacity = 0;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++) {
         vd_backend id = vd__backends[i]->id;
@@ -13007,39 +13418,39 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     const vd_allocator *allocator = &ctx->host.allocator;
     uint32_t device_count = desc->device_count ? (uint32_t)desc->device_count : 1;
     uint32_t queues = desc->queues ? (uint32_t)desc->queues : 1;
-    ctx->machines = (vd__machine *)vd__alloc_zeroed(allocator, device_count * sizeof *ctx->machines);
+    ctx->devices = (vd__context_device *)vd__alloc_zeroed(allocator, device_count * sizeof *ctx->devices);
     ctx->queues = (vd__queue *)vd__alloc_zeroed(allocator, device_count * queues * sizeof *ctx->queues);
-    if (!ctx->machines || !ctx->queues) return false;
-    ctx->machine_count = device_count;
+    if (!ctx->devices || !ctx->queues) return false;
+    ctx->device_count = device_count;
     for (uint32_t i = 0; i < device_count; i++) {
-        vd__mutex_init(&ctx->machines[i].lock);
-        ctx->machines[i].ctx = ctx;
-        ctx->machines[i].index = i;
-        ctx->machines[i].queues = &ctx->queues[i * queues];
+        vd__mutex_init(&ctx->devices[i].lock);
+        ctx->devices[i].ctx = ctx;
+        ctx->devices[i].index = i;
+        ctx->devices[i].queues = &ctx->queues[i * queues];
     }
     for (; ctx->queue_count < device_count * queues; ctx->queue_count++) {
         vd__queue *q = &ctx->queues[ctx->queue_count];
         q->ctx = ctx;
-        q->machine = &ctx->machines[ctx->queue_count / queues];
-        q->device = &q->machine->device;
-        q->lock = &q->machine->lock;
+        q->context_device = &ctx->devices[ctx->queue_count / queues];
+        q->device = &q->context_device->device;
+        q->lock = &q->context_device->lock;
         q->index = ctx->queue_count % queues;
-        if (!vd__list_init(&q->open, ctx, true)) {
-            vd__list_free(&q->open);
+        if (!vd__list_init(&q->open_batch, ctx, true)) {
+            vd__list_free(&q->open_batch);
             return false;
         }
-        vd__list_place(&q->open, q);
-        q->open.state = VD__LIST_OPEN;
+        vd__list_place(&q->open_batch, q);
+        q->open_batch.state = VD__LIST_OPEN;
     }
     return true;
 }
 
 /* Initialises everything that does not depend on the device. Returns false if memory runs out. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
-    ctx->host.allocator = vd__counter_init(&ctx->counter, &desc->allocator);
+    ctx->host.allocator = vd__counting_allocator_init(&ctx->counting_allocator, &desc->allocator);
     ctx->host.log = desc->log;
     ctx->host.log_user = desc->log_user;
-    ctx->host.outbox = &ctx->outbox;
+    ctx->host.messages = &ctx->messages;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
     ctx->host.cuda_stream = desc->cuda_stream;
@@ -13051,7 +13462,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
-    vd__outbox_init(&ctx->outbox, ctx->print_bytes);
+    vd__message_queue_init(&ctx->messages, ctx->print_bytes);
     vd__mutex_init(&ctx->lock);
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->number, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->number, sizeof(vd__kernel));
@@ -13064,7 +13475,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
 
 /* Returns the usual size of a memory block: 64 MiB, or an eighth of a small device memory, in whole units. */
 static uint64_t vd__block_bytes(const vd_device_info *info) {
-    uint64_t eighth = info->device_memory / 8 / VD__UNIT * VD__UNIT, usual = 64u << 20;
+    uint64_t eighth = info->device_memory / 8 / VD__TLSF_UNIT * VD__TLSF_UNIT, usual = 64u << 20;
     return eighth && eighth < usual ? eighth : usual;
 }
 
@@ -13073,33 +13484,33 @@ static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) 
     vd_result r = vd__select(ctx, desc);
     ctx->host.dummy = NULL; /* owned by the caller and valid only during this call */
     if (r) return r;
-    for (uint32_t i = 0; i < ctx->machine_count; i++)
-        ctx->machines[i].heap.block_bytes = vd__block_bytes(&ctx->machines[i].device.info);
+    for (uint32_t i = 0; i < ctx->device_count; i++)
+        ctx->devices[i].heap.block_bytes = vd__block_bytes(&ctx->devices[i].device.info);
     return VD_OK;
 }
 
 /* Frees the host memory of a context whose device is closed or was never opened. */
 static void vd__context_free_memory(vd_context *ctx) {
-    vd_allocator inner = ctx->counter.inner;
-    vd__leave(ctx);
-    vd__context_number_give(ctx->number);
+    vd_allocator inner = ctx->counting_allocator.inner;
+    vd__api_end(ctx);
+    vd__context_number_release(ctx->number);
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
     vd__formats_free(ctx);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open);
-    for (uint32_t i = 0; i < ctx->machine_count; i++) vd__mutex_destroy(&ctx->machines[i].lock);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open_batch);
+    for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_destroy(&ctx->devices[i].lock);
     vd__free(&ctx->host.allocator, ctx->queues);
-    vd__free(&ctx->host.allocator, ctx->machines);
+    vd__free(&ctx->host.allocator, ctx->devices);
     vd__pool_free(&ctx->buffers);
     vd__pool_free(&ctx->kernels);
     vd__pool_free(&ctx->tickets);
-    vd__mutex_destroy(&ctx->outbox.lock);
+    vd__mutex_destroy(&ctx->messages.lock);
     vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
 }
 
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
-    vd__counter counter;
+    vd__counting_allocator counter;
     if (!out) return vd__fail(VD_ERROR_INVALID, "there is nowhere to put the context (out is NULL)");
     *out = NULL;
     /* descs of another major version would be converted here */
@@ -13134,23 +13545,23 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     if (full.cl_context && full.backend != VD_BACKEND_OPENCL)
         return vd__fail(VD_ERROR_INVALID, "a cl_context is for VD_BACKEND_OPENCL, the desc's backend is %d",
                         (int)full.backend);
-    vd__counter_init(&counter, a);
+    vd__counting_allocator_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) return vd__fail_memory(NULL, NULL, 0);
     memset(ctx, 0, sizeof *ctx);
-    ctx->number = vd__context_number_take();
+    ctx->number = vd__context_number_acquire();
     if (!ctx->number) {
         counter.inner.release(counter.inner.user, ctx);
         return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the limit", VD__CONTEXT_NUMBERS - 1);
     }
-    ctx->holders = 1;
+    ctx->reference_count = 1;
     vd_result r = vd__context_open(ctx, &full);
     if (r) {
         vd__context_free_memory(ctx);
         return r;
     }
     *out = ctx;
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return VD_OK;
 }
 
@@ -13166,13 +13577,13 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 static void vd__context_discard_objects(vd_context *ctx) {
     vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
-        for (uint32_t i = 0; i < pools[p]->made; i++) {
-            vd__slot *slot = vd__pool_at(pools[p], i);
+        for (uint32_t i = 0; i < pools[p]->used; i++) {
+            vd__slot *slot = vd__pool_slot_at(pools[p], i);
             if (!vd__slot_is_live(slot)) continue;
             if (ctx->host.debug)
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
                          p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
-            vd__discard(ctx, pools[p], slot);
+            vd__object_destroy(ctx, pools[p], slot);
         }
 }
 
@@ -13188,7 +13599,7 @@ static void vd__recordings_free(vd__queue *q, vd__recording *r) {
 /* Frees staging memory and recordings of an idle queue. */
 static void vd__queue_close(vd__queue *q) {
     for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
-        while (q->stages[kind]) vd__stage_destroy(q, (vd__memory_kind)kind, q->stages[kind]);
+        while (q->staging[kind]) vd__staging_destroy(q, (vd__memory_kind)kind, q->staging[kind]);
     for (int i = 0; i < 2; i++) {
         vd__recordings_free(q, q->rings[i].oldest);
         vd__recordings_free(q, q->rings[i].spare);
@@ -13197,7 +13608,7 @@ static void vd__queue_close(vd__queue *q) {
 
 VD_API vd_allocator vd_context_allocator(const vd_context *ctx) {
     vd_allocator none = { NULL, NULL, NULL, NULL };
-    return !ctx ? none : ctx->leaving ? ctx->counter.inner : ctx->host.allocator;
+    return !ctx ? none : ctx->releasing_attachments ? ctx->counting_allocator.inner : ctx->host.allocator;
 }
 
 /* Returns the attachment of a key; creates it if there is none. Returns NULL if memory runs out. */
@@ -13223,30 +13634,30 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                              !ctx ? "the context" : !key ? "the key" : "use");
     vd__attachment *a = vd__attachment_of(ctx, key);
     if (!a) return vd__fail_memory("vd_context_attach", NULL, 0);
-    vd__visit visit;
-    /* defers callbacks to vd__leave, after the lock is released */
-    vd__visit_begin(&visit, ctx, "vd_context_attach", "use", false);
+    vd__callback_frame visit;
+    /* defers callbacks to vd__api_end, after the lock is released */
+    vd__callback_begin(&visit, ctx, "vd_context_attach", "use", false);
     vd__mutex_lock(&a->lock);
     a->release = release;
     vd_result result = use(ctx, &a->data, user);
     vd__mutex_unlock(&a->lock);
-    vd__visit_end(&visit);
-    vd__leave(ctx);
+    vd__callback_end(&visit);
+    vd__api_end(ctx);
     return result;
 }
 
-VD_API void vd_scope_begin(vd_context *ctx, const char *call, vd_scope *scope) {
-    vd__visit_begin(scope, ctx, call, "callback", false);
+VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope) {
+    vd__callback_begin(scope, ctx, call, "callback", false);
 }
 
-VD_API void vd_scope_end(vd_scope *scope) {
-    vd__visit_end(scope);
-    if (scope->ctx) vd__leave(scope->ctx);
+VD_API void vd_callback_scope_end(vd_callback_scope *scope) {
+    vd__callback_end(scope);
+    if (scope->ctx) vd__api_end(scope->ctx);
 }
 
 static vd__cache_key vd__cache_key_of(const void *key, size_t size) {
-    vd__cache_key out = VD__CACHE_START;
-    vd__cache_add(&out, key, size);
+    vd__cache_key out = VD__CACHE_KEY_INIT;
+    vd__cache_key_add(&out, key, size);
     return out;
 }
 
@@ -13255,7 +13666,7 @@ VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, s
     if (!ctx || !kind || !key || !data) return;
     vd__cache_key k = vd__cache_key_of(key, key_size);
     vd__cache_store(&ctx->host, kind, &k, data, size);
-    vd__leave(ctx);
+    vd__api_end(ctx);
 }
 
 VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data,
@@ -13267,7 +13678,7 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, 
     bool fits = cached && size <= capacity;
     if (fits) memcpy(data, cached, size);
     vd__free(&ctx->host.allocator, cached);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return fits ? size : 0;
 }
 
@@ -13275,9 +13686,9 @@ VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
 /* Releases all attachments. Their release callbacks may still use the context. */
 static void vd__attachments_release(vd_context *ctx) {
-    vd__visit visit;
-    vd__visit_begin(&visit, ctx, "vd_context_attach", "release", false);
-    ctx->leaving = true;
+    vd__callback_frame visit;
+    vd__callback_begin(&visit, ctx, "vd_context_attach", "release", false);
+    ctx->releasing_attachments = true;
     while (ctx->attachments) {
         vd__attachment *a = ctx->attachments;
         ctx->attachments = a->next;
@@ -13285,13 +13696,13 @@ static void vd__attachments_release(vd_context *ctx) {
         vd__mutex_destroy(&a->lock);
         vd__free(&ctx->host.allocator, a);
     }
-    vd__visit_end(&visit);
+    vd__callback_end(&visit);
 }
 
 /* Frees a context that has no references and no handles left. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_close(&ctx->queues[i]);
     while (ctx->lists) {
         vd_list *l = ctx->lists;
@@ -13299,9 +13710,9 @@ static void vd__context_free(vd_context *ctx) {
         vd__list_free(l);
         vd__free(&ctx->host.allocator, l);
     }
-    for (uint32_t i = 0; i < ctx->machine_count; i++) {
-        vd__heap_free(&ctx->machines[i]);
-        ctx->driver.backend->device_close(&ctx->machines[i].device);
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        vd__heap_free(&ctx->devices[i]);
+        ctx->driver.backend->device_close(&ctx->devices[i].device);
     }
     ctx->driver.backend->driver_close(&ctx->driver);
     vd__context_free_memory(ctx);
@@ -13309,7 +13720,7 @@ static void vd__context_free(vd_context *ctx) {
 
 /* Drops a reference to the context. The last one frees it. */
 static void vd__context_unref(vd_context *ctx) {
-    if (__atomic_sub_fetch(&ctx->holders, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
+    if (__atomic_sub_fetch(&ctx->reference_count, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
 }
 
 VD_API void vd_context_destroy(vd_context *ctx) {
@@ -13319,7 +13730,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         return;
     }
     vd__attachments_release(ctx);
-    vd__or32(&ctx->state, VD__CLOSING); /* from now on callbacks may not call functions of this context */
+    vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on callbacks may not call functions of this context */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
         if (l->state != VD__LIST_FREE) vd__list_drop(l);
@@ -13328,25 +13739,25 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
         if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
-        vd__store64(&q->completed, UINT64_MAX); /* complete, or the device is lost */
+        vd__atomic_store64(&q->completed, UINT64_MAX); /* complete, or the device is lost */
     }
     vd__output_free(ctx);
     vd__context_discard_objects(ctx);
     vd__reap(ctx);
-    vd__leave(ctx); /* imported tensors that were exported from this context drop their references here */
+    vd__api_end(ctx); /* imported tensors that were exported from this context drop their references here */
     vd__context_unref(ctx);
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
     if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
-    else if (index >= 0 && (uint32_t)index < ctx->machine_count) return &ctx->machines[index].device.info;
+    else if (index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "there is no device %d in the context, which has %u", index,
-                      (unsigned)ctx->machine_count);
+                      (unsigned)ctx->device_count);
     return NULL;
 }
 
-VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->machine_count : 0; }
+VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->device_count : 0; }
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out)
@@ -13354,24 +13765,24 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     memset(out, 0, sizeof *out);
     if (vd__callback_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
     vd__lock_all(ctx);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open.stats);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open_batch.stats);
     vd__mutex_lock(&ctx->lock);
-    for (uint32_t i = 0; i < ctx->machine_count; i++) {
-        out->device_blocks += ctx->machines[i].heap.block_count;
-        out->device_bytes += ctx->machines[i].heap.bytes;
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        out->device_blocks += ctx->devices[i].heap.block_count;
+        out->device_bytes += ctx->devices[i].heap.bytes;
     }
-    out->buffers = ctx->buffers.alive - ctx->output_buffers;
-    out->kernels = ctx->kernels.alive;
+    out->buffers = ctx->buffers.live - ctx->output_buffers;
+    out->kernels = ctx->kernels.live;
     vd__mutex_unlock(&ctx->lock);
     vd__unlock_all(ctx);
-    out->host_allocations = vd__load64(&ctx->counter.count);
+    out->host_allocations = vd__atomic_load64(&ctx->counting_allocator.count);
     return VD_OK;
 }
 
 /* ---- buffers ---- */
 
 /* Submits all open batches of a device and waits for its queues. */
-static void vd__context_device_finish(vd__machine *dev) {
+static void vd__context_device_finish(vd__context_device *dev) {
     for (uint32_t i = 0; i < dev->device.queue_count; i++) {
         vd__queue *q = &dev->queues[i];
         vd__mutex_lock(q->lock);
@@ -13384,7 +13795,8 @@ static void vd__context_device_finish(vd__machine *dev) {
 
 /* Allocates memory for a buffer on a device. If none is left, waits for the pending work of destroyed buffers, frees
    those, and tries again. */
-static vd_result vd__buffer_allocate_on(vd__machine *dev, vd__storage *s, const vd_buffer_desc *desc, uint64_t size) {
+static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
+                                        uint64_t size) {
     static const vd__memory_kind kinds[] = { /* by vd_memory */
         VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED
     };
@@ -13408,12 +13820,12 @@ static vd_result vd__buffer_allocate_on(vd__machine *dev, vd__storage *s, const 
 /* Allocates a buffer on each of its devices, or on none if one of them fails. */
 static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_buffer_desc *desc, uint64_t size) {
     vd_result r = VD_OK;
-    b->storage = &b->own;
-    if (ctx->machine_count > 1)
-        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->machine_count * sizeof *b->storage);
+    b->storage = &b->own_storage;
+    if (ctx->device_count > 1)
+        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
     if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
-    for (uint32_t i = 0; i < ctx->machine_count && !r; i++)
-        if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->machines[i], &b->storage[i], desc, size);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++)
+        if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->devices[i], &b->storage[i], desc, size);
     if (!r) return VD_OK;
     vd__mutex_lock(&ctx->lock);
     vd__buffer_storage_free(ctx, b);
@@ -13423,11 +13835,11 @@ static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_bu
 
 /* Sets the initial contents: `data`, or zeros if it is NULL. Zeros include the padding of the last word. */
 static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const void *data) {
-    vd__storage *s = b->storage + l->queue->machine->index;
+    vd__storage *s = b->storage + l->queue->context_device->index;
     vd__span span = { NULL, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
-    if (data) return vd__write(l, "vd_buffer_create", b, vd__region_of(0, b->size), data);
+    if (data) return vd__write(l, "vd_buffer_create", b, vd__region_contiguous(0, b->size), data);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
         return vd__storage_sync(s, 0, s->memory.size, false);
@@ -13443,18 +13855,20 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
 }
 
 /* Returns the list for transfers of a device. */
-static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) { return &ctx->machines[device].queues[0].open; }
+static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) {
+    return &ctx->devices[device].queues[0].open_batch;
+}
 
 /* Allocates a buffer object with its name and memory. Returns NULL and sets the error on failure. */
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     vd__mutex_lock(&ctx->lock);
-    vd__buffer *b = (vd__buffer *)(void *)vd__pool_take(&ctx->buffers);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers);
     vd__mutex_unlock(&ctx->lock);
     if (b) b->name = vd__copy_text(&ctx->host.allocator, desc->name);
     vd_result r = b && b->name ? VD_OK : vd__fail_memory(NULL, NULL, 0);
     if (!r) {
-        b->devices = desc->devices ? desc->devices : (1u << ctx->machine_count) - 1;
-        b->special = b->devices != (1u << ctx->machine_count) - 1 || desc->address_offset;
+        b->devices = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
+        b->needs_checks = b->devices != (1u << ctx->device_count) - 1 || desc->address_offset;
         b->type = desc->type;
         b->kind = (uint8_t)desc->memory;
         b->size = size;
@@ -13466,7 +13880,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
     if (!b) return NULL;
     vd__free(&ctx->host.allocator, b->name);
     vd__mutex_lock(&ctx->lock);
-    vd__pool_give(&ctx->buffers, &b->slot);
+    vd__pool_release(&ctx->buffers, &b->slot);
     vd__mutex_unlock(&ctx->lock);
     return NULL;
 }
@@ -13479,12 +13893,12 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     vd__buffer *b = vd__buffer_begin(ctx, desc, size);
     if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
-    for (uint32_t i = 0; i < ctx->machine_count && !r && !desc->address && !desc->external; i++)
+    for (uint32_t i = 0; i < ctx->device_count && !r && !desc->address && !desc->external; i++)
         if (b->devices >> i & 1u) r = vd__buffer_initialise(vd__transfer_list(ctx, i), b, desc->data);
     if (r) vd__fail_within(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
-    if (!r) out->id = vd__pool_open(&ctx->buffers, &b->slot);
-    else vd__bury(ctx, &b->slot); /* commands that fill it may be in flight */
+    if (!r) out->id = vd__pool_publish(&ctx->buffers, &b->slot);
+    else vd__object_retire(ctx, &b->slot); /* commands that fill it may be in flight */
     vd__mutex_unlock(&ctx->lock);
     return r;
 }
@@ -13494,7 +13908,7 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     if (vd__context_check(ctx, "vd_buffer_create")) return out;
     if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "the desc is NULL");
     else vd__buffer_make(ctx, desc, &out);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return out;
 }
 
@@ -13503,12 +13917,12 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
 static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *base) {
     vd__buffer *root = base->view ? base->root : (vd__buffer *)(uintptr_t)base;
     if (!vd__slot_is_live(&base->slot)) return false;
-    vd__add32(&root->slot.pins, 1);
+    vd__atomic_add32(&root->slot.pins, 1);
     b->root = root;
     b->next_view = root->views;
     if (root->views) root->views->previous_view = b;
     root->views = b;
-    vd__pool_open(&ctx->buffers, &b->slot);
+    vd__pool_publish(&ctx->buffers, &b->slot);
     return true;
 }
 
@@ -13519,13 +13933,13 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
     if (r) return r;
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
-    vd__buffer *b = copy ? (vd__buffer *)(void *)vd__pool_take(&ctx->buffers) : NULL;
+    vd__buffer *b = copy ? (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers) : NULL;
     bool opened = false;
     if (b) {
         b->name = copy;
         b->type = desc->type;
         b->size = size;
-        b->view = b->special = true;
+        b->view = b->needs_checks = true;
         b->devices = base->devices;
         b->kind = base->kind;
         b->storage = base->storage;
@@ -13533,7 +13947,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
         memcpy(b->shape, shape, sizeof shape);
         opened = vd__view_open(ctx, b, base);
         if (opened) out->id = b->slot.id;
-        else vd__pool_give(&ctx->buffers, &b->slot);
+        else vd__pool_release(&ctx->buffers, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
     if (opened) return VD_OK;
@@ -13553,7 +13967,7 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     if (base) vd__view_make(ctx, base, desc, &out);
     vd__buffer_unpin(ctx, base);
     vd__reap(ctx);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return out;
 }
 
@@ -13566,10 +13980,10 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (vd__callback_check(ctx, "vd_buffer_destroy", false)) return;
     vd__lock_all(ctx);
     vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
-    if (b) vd__discard(ctx, &ctx->buffers, &b->slot);
+    if (b) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__leave(ctx);
+    vd__api_end(ctx);
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
@@ -13581,7 +13995,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
     out->size = b->size;
-    const vd__memory *m = &b->storage[vd__lowest(b->devices)].memory;
+    const vd__memory *m = &b->storage[vd__lowest_bit(b->devices)].memory;
     out->address = m->address ? m->address + b->offset : 0;
     out->memory = (vd_memory)b->kind;
     out->mapped = m->mapped != NULL;
@@ -13594,15 +14008,15 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->native_offset = b->offset;
     out->storage = m->serial;
     vd__buffer_unpin(ctx, b);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return VD_OK;
 }
 
 /* Ends an API call that pinned a buffer. `b` is NULL if the buffer was not found, which is an error. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
-    if (r) vd__fail_named(r, call);
+    if (r) vd__fail_default_call(r, call);
     vd__buffer_unpin(ctx, b);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return b ? r : VD_ERROR_INVALID;
 }
 
@@ -13611,7 +14025,7 @@ VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t off
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
     for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
-        r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write", b, offset, data, size);
+        r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write", b, offset, data, size);
     return vd__buffer_call_end(ctx, b, "vd_buffer_write", r);
 }
 
@@ -13619,22 +14033,23 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
-    if (b) r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest(b->devices)), "vd_buffer_read", b, offset, data, size);
+    if (b)
+        r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest_bit(b->devices)), "vd_buffer_read", b, offset, data, size);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
-    if (device >= 0 && (uint32_t)device < ctx->machine_count) return VD_OK;
+    if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is no device %d in the context, which has %u", device,
-                         (unsigned)ctx->machine_count);
+                         (unsigned)ctx->device_count);
 }
 
 /* Checks that a region desc is not NULL and that its device exists. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
     if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the desc is NULL");
-    if (desc->device < 0 || (uint32_t)desc->device > ctx->machine_count)
+    if (desc->device < 0 || (uint32_t)desc->device > ctx->device_count)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d of the desc (1 + index) is not in the context, "
-                             "which has %u", desc->device, (unsigned)ctx->machine_count);
+                             "which has %u", desc->device, (unsigned)ctx->device_count);
     return VD_OK;
 }
 
@@ -13650,8 +14065,8 @@ VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *d
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write(vd__transfer_list(ctx, vd__lowest(devices)), "vd_buffer_write_region", b, vd__region_from(desc),
-                      data);
+        r = vd__write(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write_region", b,
+                      vd__region_from(desc), data);
     return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
 
@@ -13660,7 +14075,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_read_region", desc);
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
-    uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest(b->devices);
+    uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest_bit(b->devices);
     if (b) r = vd__read(vd__transfer_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
@@ -13679,7 +14094,7 @@ static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint6
 static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64_t from_offset, vd_list *target,
                                  const vd__buffer *to, uint64_t to_offset, uint64_t size) {
     vd_result r = VD_OK;
-    vd__region whole = vd__region_of(from_offset, size);
+    vd__region whole = vd__region_contiguous(from_offset, size);
     for (uint64_t done = 0, bytes = 0; done < size && !r; done += bytes) {
         vd__piece p;
         vd__piece_next(&whole, done, &p);
@@ -13687,11 +14102,11 @@ static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64
         r = vd__read_send(source, "vd_buffer_send", from, &p);
         if (r) break;
         r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
-        if (!r) r = vd__storage_sync(&p.slice.stage->storage, p.slice.offset, bytes, true);
+        if (!r) r = vd__storage_sync(&p.slice.staging->storage, p.slice.offset, bytes, true);
         if (!r)
-            r = vd__write(target, "vd_buffer_send", to, vd__region_of(to_offset + done, bytes),
-                          vd__slice_bytes(&p.slice));
-        vd__slice_unpin(&p.slice);
+            r = vd__write(target, "vd_buffer_send", to, vd__region_contiguous(to_offset + done, bytes),
+                          vd__staging_range_bytes(&p.slice));
+        vd__staging_range_unpin(&p.slice);
     }
     return r;
 }
@@ -13736,13 +14151,13 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     r = vd__device_check(ctx, "vd_buffer_map", device);
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
-    vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_map") : NULL;
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
         r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' lies in memory of '%s' that the "
                           "host does not see%s; desc.memory VD_MEMORY_SHARED makes one that it does", b->name,
-                          s->machine->device.info.name,
-                          s->machine->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
+                          s->context_device->device.info.name,
+                          s->context_device->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
     else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
     return vd__buffer_call_end(ctx, b, "vd_buffer_map", r);
@@ -13753,22 +14168,22 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     if (!r) r = vd__device_check(ctx, "vd_buffer_unmap", device);
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
-    vd__storage *s = b ? vd__buffer_on(b, &ctx->machines[device], "vd_buffer_unmap") : NULL;
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_unmap") : NULL;
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
 static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
-    vd__storage *s = &b->storage[vd__lowest(b->devices)];
+    vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
-    if (block->sharing != VD__SHARE_OUT)
+    if (block->sharing != VD__SHARE_EXPORT)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "buffer '%s' was not made with "
                              "desc.exportable", b->name);
     vd_result r = vd__storage_finish(s, VD_READ_WRITE);
-    if (!r) r = s->machine->ctx->driver.backend->block_export(&s->machine->device, block, out);
+    if (!r) r = s->context_device->ctx->driver.backend->block_export(&s->context_device->device, block, out);
     if (r) return r;
     out->size = block->size;
     out->offset = s->memory.offset + b->offset;
-    memcpy(out->uuid, s->machine->device.info.uuid, sizeof out->uuid);
+    memcpy(out->uuid, s->context_device->device.info.uuid, sizeof out->uuid);
     return VD_OK;
 }
 
@@ -13789,28 +14204,29 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
 /* Copies everything that the desc points to into the kernel, in one allocation. */
 static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info);
-    size_t implicit = (size_t)desc->hidden_count * sizeof(vd_hidden_info);
-    size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->machine_count * sizeof(vd__kernel_code);
+    size_t implicit = (size_t)desc->implicit_count * sizeof(vd_implicit_info);
+    size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->device_count * sizeof(vd__kernel_code);
     size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + implicit + params + text);
     if (!memory) return vd__fail_memory("vd_kernel_create", desc->name, 0);
     k->arena = memory;
     k->codes = (vd__kernel_code *)(void *)memory;
-    k->ends = (uint64_t *)(void *)(memory + codes);
+    k->last_uses = (uint64_t *)(void *)(memory + codes);
     memset(memory, 0, codes + ends);
     memory += codes + ends;
     k->args = (vd_arg_info *)(void *)memory;
-    k->hidden = (vd_hidden_info *)(void *)(memory + args);
+    k->implicit = (vd_implicit_info *)(void *)(memory + args);
     k->params = (vd__param *)(void *)(memory + args + implicit);
     char *names = (char *)memory + args + implicit + params;
     if (args) memcpy(k->args, desc->args, args);
     /* implicit arguments that depend on buffers come last */
     for (int pass = 0, slot = 0; pass < 2; pass++)
-        for (int i = 0; i < desc->hidden_count; i++) {
-            bool of_buffer = desc->hidden[i].kind == VD_HIDDEN_LENGTH || desc->hidden[i].kind == VD_HIDDEN_SHAPE;
-            if (of_buffer == (pass != 0)) k->hidden[slot++] = desc->hidden[i];
-            k->hidden_of_call += !of_buffer && !pass;
+        for (int i = 0; i < desc->implicit_count; i++) {
+            bool of_buffer = desc->implicit[i].kind == VD_IMPLICIT_LENGTH
+                             || desc->implicit[i].kind == VD_IMPLICIT_SHAPE;
+            if (of_buffer == (pass != 0)) k->implicit[slot++] = desc->implicit[i];
+            k->call_implicit_count += !of_buffer && !pass;
         }
     for (int i = -1; i < desc->arg_count; i++) {
         const char *source = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
@@ -13826,38 +14242,39 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
 /* Sets the fields of a kernel that are derived from its desc. */
 static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->arg_count = desc->arg_count;
-    k->hidden_count = desc->hidden_count;
-    k->value_bytes = desc->value_bytes;
+    k->implicit_count = desc->implicit_count;
+    k->argument_bytes = desc->argument_bytes;
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
-    uint32_t covered = 4 * (uint32_t)k->hidden_count;
+    uint32_t covered = 4 * (uint32_t)k->implicit_count;
     for (int i = 0; i < k->arg_count; i++) {
         const vd_arg_info *a = &k->args[i];
         vd__param *p = &k->params[i];
         p->kind = (uint8_t)a->kind;
         p->written = (a->access & VD_WRITE) != 0;
-        p->number = (uint8_t)k->buffer_count;
+        p->buffer_index = (uint8_t)k->buffer_count;
         k->buffer_count += a->kind != VD_ARG_VALUE;
         p->type = a->type;
-        p->place = a->place;
+        p->location = a->location;
         p->size = (uint16_t)a->size;
         uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
         p->align = (uint8_t)vd__log2(align);
-        p->order = 0;
+        p->binding_index = 0;
         for (int j = 0; j < k->arg_count; j++)
-            p->order = (uint8_t)(p->order + (k->args[j].kind == VD_ARG_BINDING && k->args[j].place < a->place));
+            p->binding_index = (uint8_t)(p->binding_index
+                                         + (k->args[j].kind == VD_ARG_BINDING && k->args[j].location < a->location));
         if (a->kind == VD_ARG_BINDING) k->binding_count++;
         else covered += a->size;
     }
-    for (int i = 0; i < k->hidden_count; i++)
-        if (k->hidden[i].kind == VD_HIDDEN_GROUP_BASE) k->base[k->hidden[i].axis] = true;
+    for (int i = 0; i < k->implicit_count; i++)
+        if (k->implicit[i].kind == VD_IMPLICIT_GROUP_BASE) k->splittable[k->implicit[i].axis] = true;
     for (int i = 0; i < 3; i++)
         k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
-    k->gaps = covered != k->value_bytes;
+    k->has_padding = covered != k->argument_bytes;
     /* counts as reading, because it only appends: see room `output` */
     if (k->first_format) k->params[--k->arg_count].written = false;
-    k->flat = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
+    k->linear = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 
 /* Creates a kernel from a fully resolved desc. */
@@ -13866,15 +14283,15 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     vd_result r = vd__formats_add(ctx, desc, &first_format);
     if (r) return vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
-    vd__kernel *k = (vd__kernel *)(void *)vd__pool_take(&ctx->kernels);
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_acquire(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
     r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory("vd_kernel_create", desc->name, 0);
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
         uint32_t created = 0;
-        while (created < ctx->machine_count && !r) {
-            r = ctx->driver.backend->kernel_create(&ctx->machines[created].device, desc, &k->codes[created]);
+        while (created < ctx->device_count && !r) {
+            r = ctx->driver.backend->kernel_create(&ctx->devices[created].device, desc, &k->codes[created]);
             if (!r) created++;
         }
         if (r) {
@@ -13883,8 +14300,8 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
         }
     }
     vd__mutex_lock(&ctx->lock);
-    if (!r) out->id = vd__pool_open(&ctx->kernels, &k->slot);
-    else if (k) vd__pool_give(&ctx->kernels, &k->slot);
+    if (!r) out->id = vd__pool_publish(&ctx->kernels, &k->slot);
+    else if (k) vd__pool_release(&ctx->kernels, &k->slot);
     vd__mutex_unlock(&ctx->lock);
     return r;
 }
@@ -13894,10 +14311,10 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     desc->code = reflection->words;
     desc->entry = reflection->entry;
     desc->features |= reflection->features;
-    if (!desc->args && !desc->arg_count && !desc->hidden_count && !desc->value_bytes) {
+    if (!desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes) {
         desc->args = reflection->args;
         desc->arg_count = (int)reflection->arg_count;
-        desc->value_bytes = reflection->value_bytes;
+        desc->argument_bytes = reflection->value_bytes;
     }
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2])
         memcpy(desc->local_size, reflection->local_size, sizeof desc->local_size);
@@ -13938,7 +14355,7 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_result r = vd__code_check(ctx, &full);
     if (!r && full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
     else if (!r) vd__kernel_from_text(ctx, &full, &out);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return out;
 }
 
@@ -13973,11 +14390,11 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
     for (uint32_t i = 0; k && i < ctx->queue_count; i++)
-        k->ends[i] = ctx->queues[i].submitted + (ctx->queues[i].open.recording ? 1 : 0);
-    if (k) vd__discard(ctx, &ctx->kernels, &k->slot);
+        k->last_uses[i] = ctx->queues[i].submitted + (ctx->queues[i].open_batch.recording ? 1 : 0);
+    if (k) vd__object_destroy(ctx, &ctx->kernels, &k->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__leave(ctx);
+    vd__api_end(ctx);
 }
 
 /* Finds and pins a kernel. Returns NULL and sets the error if there is none. */
@@ -13996,10 +14413,10 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
     out->arg_count = k->arg_count;
     memcpy(out->local_size, k->local_size, sizeof out->local_size);
     out->shared_bytes = k->shared_bytes;
-    out->value_bytes = k->value_bytes;
+    out->argument_bytes = k->argument_bytes;
     out->features = k->features;
-    vd__unpin(ctx, &k->slot);
-    vd__leave(ctx);
+    vd__slot_unpin(ctx, &k->slot);
+    vd__api_end(ctx);
     return VD_OK;
 }
 
@@ -14016,8 +14433,8 @@ VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int inde
     } else
         r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "there is no argument %d, the kernel has %d", index,
                           k->arg_count);
-    vd__unpin(ctx, &k->slot);
-    vd__leave(ctx);
+    vd__slot_unpin(ctx, &k->slot);
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14026,14 +14443,14 @@ VD__SMALL_END
 /* ---- lists ---- */
 
 /* Returns the least busy queue of a device: an idle one, or the one with the fewest pending submissions. */
-static vd__queue *vd__queue_least_busy(vd__machine *dev) {
+static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
     vd__queue *best = &dev->queues[0];
     uint64_t fewest = UINT64_MAX;
     for (uint32_t i = 0; i < dev->device.queue_count; i++) {
         vd__queue *q = &dev->queues[i];
         vd__mutex_lock(q->lock);
-        uint64_t pending = vd__queue_reached(q, q->submitted) ? 0 : q->submitted - vd__load64(&q->completed);
-        pending += q->open.recording ? 1 : 0;
+        uint64_t pending = vd__queue_reached(q, q->submitted) ? 0 : q->submitted - vd__atomic_load64(&q->completed);
+        pending += q->open_batch.recording ? 1 : 0;
         vd__mutex_unlock(q->lock);
         if (pending < fewest) best = q;
         if (pending < fewest) fewest = pending;
@@ -14044,7 +14461,7 @@ static vd__queue *vd__queue_least_busy(vd__machine *dev) {
 /* Finds the queue that a call names. Returns NULL and sets the error if it does not exist. */
 static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
     if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
-    vd__machine *dev = &ctx->machines[device];
+    vd__context_device *dev = &ctx->devices[device];
     if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(dev);
     if (queue >= 0 && (uint32_t)queue < dev->device.queue_count) return &dev->queues[queue];
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d, it has %u", device, queue,
@@ -14054,7 +14471,7 @@ static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, 
 
 VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
     vd__queue *q = vd__queue_find(ctx, "vd_immediate", device, queue);
-    return q ? &q->open : NULL;
+    return q ? &q->open_batch : NULL;
 }
 
 VD__SMALL
@@ -14067,17 +14484,17 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     if (!use) return vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
-    vd__visit visit;
+    vd__callback_frame visit;
     vd_result before = vd__last_error.code;
     vd__mutex_lock(q->lock);
     ctx->driver.backend->queue_native(q->device, q->index, &native);
     vd__last_error.code = VD_OK;
-    vd__visit_begin(&visit, ctx, "vd_native_use", "use", true);
+    vd__callback_begin(&visit, ctx, "vd_native_use", "use", true);
     vd_result r = use(&native, user);
-    vd__visit_end(&visit);
+    vd__callback_end(&visit);
     vd__mutex_unlock(q->lock);
-    r = vd__visit_result("vd_native_use", NULL, "use", r, before);
-    vd__leave(ctx);
+    r = vd__callback_result("vd_native_use", NULL, "use", r, before);
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14102,7 +14519,7 @@ VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
     if (!list || list->state != VD__LIST_OPEN) return r;
     if (list->immediate) return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "the immediate list never ends");
-    vd__store32(&list->state, VD__LIST_ENDED);
+    vd__atomic_store32(&list->state, VD__LIST_ENDED);
     return r;
 }
 
@@ -14119,7 +14536,7 @@ VD_API void vd_list_discard(vd_list *list) {
     vd__mutex_lock(q->lock);
     vd__list_drop(list);
     vd__mutex_unlock(q->lock);
-    vd__leave(ctx);
+    vd__api_end(ctx);
 }
 
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
@@ -14127,14 +14544,17 @@ VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     if (out) out->id = 0;
     if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
     if (!r) r = vd__read_begin(list, NULL, NULL, out);
-    return r ? vd__fail_named(r, "vd_list_watch") : VD_OK;
+    return r ? vd__fail_default_call(r, "vd_list_watch") : VD_OK;
 }
 
-VD_API vd_fate vd_list_fate(vd_context *ctx, vd_ticket ticket) {
-    if (vd__context_check(ctx, "vd_list_fate")) return VD_FATE_UNKNOWN;
+VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
+    if (vd__context_check(ctx, "vd_list_get_status")) return VD_LIST_STATUS_UNKNOWN;
     vd__lock_all(ctx);
-    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_fate");
-    vd_fate fate = !t ? VD_FATE_UNKNOWN : t->discarded ? VD_FATE_DISCARDED : t->list ? VD_FATE_OPEN : VD_FATE_SUBMITTED;
+    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_get_status");
+    vd_list_status fate = !t             ? VD_LIST_STATUS_UNKNOWN
+                          : t->discarded ? VD_LIST_STATUS_DISCARDED
+                          : t->list      ? VD_LIST_STATUS_OPEN
+                                         : VD_LIST_STATUS_SUBMITTED;
     vd__unlock_all(ctx);
     return fate;
 }
@@ -14148,13 +14568,13 @@ static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event eve
     if (!event.value && !event.context) return VD_OK;
     if (event.context != ctx->number)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to another context");
-    if (event.device >= ctx->machine_count || event.queue >= ctx->machines[event.device].device.queue_count)
+    if (event.device >= ctx->device_count || event.queue >= ctx->devices[event.device].device.queue_count)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event names device %u, queue %u; there are %u devices "
-                             "of %u queues", event.device, event.queue, (unsigned)ctx->machine_count,
-                             (unsigned)ctx->machines->device.queue_count);
-    vd__queue *q = &ctx->machines[event.device].queues[event.queue];
+                             "of %u queues", event.device, event.queue, (unsigned)ctx->device_count,
+                             (unsigned)ctx->devices->device.queue_count);
+    vd__queue *q = &ctx->devices[event.device].queues[event.queue];
     vd__mutex_lock(q->lock);
-    uint64_t last = q->submitted + (q->open.recording ? 1 : 0);
+    uint64_t last = q->submitted + (q->open_batch.recording ? 1 : 0);
     if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
     if (event.value > last)
@@ -14168,7 +14588,7 @@ static void vd__event_set(const vd__queue *q, vd_event *out) {
     if (!out) return;
     out->context = q->ctx->number;
     out->value = q->submitted;
-    out->device = q->machine->index;
+    out->device = q->context_device->index;
     out->queue = q->index;
 }
 
@@ -14186,9 +14606,10 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
         vd__queue *q;
         uint64_t value = desc->waits[i].value;
         vd_result r = vd__event_queue(ctx, "vd_submit", desc->waits[i], &q);
-        if (!r && q && q->machine != l->queue->machine) r = vd__queue_wait(q, value, VD_FOREVER);
+        if (!r && q && q->context_device != l->queue->context_device) r = vd__queue_wait(q, value, VD_FOREVER);
         if (r) return r;
-        if (q && q != l->queue && q->machine == l->queue->machine && value > waits[q->index]) waits[q->index] = value;
+        if (q && q != l->queue && q->context_device == l->queue->context_device && value > waits[q->index])
+            waits[q->index] = value;
     }
     return VD_OK;
 }
@@ -14201,7 +14622,7 @@ static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUE
         any = any || waits[i];
     }
     /* an empty batch is submitted too, so that its event follows the waits */
-    vd_result r = any && !q->open.recording ? vd__list_begin_recording(&q->open) : VD_OK;
+    vd_result r = any && !q->open_batch.recording ? vd__list_begin_recording(&q->open_batch) : VD_OK;
     if (!r) vd__queue_flush(q);
     return r;
 }
@@ -14225,14 +14646,14 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
-    if (r) vd__fail_named(r, "vd_submit");
+    if (r) vd__fail_default_call(r, "vd_submit");
     if (!list->immediate) {
         if (r) vd__list_drop(list);
         else vd__list_recycle(list);
     }
     vd__mutex_unlock(q->lock);
     vd__output_poll(q->ctx);
-    vd__leave(q->ctx);
+    vd__api_end(q->ctx);
     return r;
 }
 
@@ -14258,7 +14679,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
-    r = vd_dispatch(&ctx->queues->open, &desc);
+    r = vd_dispatch(&ctx->queues->open_batch, &desc);
     return r ? vd__fail_within(r, "vd_run", NULL, NULL) : VD_OK;
 }
 
@@ -14298,13 +14719,13 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
     return vd__list_leave(list, "vd_fill", r);
 }
 
-VD_API vd_result vd_record(vd_list *list, const vd_record_desc *desc) {
-    vd_result r = vd__list_check(list, "vd_record");
+VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
+    vd_result r = vd__list_check(list, "vd_record_native");
     if (r) return r;
     vd__list_lock(list);
-    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record", NULL, "the desc is NULL");
+    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "the desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, "vd_record", r);
+    return vd__list_leave(list, "vd_record_native", r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
@@ -14320,9 +14741,9 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     vd_result r = vd__list_check(list, "vd_write_region");
     if (r) return r;
     r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
-    if (!r && desc->device && (uint32_t)desc->device != list->queue->machine->index + 1)
+    if (!r && desc->device && (uint32_t)desc->device != list->queue->context_device->index + 1)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_write_region", NULL, "device %d of the desc (1 + index), the list "
-                          "works on device %u", desc->device, (unsigned)list->queue->machine->index);
+                          "works on device %u", desc->device, (unsigned)list->queue->context_device->index);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
     if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
@@ -14335,9 +14756,9 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     if (r) return r;
     if (!desc || !out)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "the desc");
-    else if (desc->device && (uint32_t)desc->device != list->queue->machine->index)
+    else if (desc->device && (uint32_t)desc->device != list->queue->context_device->index)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "device %d in the desc, the list works on device %u",
-                          desc->device, (unsigned)list->queue->machine->index);
+                          desc->device, (unsigned)list->queue->context_device->index);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
@@ -14356,9 +14777,9 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
         return vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
                              vd__pool_reason(&ctx->tickets, ticket.id));
     r = vd__read_ready(t, timeout_ns, data);
-    if (r) vd__fail_named(r, "vd_read_ready");
-    vd__unpin(ctx, &t->slot);
-    vd__leave(ctx);
+    if (r) vd__fail_default_call(r, "vd_read_ready");
+    vd__slot_unpin(ctx, &t->slot);
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14383,9 +14804,9 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     if (r) return r;
     r = vd__event_queue(ctx, "vd_wait", event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
-    if (r) vd__fail_named(r, "vd_wait");
+    if (r) vd__fail_default_call(r, "vd_wait");
     vd__reap(ctx);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14410,8 +14831,8 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
     r = vd__context_take_failure(ctx);
-    if (r) vd__fail_named(r, "vd_flush");
-    vd__leave(ctx);
+    if (r) vd__fail_default_call(r, "vd_flush");
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14420,14 +14841,14 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     if (r) return r;
     vd__queues_flush(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
-        vd_result waited = vd__queue_wait(&ctx->queues[i], vd__load64(&ctx->queues[i].submitted), VD_FOREVER);
+        vd_result waited = vd__queue_wait(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted), VD_FOREVER);
         if (!r) r = waited;
     }
     vd__reap(ctx);
     vd_result unreported = vd__context_take_failure(ctx);
     if (!r) r = unreported;
-    if (r) vd__fail_named(r, "vd_wait_idle");
-    vd__leave(ctx);
+    if (r) vd__fail_default_call(r, "vd_wait_idle");
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14531,7 +14952,7 @@ static void vd__dl_export_free(vd__dl_export *e) {
     vd__buffer *b = e->buffer;
     vd__free(&ctx->host.allocator, e);
     vd__buffer_unpin(ctx, b);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     vd__context_unref(ctx);
 }
 
@@ -14545,7 +14966,7 @@ static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) {
 /* Sets device, data and byte_offset of a tensor. `type` is the requested device type, or 0 for that of the backend. */
 static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type,
                                  vd__dl_tensor *t) {
-    const vd__storage *s = &b->storage[vd__lowest(b->devices)];
+    const vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
     bool object = m->native[0] && (backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL);
@@ -14566,7 +14987,7 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
                              b->name, ctx->driver.backend->name, type, native_type, names[native_type],
                              backend == VD_BACKEND_OPENCL && !object
                                  ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
-    t->device.id = s->machine->device.info.index;
+    t->device.id = s->context_device->device.info.index;
     t->byte_offset = object ? b->offset : 0;
     t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
     return VD_OK;
@@ -14585,11 +15006,11 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
     e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
     vd_result r = vd__dl_set_data(call, ctx, b, device_type, &e->managed.tensor);
-    if (!r) r = vd__storage_finish(&b->storage[vd__lowest(b->devices)], VD_READ_WRITE);
+    if (!r) r = vd__storage_finish(&b->storage[vd__lowest_bit(b->devices)], VD_READ_WRITE);
     e->versioned.tensor = e->managed.tensor;
     if (r) vd__free(&ctx->host.allocator, e);
     else {
-        vd__add32(&ctx->holders, 1);
+        vd__atomic_add32(&ctx->reference_count, 1);
         *out = e;
     }
     return r;
@@ -14604,7 +15025,7 @@ static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer
     if (!b) return VD_ERROR_INVALID;
     r = vd__dl_export_create(call, ctx, b, device_type, out);
     if (r) vd__buffer_unpin(ctx, b);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     return r;
 }
 
@@ -14706,10 +15127,10 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     if (backend == VD_BACKEND_CUDA
         && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST
             || t->device.type == VD__DL_CUDA_MANAGED)) {
-        while (t->device.type == VD__DL_CUDA && i < ctx->machine_count
-               && ctx->machines[i].device.info.index != t->device.id)
+        while (t->device.type == VD__DL_CUDA && i < ctx->device_count
+               && ctx->devices[i].device.info.index != t->device.id)
             i++;
-        if (i == ctx->machine_count)
+        if (i == ctx->device_count)
             return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is none of the "
                                  "context's", (int)t->device.id);
         desc->devices = 1u << i;
@@ -14727,8 +15148,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     if (!on_host)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s takes no tensor of device type %d",
                              ctx->driver.backend->name, (int)t->device.type);
-    if (in->writable && ctx->machine_count == 1 && address % 16 == 0
-        && (ctx->machines->device.shares >> VD__SHARE_HOST & 1u)) {
+    if (in->writable && ctx->device_count == 1 && address % 16 == 0
+        && (ctx->devices->device.sharing_mask >> VD__SHARE_HOST & 1u)) {
         desc->import = VD_IMPORT_HOST;
         desc->address = address;
     } else desc->data = (const void *)(uintptr_t)address;
@@ -14757,7 +15178,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         r = vd__buffer_make(ctx, &desc, &out);
     }
     if (r) vd__fail_within(r, in->call, NULL, NULL);
-    vd__leave(ctx);
+    vd__api_end(ctx);
     if (!r && desc.data) in->release(in->user, 0);
     return out;
 }

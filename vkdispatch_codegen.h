@@ -16979,9 +16979,11 @@ VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)V
                   && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
                   && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I
                   && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
-VC__SAME(hidden, (int)VC_IMPLICIT_THREADS == (int)VD_HIDDEN_THREADS && (int)VC_IMPLICIT_GROUPS == (int)VD_HIDDEN_GROUPS
-         && (int)VC_IMPLICIT_GROUP_BASE == (int)VD_HIDDEN_GROUP_BASE && (int)VC_IMPLICIT_LENGTH == (int)VD_HIDDEN_LENGTH
-         && (int)VC_IMPLICIT_SHAPE == (int)VD_HIDDEN_SHAPE && (int)VC_IMPLICIT_OUTPUT == (int)VD_HIDDEN_OUTPUT);
+VC__SAME(hidden,
+         (int)VC_IMPLICIT_THREADS == (int)VD_IMPLICIT_THREADS && (int)VC_IMPLICIT_GROUPS == (int)VD_IMPLICIT_GROUPS
+             && (int)VC_IMPLICIT_GROUP_BASE == (int)VD_IMPLICIT_GROUP_BASE
+             && (int)VC_IMPLICIT_LENGTH == (int)VD_IMPLICIT_LENGTH && (int)VC_IMPLICIT_SHAPE == (int)VD_IMPLICIT_SHAPE
+             && (int)VC_IMPLICIT_OUTPUT == (int)VD_IMPLICIT_OUTPUT);
 VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64
                       && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8 && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16
                       && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
@@ -17061,7 +17063,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->kind = (vd_arg_kind)from->kind;
     to->type = from->type;
     to->access = from->access;
-    to->place = from->location;
+    to->location = from->location;
     to->size = from->size;
     to->align = from->align;
     to->may_alias = from->may_alias;
@@ -17070,11 +17072,11 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->format = (vd_format)from->format;
 }
 
-static void vc__glue_implicit(vd_hidden_info *to, const vc_implicit_info *from) {
-    to->kind = (vd_hidden)from->kind;
+static void vc__glue_implicit(vd_implicit_info *to, const vc_implicit_info *from) {
+    to->kind = (vd_implicit)from->kind;
     to->arg = from->arg;
     to->axis = from->axis;
-    to->place = from->offset;
+    to->offset = from->offset;
 }
 
 /* The output that each backend compiles. */
@@ -17095,7 +17097,7 @@ static uint32_t vc__glue_row(vd_backend backend) {
 
 /* Creates a kernel from printed code. `args` and `hidden` are memory for the converted descriptions. */
 static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args,
-                                        vd_hidden_info *hidden) {
+                                        vd_implicit_info *hidden) {
     const vc_info *info = &f->info;
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -17108,9 +17110,9 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     desc.entry = info->entry;
     desc.args = args;
     desc.arg_count = info->arg_count;
-    desc.hidden = hidden;
-    desc.hidden_count = info->implicit_count;
-    desc.value_bytes = info->argument_bytes;
+    desc.implicit = hidden;
+    desc.implicit_count = info->implicit_count;
+    desc.argument_bytes = info->argument_bytes;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     desc.shared_bytes = info->shared_bytes;
     desc.features = info->features;
@@ -17144,10 +17146,10 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     for (int i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     size_t arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
-                                          arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_hidden_info));
+                                          arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_implicit_info));
     if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
     return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)memory,
-                           (vd_hidden_info *)(void *)(memory + arg_bytes));
+                           (vd_implicit_info *)(void *)(memory + arg_bytes));
 }
 
 /* The text of vc_error already contains the name of the kernel. */

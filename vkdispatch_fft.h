@@ -128,7 +128,7 @@
        transforms and may spread. Set unused parts to 0.
 
        In place. Each row of n reals must begin where its n / 2 + 1 bins begin: use desc.padded and, for the memory,
-       vd_fft_rows. Out of place, both directions preserve their input.
+       vd_fft_padded_buffer. Out of place, both directions preserve their input.
 
    Cosine and sine transforms
        As in FFTW, all eight have a factor of 2 and no other. Y[k] is a sum over j = 0 ... n - 1 unless it says
@@ -550,21 +550,21 @@ VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 VD_API uint64_t vd_fft_good_size(uint64_t n);
 
 /* Memory for real transforms in place with desc.padded, as two buffers of the same bytes. */
-typedef struct vd_fft_rows {
+typedef struct vd_fft_padded_buffer {
     vd_buffer reals;         /* VD_F32; last dimension 2 (n / 2 + 1): n reals and padding */
     vd_buffer bins;          /* VD_F32C; last dimension n / 2 + 1 */
     uint64_t shape[4];       /* of the reals without padding; trailing zeros: fewer dimensions */
-} vd_fft_rows;
+} vd_fft_padded_buffer;
 
 /* Creates both buffers for reals of this shape. */
-VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out);
+VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out);
 
 /* Destroys both buffers. */
-VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows);
+VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_padded_buffer *rows);
 
 /* Copy all reals from or to the host, without padding. The bins are read and written as any buffer. */
-VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data);
-VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data);
+VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data);
+VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data);
 
 /* ---- convolutions ---- */
 
@@ -577,21 +577,21 @@ typedef enum vd_convolve_kind {
 } vd_convolve_kind;
 
 /* Which results are computed, and what x is outside of the signal; the manual has a table. */
-typedef enum vd_convolve_range {
+typedef enum vd_convolve_mode {
     VD_CONVOLVE_RANGE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
     VD_CONVOLVE_CIRCULAR,          /* as many results as the signal has elements, from n = 0; the signal repeats */
     VD_CONVOLVE_CENTRED,           /* the same, but at the first result the kernel's middle meets the first element */
     VD_CONVOLVE_FULL,              /* all results that use an element of the signal, which is continued by zeros */
     VD_CONVOLVE_SAME,              /* as CENTRED, but the signal is continued by zeros */
     VD_CONVOLVE_VALID              /* the results that need no element outside of the signal */
-} vd_convolve_range;
+} vd_convolve_mode;
 
 typedef struct vd_convolve_desc {
     const char *name;        /* for messages; copied; default: "convolve" */
     uint64_t shape[3];       /* elements of one signal; all dimensions are convolved; trailing zeros: fewer. Required */
     uint64_t kernel_shape[3]; /* elements of one kernel, with as many dimensions; default: shape */
     vd_convolve_kind kind;   /* default: VD_CONVOLVE_CONVOLUTION */
-    vd_convolve_range range; /* default: VD_CONVOLVE_CIRCULAR */
+    vd_convolve_mode mode;   /* default: VD_CONVOLVE_CIRCULAR */
     uint32_t batch;          /* groups of signals; default: 1 */
     uint32_t channels;       /* signals of a group; each is convolved with its own kernel, and the results are summed;
                                 default: 1 */
@@ -601,7 +601,7 @@ typedef struct vd_convolve_desc {
     vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; it must set both
                                 parts. at->coordinate[0]: number of the kernel; the others: index along each axis of the
                                 transform, whose lengths vd_convolve_explain shows. Default: none */
-    void *hook_user;         /* passed to filter; must live as long as the plan */
+    void *filter_user;       /* passed to filter; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
                                 one complex signal. This halves the arithmetic of ranges that repeat the signal in one
@@ -635,7 +635,7 @@ VD_API const char *vd_convolve_explain(vd_convolve *plan);
 /* Convolves images (f32, the last two dimensions of `image`) with one 2-D kernel, without a plan. out: as large as
    image. range: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                vd_convolve_range range);
+                                vd_convolve_mode range);
 
 /* ---- fragments ---- */
 
@@ -683,7 +683,7 @@ typedef struct vd_reduce_desc {
     void *combine_user;      /* passed to combine */
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
                                 vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
-    bool also;               /* write vd_reduce_io.also: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
+    bool extra_out;          /* write vd_reduce_io.also: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
     uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the number of elements less this; default: 0 */
     uint64_t segments;       /* of an array of one dimension: number of segments, each with its own result; less than
                                 2^31. An empty segment gives the identity of the operation; the mean of none and the
@@ -693,11 +693,11 @@ typedef struct vd_reduce_desc {
 /* A buffer that the plan does not use must be {0}. Inputs may overlap each other; outputs must not overlap anything. */
 typedef struct vd_reduce_io {
     vd_buffer in;            /* the elements */
-    vd_buffer with;          /* VD_REDUCE_DOT: the elements of the second input */
+    vd_buffer in_b;          /* VD_REDUCE_DOT: the elements of the second input */
     vd_buffer out;           /* one result for each index of the dimensions that are not reduced, or for each segment */
     vd_buffer offsets;       /* with segments: segments + 1 VD_U32; segment i has the elements offsets[i] … offsets[i +
                                 1] - 1 */
-    vd_buffer also;          /* with desc.also, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE: the
+    vd_buffer extra_out;     /* with desc.also, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE: the
                                 means */
 } vd_reduce_io;
 
@@ -731,12 +731,12 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd
 typedef struct vd_scan vd_scan; /* a plan */
 
 /* How work-groups get the sum of what precedes them; see Scans. */
-typedef enum vd_scan_way {
+typedef enum vd_scan_method {
     VD_SCAN_DEFAULT = 0,     /* VD_SCAN_ONE_PASS on devices known to allow it, else VD_SCAN_THREE_KERNELS */
     VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must keep these
                                 running */
     VD_SCAN_THREE_KERNELS    /* no work-group waits; elements are read twice */
-} vd_scan_way;
+} vd_scan_method;
 
 typedef struct vd_scan_desc {
     const char *name;        /* for messages; copied; default: "scan" */
@@ -751,7 +751,7 @@ typedef struct vd_scan_desc {
     vd_fragment combine;     /* replaces op: an associative operation; in[0] precedes in[1]; default: none */
     void *combine_user;      /* passed to combine */
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged */
-    vd_scan_way way;         /* default: VD_SCAN_DEFAULT */
+    vd_scan_method method;   /* default: VD_SCAN_DEFAULT */
 } vd_scan_desc;
 
 typedef struct vd_compact_desc {
@@ -760,7 +760,7 @@ typedef struct vd_compact_desc {
     uint64_t count;          /* number of elements. Required */
     vd_fragment keep;        /* whether an element is kept, a bool. Required */
     void *keep_user;         /* passed to keep */
-    vd_scan_way way;         /* default: VD_SCAN_DEFAULT */
+    vd_scan_method method;   /* default: VD_SCAN_DEFAULT */
 } vd_compact_desc;
 
 /* A buffer that the plan does not use must be {0}. */
@@ -768,7 +768,7 @@ typedef struct vd_scan_io {
     vd_buffer in;            /* the elements */
     vd_buffer out;           /* as many. Scans: may be the same memory as in. Compaction: must not overlap in; receives
                                 the elements that are kept, in order; the rest is not written */
-    vd_buffer heads;         /* segmented scans: as many VD_U32, not 0 where a segment begins */
+    vd_buffer segment_heads; /* segmented scans: as many VD_U32, not 0 where a segment begins */
     vd_buffer count;         /* compaction: one VD_U32, the number of elements kept */
 } vd_scan_io;
 
@@ -796,7 +796,7 @@ typedef struct vd_sort_desc {
     vd_type values;          /* of a value moved with each key: any type of 4 or 8 bytes; default: no values */
     uint64_t count;          /* number of keys. Required */
     bool descending;         /* default: ascending. Equal keys keep their order either way */
-    vd_scan_way way;         /* VD_SCAN_ONE_PASS: one kernel for each digit, if subgroups have one size and there are
+    vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if subgroups have one size and there are
                                 fewer than 2^30 keys, otherwise three; default: the faster one, as far as is known */
 } vd_sort_desc;
 
@@ -924,15 +924,15 @@ enum {
     VD__FFT_AXES = 4,          /* axes that one kernel transforms */
     VD__FFT_STAGES = 8,        /* stages of one kernel */
     VD__FFT_RADIX = 32,        /* largest radix; also the limit of values per thread in estimated shapes */
-    VD__FFT_HELD = 64,         /* maximum of values per thread */
-    VD__FFT_POINTS = 16384,    /* maximum of complex numbers in the registers of a work-group */
+    VD__FFT_MAX_VALUES = 64,   /* maximum of values per thread */
+    VD__FFT_MAX_POINTS = 16384, /* maximum of complex numbers in the registers of a work-group */
     VD__FFT_PASSES = 12,       /* kernels of one direction of a plan */
     VD__FFT_ARGS = 16,         /* arguments of the hooks of a plan */
     VD__FFT_TABLES = 64,       /* tables of a plan that passes can share */
     VD__FFT_CANDIDATES = 96,   /* shapes of a kernel that a wide search keeps */
-    VD__FFT_TIMED = 40,        /* shapes of a kernel that are timed */
-    VD__FFT_ROUNDS = 5,        /* timed runs of each shape, interleaved with those of the others */
-    VD__FFT_KEPT = 64          /* plans that a context caches for the simple calls */
+    VD__FFT_MAX_TIMED = 40,    /* shapes of a kernel that are timed */
+    VD__FFT_TIMED_RUNS = 5,    /* timed runs of each shape, interleaved with those of the others */
+    VD__FFT_CACHED_PLANS = 64  /* plans that a context caches for the simple calls */
 };
 
 // >>common
@@ -949,15 +949,15 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
 /* Links a plan to its context, so that the plan is notified when the context is destroyed. */
-typedef struct vd__tie {
-    struct vd__tie *next, *previous; /* list of the context's plans, newest first */
+typedef struct vd__context_link {
+    struct vd__context_link *next, *previous; /* list of the context's plans, newest first */
     /* the plan's ctx, set to NULL when the context is destroyed, which also frees all buffers and kernels */
     vd_context **ctx;
     /* the plan's allocator, replaced by the one that stays valid after the context was destroyed */
     vd_allocator *allocator;
-    void (*lose)(void *plan); /* releases what must not outlive the context; may be NULL */
+    void (*release)(void *plan); /* releases what must not outlive the context; may be NULL */
     void *plan;              /* argument of `lose` */
-} vd__tie;
+} vd__context_link;
 
 /* Returns the name of a plan, or the default name. */
 static const char *vd__plan_name(const char *name, const char *fallback) { return name ? name : fallback; }
@@ -966,41 +966,41 @@ static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_M
 
 /* Errors: internal functions set the reason, and the public function adds its own name and that of the plan. This
    one adds the call to a result of a function without a plan. */
-static vd_result vd__result_of(const char *call, vd_result result) {
+static vd_result vd__call_result(const char *call, vd_result result) {
     return result ? vd_error_within(result, call, "", NULL) : VD_OK;
 }
 
-/* Evaluates an expression of type vd_result inside vd_scope_begin and vd_scope_end, for public functions that use a
-   plan or call the user. Adds call and object to an error. */
-#define VD__IN_SCOPE(context, call, object, expression) do { \
-        vd_scope scope_; \
+/* Evaluates an expression of type vd_result inside vd_callback_scope_begin and vd_callback_scope_end, for public
+   functions that use a plan or call the user. Adds call and object to an error. */
+#define VD__CALL_IN_SCOPE(context, call, object, expression) do { \
+        vd_callback_scope scope_; \
         vd_result result_; \
-        vd_scope_begin(context, call, &scope_); \
+        vd_callback_scope_begin(context, call, &scope_); \
         result_ = (expression); \
         if (result_) vd_error_within(result_, call, object, NULL); \
-        vd_scope_end(&scope_); \
+        vd_callback_scope_end(&scope_); \
     } while (0)
 
-static const char vd__tie_key = 't';
+static const char vd__context_link_key = 't';
 
 static vd_result vd__context_link_add(vd_context *ctx, void **data, void *user) {
-    vd__tie *t = (vd__tie *)user;
+    vd__context_link *t = (vd__context_link *)user;
     (void)ctx;
-    t->next = (vd__tie *)*data;
+    t->next = (vd__context_link *)*data;
     if (t->next) t->next->previous = t;
     *data = t;
     return VD_OK;
 }
 
-/* Does nothing. Used to attach vd__tie_key before the key of the plan cache: vd_context_destroy releases the key
-   attached last first, so that cached plans are destroyed while they still have their context. */
-static vd_result vd__tie_begin(vd_context *ctx, void **data, void *user) {
+/* Does nothing. Used to attach vd__context_link_key before the key of the plan cache: vd_context_destroy releases the
+   key attached last first, so that cached plans are destroyed while they still have their context. */
+static vd_result vd__context_link_register(vd_context *ctx, void **data, void *user) {
     (void)ctx, (void)data, (void)user;
     return VD_OK;
 }
 
 static vd_result vd__context_link_remove(vd_context *ctx, void **data, void *user) {
-    vd__tie *t = (vd__tie *)user;
+    vd__context_link *t = (vd__context_link *)user;
     (void)ctx;
     if (t->next) t->next->previous = t->previous;
     if (t->previous) t->previous->next = t->next;
@@ -1009,30 +1009,32 @@ static vd_result vd__context_link_remove(vd_context *ctx, void **data, void *use
 }
 
 /* Called when the context is destroyed: detaches all plans from it. */
-static void vd__tie_lose(vd_context *ctx, void *data) {
-    vd__tie *t = (vd__tie *)data, *next;
+static void vd__context_link_release(vd_context *ctx, void *data) {
+    vd__context_link *t = (vd__context_link *)data, *next;
     for (; t; t = next) {
         next = t->next;
-        if (t->lose) t->lose(t->plan);
+        if (t->release) t->release(t->plan);
         *t->allocator = vd_context_allocator(ctx);
         *t->ctx = NULL;
     }
 }
 
 /* Sets context and allocator of a plan whose memory is zeroed, and links it to the context. */
-static vd_result vd__plan_tie(vd__tie *t, vd_context *ctx, vd_context **plan_ctx, vd_allocator *allocator) {
+static vd_result vd__plan_link(vd__context_link *t, vd_context *ctx, vd_context **plan_ctx, vd_allocator *allocator) {
     t->ctx = plan_ctx;
     t->allocator = allocator;
     *allocator = vd_context_allocator(ctx);
-    if (vd_context_attach(ctx, &vd__tie_key, vd__context_link_add, t, vd__tie_lose)) return vd__fft_no_memory();
+    if (vd_context_attach(ctx, &vd__context_link_key, vd__context_link_add, t, vd__context_link_release))
+        return vd__fft_no_memory();
     *plan_ctx = ctx;
     return VD_OK;
 }
 
 /* Unlinks a plan from its context and frees its memory. */
-static void vd__plan_free(vd__tie *t, void *plan) {
+static void vd__plan_free(vd__context_link *t, void *plan) {
     vd_allocator allocator = *t->allocator;
-    if (*t->ctx) vd_context_attach(*t->ctx, &vd__tie_key, vd__context_link_remove, t, vd__tie_lose);
+    if (*t->ctx)
+        vd_context_attach(*t->ctx, &vd__context_link_key, vd__context_link_remove, t, vd__context_link_release);
     vd__fft_free(&allocator, plan);
 }
 
@@ -1091,35 +1093,36 @@ typedef struct vd__fragment {
     const char *name;
     vd_fragment write;       /* NULL: the user gave none */
     void *user;
-    vc_type gets[2];         /* types of the inputs; the second is VC_NONE if there is only one */
-    vc_type wants, also;     /* accepted types of the result; wants is VC_NONE if any scalar type is accepted */
+    vc_type inputs[2];       /* types of the inputs; the second is VC_NONE if there is only one */
+    /* accepted types of the result; wants is VC_NONE if any scalar type is accepted */
+    vc_type result_type, alt_result_type;
 } vd__fragment;
 
-static vd__fragment vd__fragment_made(const char *name, vd_fragment write, void *user, vc_type first, vc_type second,
+static vd__fragment vd__fragment_create(const char *name, vd_fragment write, void *user, vc_type first, vc_type second,
                                       vc_type wants, vc_type also) {
     vd__fragment f;
     f.name = name;
     f.write = write;
     f.user = user;
-    f.gets[0] = first;
-    f.gets[1] = second;
-    f.wants = wants;
-    f.also = also;
+    f.inputs[0] = first;
+    f.inputs[1] = second;
+    f.result_type = wants;
+    f.alt_result_type = also;
     return f;
 }
 
 /* Records a fragment with two inputs, the second one {0} if it has only one, and returns its result. An immediate
    becomes a value of the kernel, of type `also` if that is set, because an operation on immediates alone belongs to
    no kernel. */
-static vc_val vd__fragment_of(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
+static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
     static const vc_val none = { 0, 0 };
     vc_val in[2], out = none;
     in[0] = first;
-    in[1] = f->gets[1] ? second : none;
+    in[1] = f->inputs[1] ? second : none;
     f->write(k, in, &out, f->user);
     if (!out.owner || out.owner >= 4096) return out;
     out = vc_const(k, out);
-    return f->also ? vc_cast(f->also, out) : out;
+    return f->alt_result_type ? vc_cast(f->alt_result_type, out) : out;
 }
 
 /* Records a fragment in a separate kernel, which never runs, so that errors name the callback instead of a kernel
@@ -1149,13 +1152,13 @@ static void vd__fragment_begin(vd__fragment_trial *t) {
 static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *inputs) {
     static const vc_val none = { 0, 0 };
     vc_val second = none;
-    if (t->f->gets[1]) second = vc_load(inputs[1], vc_u32(0));
-    return vd__fragment_of(t->f, t->k, vc_load(inputs[0], vc_u32(0)), second);
+    if (t->f->inputs[1]) second = vc_load(inputs[1], vc_u32(0));
+    return vd__fragment_record(t->f, t->k, vc_load(inputs[0], vc_u32(0)), second);
 }
 
 static void vd__fragment_inputs(vd__fragment_trial *t, vc_ref *inputs) {
     for (int i = 0; i < 2; i++)
-        if (t->f->gets[i]) inputs[t->arguments++] = vc_buffer(t->k, "numbers", t->f->gets[i], VC_READ);
+        if (t->f->inputs[i]) inputs[t->arguments++] = vc_buffer(t->k, "numbers", t->f->inputs[i], VC_READ);
 }
 
 /* Returns the name of the first argument that the fragment declared, not counting the implicit one of vc_printf.
@@ -1176,13 +1179,14 @@ static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
     const vd__fragment *f = t->f;
     vc_type type = vc_typeof(out);
     const char *argument;
-    bool accepted = f->wants ? type == f->wants || type == f->also : type >= VC_I8 && type <= VC_F64;
+    bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
+                                   : type >= VC_I8 && type <= VC_F64;
     if (!out.owner) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
     if (out.owner != (uintptr_t)t->k || !type)
         return vd_error_set(VD_ERROR_INVALID, "%s leaves what is no value of this kernel in *out", f->name);
     if (!accepted)
         return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(type),
-                            f->wants ? vc_type_name(f->wants) : "a number");
+                            f->result_type ? vc_type_name(f->result_type) : "a number");
     vc_set(vc_var(t->k, "left", type), out);
     argument = vd__fragment_find_argument(t);
     if (argument)
@@ -1203,7 +1207,7 @@ static vd_result vd__fragment_try_result(vd__fragment_trial *t) {
         return VD_OK;
     }
     vc_val out = vd__fragment_call(t, inputs);
-    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->gets[1] ? "" : ", which gets in[0] alone");
+    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->inputs[1] ? "" : ", which gets in[0] alone");
     result = vc_error(t->k) ? vd__fragment_error(t, what) : vd__fragment_check(t, out);
     vc_free(t->k);
     return result;
@@ -1231,7 +1235,7 @@ static vd_result vd__fragment_try_divergent(vd__fragment_trial *t) {
 }
 
 /* Checks a fragment for errors before kernels with it are recorded. */
-static vd_result vd__fragment_try(vd_context *ctx, const char *plan, const vd__fragment *f) {
+static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const vd__fragment *f) {
     vd__fragment_trial t;
     vd_result result;
     if (!f->write) return VD_OK;
@@ -1285,25 +1289,25 @@ static bool vd__plan_for_cpu(const vd_device_info *d) {
    iterations, summed over all loops of an invocation; half of them is reserved for other loops. */
 enum { VD__CPU_ITERATIONS = 32768 };
 
-static uint64_t vd__plan_rounds(const vd_device_info *d) {
+static uint64_t vd__plan_max_iterations(const vd_device_info *d) {
     return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ITERATIONS : (uint64_t)1 << 32;
 }
 
 /* Number of work-groups that run concurrently on a large GPU: four for each of 132 multiprocessors. */
-static const uint32_t vd__plan_groups = 528;
+static const uint32_t vd__plan_concurrent_groups = 528;
 
 /* Maximum number of tiles in one dispatch if tiles wait for earlier ones and that costs up to `iterations`
    iterations per tile. The results of earlier dispatches are available without waiting. */
-static uint32_t vd__plan_flight(const vd_device_info *d, uint32_t iterations) {
+static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t iterations) {
     uint32_t limit = VD__CPU_ITERATIONS / iterations;
     return d->type != VD_DEVICE_CPU ? UINT32_MAX : limit ? limit : 1;
 }
 
 /* n / each, rounded up. */
-static uint64_t vd__plan_shares(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
+static uint64_t vd__ceil_div(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
 /* Dispatches `tiles` tiles, at most `in_flight` in one dispatch. Tiles take their index from an atomic counter. */
-static vd_result vd__plan_fly(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t in_flight) {
+static vd_result vd__plan_dispatch_tiles(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t in_flight) {
     vd_result result = VD_OK;
     for (; tiles && !result; tiles -= desc->groups[0]) {
         desc->groups[0] = tiles < in_flight ? tiles : in_flight;
@@ -1320,7 +1324,7 @@ static vd_result vd__plan_check_shapes(void) {
 }
 
 /* Maximum size of a one-dimensional work-group. */
-static uint32_t vd__plan_threads(const vd_device_info *d) {
+static uint32_t vd__plan_max_threads(const vd_device_info *d) {
     return d->limits.max_local_invocations < d->limits.max_local_size[0] ? d->limits.max_local_invocations
                                                                          : d->limits.max_local_size[0];
 }
@@ -1375,7 +1379,7 @@ static vc_val vd__plan_identity(vc_val identity, vc_type type) {
 
 /* Text of a shape, "8 x 37", or with another separator, "37, 1". */
 typedef struct vd__shape_text { char text[96]; } vd__shape_text;
-static vd__shape_text vd__numbers_of(const uint64_t *n, uint32_t count, const char *separator) {
+static vd__shape_text vd__shape_text_of(const uint64_t *n, uint32_t count, const char *separator) {
     vd__shape_text out;
     uint32_t i, length = 0;
     for (out.text[0] = 0, i = 0; i < count && i < 4; i++)
@@ -1400,7 +1404,7 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     for (uint32_t i = 0; i < count; i++) {
         if (shape[i] > limit / *elements)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "a shape of %s, which is more than %llu elements",
-                                vd__numbers_of(shape, count, " x ").text, (unsigned long long)limit);
+                                vd__shape_text_of(shape, count, " x ").text, (unsigned long long)limit);
         *elements *= shape[i];
     }
     return VD_OK;
@@ -1420,7 +1424,7 @@ static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_
 }
 
 /* Whether two buffers, which may be views, begin at the same byte. */
-static bool vd__fft_is_one_memory(vd_context *ctx, vd_buffer a, vd_buffer b) {
+static bool vd__fft_same_begin(vd_context *ctx, vd_buffer a, vd_buffer b) {
     vd_buffer_info a_info, b_info;
     uint64_t a_begin, b_begin;
     return a.id == b.id
@@ -1436,19 +1440,20 @@ static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
            && (a_begin < b_begin ? b_begin - a_begin < a_info.size : a_begin - b_begin < b_info.size);
 }
 
-typedef struct vd__named { vd_buffer buffer; const char *name; } vd__named;
+typedef struct vd__named_buffer { vd_buffer buffer; const char *name; } vd__named_buffer;
 
-static vd__named vd__named_of(vd_buffer buffer, const char *name) {
-    vd__named n;
+static vd__named_buffer vd__named_buffer_of(vd_buffer buffer, const char *name) {
+    vd__named_buffer n;
     n.buffer = buffer;
     n.name = name;
     return n;
 }
 
 /* Checks that two buffers do not overlap; with `in_place_allowed` they may begin at the same byte. */
-static vd_result vd__plan_check_apart(vd_context *ctx, vd__named a, vd__named b, bool in_place_allowed) {
+static vd_result vd__plan_check_overlap(vd_context *ctx, vd__named_buffer a, vd__named_buffer b,
+                                        bool in_place_allowed) {
     if (!vd__fft_overlap(ctx, a.buffer, b.buffer)
-        || (in_place_allowed && vd__fft_is_one_memory(ctx, a.buffer, b.buffer)))
+        || (in_place_allowed && vd__fft_same_begin(ctx, a.buffer, b.buffer)))
         return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a.name, b.name,
                         in_place_allowed ? ", and do not begin at one place" : "");
@@ -1466,7 +1471,7 @@ static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) 
         vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
         vd_result result; \
         if (!p) return vd__fft_no_memory(); \
-        result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator); \
+        result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator); \
         p->desc = *desc; \
         if (!p->desc.type) p->desc.type = VD_F32; \
         snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
@@ -1481,7 +1486,7 @@ static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) 
 #define VD__PLAN_CREATE(kind) \
     VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
         vd_##kind *p = NULL; \
-        VD__IN_SCOPE(ctx, "vd_" #kind "_create", desc ? vd__plan_name(desc->name, #kind) : "", \
+        VD__CALL_IN_SCOPE(ctx, "vd_" #kind "_create", desc ? vd__plan_name(desc->name, #kind) : "", \
                      vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__##kind##_new(ctx, desc, &p)); \
         return p; \
     }
@@ -1572,49 +1577,49 @@ typedef struct vd__fft_shape {
     /* bit i: stage i is joined to the one before: it receives its values without shared memory. If stage i - 1 is
        along another axis, each thread already holds them; if along the same axis, a few neighbours in a subgroup
        exchange them: see vd__fft_uses_shuffle */
-    uint32_t joined;
+    uint32_t register_exchange;
     uint32_t threads;        /* threads of one transform */
-    uint32_t side;           /* transforms that a work-group computes side by side */
+    uint32_t ffts_per_group; /* transforms that a work-group computes side by side */
     /* while loading, while storing: neighbouring threads belong to neighbouring transforms */
     bool columns_in, columns_out;
-    bool split;              /* exchanges pass real and imaginary parts through shared memory one after the other */
+    bool split_components;   /* exchanges pass real and imaginary parts through shared memory one after the other */
     uint32_t slices;         /* parts into which an exchange of one component is divided; 1: it fits as a whole */
-    bool paired;             /* real and imaginary part are one element of shared memory */
+    bool complex_elements;   /* real and imaginary part are one element of shared memory */
     /* exchanges alternate between two halves of shared memory, which saves one of their two barriers */
-    bool alternating;
+    bool double_buffered;
     vd__fft_pad pad[VD__FFT_STAGES]; /* padding of the exchange after each stage */
     /* results pass through shared memory once more, to combine values with their mirror images */
-    bool mirrored;
-    bool twice;              /* forward and back in one kernel, with a pointwise product in between */
+    bool real_fold;
+    bool convolves;          /* forward and back in one kernel, with a pointwise product in between */
     /* stages process the last axis first, so that the transform back, in reverse order, loads and stores whole rows */
-    bool turned;
+    bool last_axis_first;
 } vd__fft_shape;
 
 /* Index arithmetic of a stage. Butterfly b reads the elements first(b, step) + j * step and writes first(b, part) +
    j * part for j < radix, where first(b, c) = b / c * c * radix + b % c (Stockham autosort). */
-typedef struct vd__fft_phase {
+typedef struct vd__fft_stage_info {
     uint32_t axis, radix;
-    uint32_t inner;          /* stride of its axis in elements */
+    uint32_t axis_stride;    /* stride of its axis in elements */
     uint32_t length;         /* product of the radices of earlier stages along this axis */
-    uint32_t step, part;
-    uint32_t each;           /* butterflies per thread */
+    uint32_t read_stride, write_stride;
+    uint32_t butterflies;    /* butterflies per thread */
     /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part,
        with the radix of the stage before; with that of the next stage if the last axis is processed first or if
        lanes send to it */
-    bool joined;
-    uint32_t before_part, before_radix;
+    bool register_exchange;
+    uint32_t joined_stride, joined_radix;
     uint32_t lanes;          /* threads that hold the values of a joined stage together; 1: each thread holds its own */
-} vd__fft_phase;
+} vd__fft_stage_info;
 
 /* Addresses of a pass on one side, in elements: transform q of block o has its elements at block(o) + each(q) + sum
    of index * stride over its axes. */
-typedef struct vd__fft_side { vd__digits block, each; uint64_t stride[VD__FFT_AXES]; } vd__fft_side;
+typedef struct vd__fft_addressing { vd__digits block, transform; uint64_t stride[VD__FFT_AXES]; } vd__fft_addressing;
 
 /* Valid indices along one axis: those with i * scale + q / width < count in transform q. count 0: all are valid. */
-typedef struct vd__fft_cut { uint64_t count, scale, width; } vd__fft_cut;
+typedef struct vd__fft_range { uint64_t count, scale, width; } vd__fft_range;
 
 /* A table of a plan, shared by passes with the same key: its parameters and its offset. */
-typedef struct vd__fft_table { uint64_t what[5]; uint32_t offset; } vd__fft_table;
+typedef struct vd__fft_table { uint64_t key[5]; uint32_t offset; } vd__fft_table;
 
 /* Tables of a pass, as offsets into the table of complex numbers of the plan. */
 typedef struct vd__fft_tables {
@@ -1629,12 +1634,12 @@ typedef struct vd__fft_tables {
 typedef struct vd__fft_product {
     uint32_t channels, kernels; /* loops of the kernel over channels and filter kernels; 0: no product */
     /* multiply while storing, in C order, and do not transform back: for axes that take several passes */
-    bool plain;
-    bool image;              /* the shape covers a whole image */
+    bool store_only;
+    bool whole_image;        /* the shape covers a whole image */
     /* the spectrum does not stay in cache from one image to the next and is most of the memory read: process the
        same part of all images together */
-    bool missed;
-    vd__fft_side spectrum;   /* addresses in the spectrum of the first channel and kernel */
+    bool uncached;
+    vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and kernel */
     uint64_t in_step, out_step, channel_step, kernel_step;
 } vd__fft_product;
 
@@ -1646,10 +1651,10 @@ typedef struct vd__fft_convolution {
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
-    bool back;               /* planning has reached the passes after the product */
-    bool parted;             /* the route being planned has parts */
+    bool after_product;      /* planning has reached the passes after the product */
+    bool in_parts;           /* the route being planned has parts */
     /* the route is planned only to estimate its time; padding, which does not affect that, is not chosen */
-    bool draft;
+    bool estimate_only;
 } vd__fft_convolution;
 
 /* Roles of the buffers of a pass. Between axes data is in OUT, or in MIDDLE if OUT has another type than the
@@ -1657,55 +1662,57 @@ typedef struct vd__fft_convolution {
    is in TEMP. FOLD is used before a third pass, and after the product of a convolution with several channels or
    kernels. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
    reals. */
-typedef enum vd__fft_place {
-    VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_PLACES
-} vd__fft_place;
+typedef enum vd__fft_role {
+    VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES
+} vd__fft_role;
 
 /* Work of a pass for a transform of reals; all zeros: none. */
 typedef struct vd__real {
     vd_fft_kind kind;
-    bool back;               /* the complex transform is the inverse, and its results are reals */
+    bool inverse;            /* the complex transform is the inverse, and its results are reals */
     /* the complex transform has half the length; otherwise the length of a row, whose imaginary part is zero or a
        second row */
-    bool half;
-    bool two;                /* a complex transform computes two rows: vd_fft_desc.pack_rows */
+    bool half_length;
+    bool two_rows;           /* a complex transform computes two rows: vd_fft_desc.pack_rows */
     bool fold;               /* results are combined with their mirror images in shared memory */
     /* loads or stores apply the rule of the kind; otherwise pairs of reals are complex numbers */
     bool load, store;
     bool scalar_in, scalar_out; /* memory is read or written one real at a time */
-    bool alone;              /* no transform, only the combination of bins with their mirror images */
+    bool fold_only;          /* no transform, only the combination of bins with their mirror images */
     /* of a long axis: number of its indices that count as transforms while loading, while storing; 0: not a long
        axis */
     uint32_t part_in, part_out;
     uint64_t n, h;           /* lengths of the axis and of the complex transform */
-    uint64_t filled, kept;   /* indices of the axis that are read (the others are zero), and that are written; 0: all */
-    uint32_t split, phase;   /* offsets of tables */
+    /* indices of the axis that are read (the others are zero), and that are written; 0: all */
+    uint64_t in_count, out_count;
+    uint32_t split_table, phase_table; /* offsets of tables */
 } vd__real;
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
-    vd__fft_side in, out;
+    vd__fft_addressing in, out;
     /* indices that are read (the others are zero), and that are written; entry 0 for the last axis of the shape, 1
        for the one before, … */
-    vd__fft_cut filled[VD__FFT_AXES], kept[VD__FFT_AXES];
-    vd__fft_side in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
+    vd__fft_range in_range[VD__FFT_AXES], out_range[VD__FFT_AXES];
+    vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
     uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
     bool inverse;            /* the pass transforms back, in a route that has both directions */
     /* length N of an axis split over passes, whose twiddle factors multiply the results; 0: none */
-    uint64_t turn;
-    bool turn_first;         /* they multiply before the last axis of the shape is transformed: on the way back */
+    uint64_t twiddle_length;
+    bool twiddle_first;      /* they multiply before the last axis of the shape is transformed: on the way back */
     /* parts that are all computed from one row because the others are zero: copies stored with different twiddle
        factors or, on the way back, summed; 0: none */
     uint32_t copies;
-    uint64_t turn_width, turn_rows; /* neighbouring transforms with the same twiddle row, and the number of rows */
+    /* neighbouring transforms with the same twiddle row, and the number of rows */
+    uint64_t twiddle_width, twiddle_rows;
     uint32_t fine_bits;      /* bits of an exponent that index the fine table; the others index the coarse one */
     /* length n of a Bluestein transform, computed with convolutions of length shape.n; 0: an ordinary one of length
        shape.n */
-    uint32_t chirp;
+    uint32_t bluestein_length;
     vd__fft_tables tables;
     vd__real real;
-    vd__fft_place from, to;
+    vd__fft_role from, to;
     vd_kernel kernels[2][2]; /* by direction, and by whether input and output are the same buffer */
 } vd__fft_pass;
 
@@ -1721,9 +1728,9 @@ typedef struct vd__fft_device {
     /* limits of a work-group: invocations; shared memory in words of the arithmetic's type */
     uint32_t threads, shared;
     bool cpu, wide;            /* wide: the arithmetic is f64, which takes two registers */
-    bool words;                /* pairs of f32 are accessed in memory as one u64: see vd__fft_opened */
-    uint32_t lanes;            /* subgroup size if neighbours exchange values by shuffles; 0: they do not */
-    uint64_t held;             /* limit of private memory per work-group in words; 0: not known */
+    bool pairs_as_words;       /* pairs of f32 are accessed in memory as one u64: see vd__fft_unpack_word */
+    uint32_t shuffle_lanes;    /* subgroup size if neighbours exchange values by shuffles; 0: they do not */
+    uint64_t private_words;    /* limit of private memory per work-group in words; 0: not known */
 } vd__fft_device;
 
 /* Hooks of a plan and their arguments. */
@@ -1731,7 +1738,8 @@ typedef struct vd__fft_hooks {
     vd_fft_hook load, store;
     void (*declare)(vc_kernel *k, void *user);
     void *user;
-    bool blind[2], mute[2];  /* by direction: the load hook does not use the element; the store hook stores nothing */
+    /* by direction: the load hook does not use the element; the store hook stores nothing */
+    bool ignores_input[2], stores_nothing[2];
     vd_arg_info arg[VD__FFT_ARGS];
     char name[VD__FFT_ARGS][64];
     int count;
@@ -1740,7 +1748,7 @@ typedef struct vd__fft_hooks {
 /* The part of a shape that is not determined by its pass. */
 typedef struct vd__fft_choice {
     uint32_t radix[VD__FFT_STAGES]; /* terminated by 0 */
-    uint32_t joined, threads, side;
+    uint32_t register_exchange, threads, ffts_per_group;
     uint32_t slices;         /* 0: both components at once */
 } vd__fft_choice;
 
@@ -1748,13 +1756,13 @@ typedef struct vd__fft_choice {
 typedef struct vd__fft_timing {
     uint32_t count;          /* 0: not timed */
     uint32_t estimated;      /* index of the shape that the estimate chose */
-    uint32_t found;          /* whether an earlier plan measured them */
-    vd__fft_choice choice[VD__FFT_TIMED];
-    float ms[VD__FFT_TIMED];
+    uint32_t from_cache;     /* whether an earlier plan measured them */
+    vd__fft_choice choice[VD__FFT_MAX_TIMED];
+    float ms[VD__FFT_MAX_TIMED];
 } vd__fft_timing;
 
 struct vd_fft {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     vd__fft_device device;
@@ -1764,12 +1772,12 @@ struct vd_fft {
     uint32_t dimensions, axes;
     uint32_t real_axis;      /* for VD_FFT_REAL: the axis that is halved */
     uint64_t real_length;
-    bool scalar[VD__FFT_PLACES]; /* the buffer of this role holds reals */
+    bool scalar[VD__FFT_ROLES]; /* the buffer of this role holds reals */
     bool paired;             /* for VD_FFT_REAL: passes read the reals in pairs */
     bool pack_rows;          /* from the desc */
-    bool overlaps;           /* some elements of `in` share an address */
+    bool in_overlaps;        /* some elements of `in` share an address */
     double scale[2];         /* by direction */
-    vd__fft_layout layout[VD__FFT_PLACES];
+    vd__fft_layout layout[VD__FFT_ROLES];
     vd__fft_layout dense;    /* layout of a contiguous array in C order */
     vd__fft_hooks hooks;
     vd__fft_convolution convolution; /* batch 0: no convolution */
@@ -1777,16 +1785,16 @@ struct vd_fft {
     vd_buffer spectrum;      /* spectrum of the filter of a convolution */
     vd__fft_route route[2];  /* by direction; complex transforms use the first for both */
     vc_type real;            /* of the arithmetic */
-    vc_type stored[VD__FFT_PLACES]; /* scalar types in memory, by role */
+    vc_type stored[VD__FFT_ROLES]; /* scalar types in memory, by role */
     double *table;           /* tables on the host, while the plan is made */
-    vd__fft_table known[VD__FFT_TABLES]; /* keys of the first tables */
-    uint32_t known_count;
+    vd__fft_table table_keys[VD__FFT_TABLES]; /* keys of the first tables */
+    uint32_t table_key_count;
     uint32_t table_count;    /* in complex numbers */
     uint64_t table_capacity;
     uint64_t table_wanted;   /* required size if it exceeds the limit of a buffer */
-    vd_buffer tables, own[VD__FFT_PLACES]; /* temporary buffers that passes use, by role */
+    vd_buffer tables, temporary[VD__FFT_ROLES]; /* temporary buffers that passes use, by role */
     vd__fft_timing *timing;  /* of each pass of both routes; NULL: not measured */
-    uint32_t forced;         /* bit mask of passes whose shape is from the environment */
+    uint32_t overridden;     /* bit mask of passes whose shape is from the environment */
     char text[16384];
     struct vd__vkfft *vkfft; /* VkFFT as engine; NULL: this library */
 };
@@ -1800,11 +1808,11 @@ static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t direction_index, 
 /* Whether stages i - 1 and i, of the same axis, exchange values by shuffles among a few neighbours of a subgroup.
    For radices r and s and n elements, c = threads * r * s / n threads share r * s values. */
 static bool vd__fft_uses_shuffle(const vd__fft_shape *s, uint32_t i) {
-    return i && s->joined >> i & 1 && s->axis[i] == s->axis[i - 1];
+    return i && s->register_exchange >> i & 1 && s->axis[i] == s->axis[i - 1];
 }
 
 /* Number of exchanges by shuffles. */
-static uint32_t vd__fft_passes(const vd__fft_shape *s) {
+static uint32_t vd__fft_count_shuffles(const vd__fft_shape *s) {
     uint32_t i, count = 0;
     for (i = 1; i < s->stages; i++) count += vd__fft_uses_shuffle(s, i);
     return count;
@@ -1812,46 +1820,46 @@ static uint32_t vd__fft_passes(const vd__fft_shape *s) {
 
 /* Assigns butterflies to threads for an exchange by shuffles: c neighbours hold all values that stage i receives or
    sends. Returns false if no such exchange precedes or follows stage i. */
-static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_phase *g) {
+static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_stage_info *g) {
     uint32_t stage = direction_index ? s->stages - 1 - i : i;
     bool sends = vd__fft_uses_shuffle(s, direction_index ? stage : stage + 1);
     if (!sends && !vd__fft_uses_shuffle(s, direction_index ? stage + 1 : stage)) return false;
-    g->joined = true;
-    g->before_radix = vd__fft_radix(s, direction_index, sends ? i + 1 : i - 1);
-    g->before_part = sends ? g->step / g->before_radix : g->part / g->before_radix;
-    g->lanes = s->threads * g->radix * g->before_radix / s->n;
+    g->register_exchange = true;
+    g->joined_radix = vd__fft_radix(s, direction_index, sends ? i + 1 : i - 1);
+    g->joined_stride = sends ? g->read_stride / g->joined_radix : g->write_stride / g->joined_radix;
+    g->lanes = s->threads * g->radix * g->joined_radix / s->n;
     return true;
 }
 
 /* Returns the index arithmetic of stage i; direction_index 1 counts the stages in reverse order. */
-static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i) {
-    vd__fft_phase g;
+static vd__fft_stage_info vd__fft_stage_info_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i) {
+    vd__fft_stage_info g;
     uint32_t k;
     memset(&g, 0, sizeof g);
     uint32_t stage = direction_index ? s->stages - 1 - i : i;
     g.axis = s->axis[stage];
     g.radix = s->radix[stage];
-    for (g.inner = 1, k = 0; k < g.axis; k++) g.inner *= s->size[k];
+    for (g.axis_stride = 1, k = 0; k < g.axis; k++) g.axis_stride *= s->size[k];
     for (g.length = 1, k = 0; k < i; k++)
         if (s->axis[direction_index ? s->stages - 1 - k : k] == g.axis)
             g.length *= vd__fft_radix(s, direction_index, k);
-    g.step = g.inner * (s->size[g.axis] / g.radix);
-    g.part = g.inner * g.length;
-    g.each = (s->n / g.radix + s->threads - 1) / s->threads;
+    g.read_stride = g.axis_stride * (s->size[g.axis] / g.radix);
+    g.write_stride = g.axis_stride * g.length;
+    g.butterflies = (s->n / g.radix + s->threads - 1) / s->threads;
     g.lanes = 1;
     if (vd__fft_assign_lanes(s, direction_index, i, &g)) return g;
     /* the second transform starts with the values that the last stage of the first left in registers */
-    g.joined = s->joined >> stage & 1 && !s->turned && (!direction_index || !i);
+    g.register_exchange = s->register_exchange >> stage & 1 && !s->last_axis_first && (!direction_index || !i);
     /* butterflies are assigned to threads as the joined stage after it needs them */
-    if (s->turned && stage + 1 < s->stages && s->joined >> (stage + 1) & 1) {
-        g.joined = true;
-        g.before_radix = s->radix[stage + 1];
-        for (g.before_part = s->size[s->axis[stage + 1]] / g.before_radix, k = 0; k < s->axis[stage + 1]; k++)
-            g.before_part *= s->size[k];
-    } else if (g.joined) {
-        vd__fft_phase before = vd__fft_phase_of(s, 0, stage - 1);
-        g.before_part = before.part;
-        g.before_radix = before.radix;
+    if (s->last_axis_first && stage + 1 < s->stages && s->register_exchange >> (stage + 1) & 1) {
+        g.register_exchange = true;
+        g.joined_radix = s->radix[stage + 1];
+        for (g.joined_stride = s->size[s->axis[stage + 1]] / g.joined_radix, k = 0; k < s->axis[stage + 1]; k++)
+            g.joined_stride *= s->size[k];
+    } else if (g.register_exchange) {
+        vd__fft_stage_info before = vd__fft_stage_info_of(s, 0, stage - 1);
+        g.joined_stride = before.write_stride;
+        g.joined_radix = before.radix;
     }
     return g;
 }
@@ -1860,39 +1868,41 @@ static vd__fft_phase vd__fft_phase_of(const vd__fft_shape *s, uint32_t direction
    lanes. */
 static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     uint32_t r = s->radix[i - 1], q = s->radix[i], all = s->threads * r * q, c = all / s->n;
-    if (!lanes || s->axes > 1 || s->turned || s->columns_in || s->columns_out || s->threads % lanes) return false;
+    if (!lanes || s->axes > 1 || s->last_axis_first || s->columns_in || s->columns_out || s->threads % lanes)
+        return false;
     return all % s->n == 0 && c > 1 && (c & (c - 1)) == 0 && lanes % c == 0 && r % c == 0 && q % c == 0;
 }
 
 /* Whether each thread already holds the results of stage i - 1 that it needs in stage i. If stages process the last
    axis first: whether it can, if it computes other butterflies of stage i - 1. */
 static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
-    if (!i || s->joined >> (i - 1) & 1) return false;
+    if (!i || s->register_exchange >> (i - 1) & 1) return false;
     if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_shuffle(s, i, lanes);
-    vd__fft_phase a = vd__fft_phase_of(s, 0, i - 1);
-    vd__fft_phase b = vd__fft_phase_of(s, 0, i);
-    if (s->turned)
+    vd__fft_stage_info a = vd__fft_stage_info_of(s, 0, i - 1);
+    vd__fft_stage_info b = vd__fft_stage_info_of(s, 0, i);
+    if (s->last_axis_first)
         return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n
-               && a.part == s->threads * b.radix && s->threads % b.step == 0;
+               && a.write_stride == s->threads * b.radix && s->threads % b.read_stride == 0;
     if (s->axis[i] != s->axes - 1) return false;
     /* this exchange changes the assignment of threads to transforms */
     if (i + 1 == s->stages && s->columns_in != s->columns_out) return false;
-    return b.length == 1 && a.each == b.radix && s->threads * a.radix * b.radix == s->n && s->threads % a.part == 0;
+    return b.length == 1 && a.butterflies == b.radix && s->threads * a.radix * b.radix == s->n
+           && s->threads % a.write_stride == 0;
 }
 
 /* Sets the joined stages of a shape; returns false if one of them cannot be joined. */
-static bool vd__fft_take_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
-    s->joined = 0;
+static bool vd__fft_set_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
+    s->register_exchange = 0;
     for (uint32_t i = 1; i < s->stages; i++) {
         if (!(joined >> i & 1)) continue;
-        if (!vd__fft_can_join(s, i, d->lanes)) return false;
-        s->joined |= 1u << i;
+        if (!vd__fft_can_join(s, i, d->shuffle_lanes)) return false;
+        s->register_exchange |= 1u << i;
     }
-    return s->joined == joined;
+    return s->register_exchange == joined;
 }
 
 /* Maximum number of elements that a thread holds in any stage. */
-static uint32_t vd__fft_held(const vd__fft_shape *s) {
+static uint32_t vd__fft_values_per_thread(const vd__fft_shape *s) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->stages; i++) {
         uint32_t each = (s->n / s->radix[i] + s->threads - 1) / s->threads * s->radix[i];
@@ -1911,41 +1921,45 @@ static uint32_t vd__fft_shared_stride(const vd__fft_shape *s, vd__fft_pad pad) {
 
 /* Words of shared memory of an exchange with this padding. */
 static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
-    return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->side)
-                                  : vd__fft_shared_stride(s, pad) * s->side;
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, s->n / s->slices * s->ffts_per_group)
+                                  : vd__fft_shared_stride(s, pad) * s->ffts_per_group;
 }
 
 static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
 /* Words of shared memory of a work-group for one component: the maximum over its exchanges. */
-static uint32_t vd__fft_words(const vd__fft_shape *s) {
-    uint32_t words = s->mirrored ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
+static uint32_t vd__fft_component_words(const vd__fft_shape *s) {
+    uint32_t words = s->real_fold ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
     for (uint32_t i = 0; i + 1 < s->stages; i++)
         if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
     return words;
 }
 
 /* Shared memory of a work-group, in words of the arithmetic's type. */
-static uint64_t vd__fft_shared(const vd__fft_shape *s) {
-    return vd__fft_passes(s) + 1 == s->stages && !s->mirrored
+static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
+    return vd__fft_count_shuffles(s) + 1 == s->stages && !s->real_fold
                ? 0
-               : (uint64_t)vd__fft_words(s) * (s->split ? 1u : 2u) * (s->alternating ? 2 : 1);
+               : (uint64_t)vd__fft_component_words(s) * (s->split_components ? 1u : 2u) * (s->double_buffered ? 2 : 1);
 }
 
 /* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
    ones, exchanges, and barriers, which are the most expensive on CPUs. Compilers for CPUs take longer the more
    values a thread holds: 1000 = 10 x 10 x 10 compiles in 120 ms, 25 x 8 x 5 in 460 ms, at equal speed. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t i, held = vd__fft_held(s) * (d->wide ? 2 : 1);
+    uint32_t i, held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
     double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? held / 10.0 : held <= 32 ? 1.08 : 2;
     for (i = 0; i < s->stages; i++) {
-        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
+        vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
-        cost += (double)s->threads * g.each * stage;
-        if (i && !(s->joined >> i & 1))
-            cost += s->n * (s->split ? 11.0 : 9.0) + (double)s->threads * (d->cpu ? 600 : s->split ? 60 : 30);
+        cost += (double)s->threads * g.butterflies * stage;
+        if (i && !(s->register_exchange >> i & 1))
+            cost += s->n * (s->split_components ? 11.0 : 9.0)
+                    + (double)s->threads
+                          * (d->cpu                ? 600
+                             : s->split_components ? 60
+                                                   : 30);
     }
-    if (s->turned) return cost * pressure;
+    if (s->last_axis_first) return cost * pressure;
     /* short contiguous runs of stores */
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2;
     /* short contiguous runs of loads */
@@ -1957,15 +1971,16 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
    each barrier, as PoCL does. Measured on the stacks of its threads: per point, 1.0 to 1.2 numbers for an exchange
    of both components at once, 2.2 to 2.3 for a split one. */
 static uint64_t vd__fft_private(const vd__fft_shape *s) {
-    uint64_t exchanges = (uint64_t)(s->stages - 1) * (s->twice ? 2 : 1) + s->mirrored;
-    return (uint64_t)s->n * s->side * 2 * exchanges * (s->split ? 10 : 5) / 4;
+    uint64_t exchanges = (uint64_t)(s->stages - 1) * (s->convolves ? 2 : 1) + s->real_fold;
+    return (uint64_t)s->n * s->ffts_per_group * 2 * exchanges * (s->split_components ? 10 : 5) / 4;
 }
 
 /* Whether a shape fits the limits of the device: invocations, shared memory, private memory and, on GPUs, registers. */
 static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
-    if (!d->cpu && (uint64_t)s->n * s->side > (d->wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)) return false;
-    if (d->held && vd__fft_private(s) > d->held) return false;
-    return s->side * s->threads <= d->threads && vd__fft_shared(s) <= d->shared;
+    if (!d->cpu && (uint64_t)s->n * s->ffts_per_group > (d->wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS))
+        return false;
+    if (d->private_words && vd__fft_private(s) > d->private_words) return false;
+    return s->ffts_per_group * s->threads <= d->threads && vd__fft_shared_words(s) <= d->shared;
 }
 
 /* Whether the values that each stage receives divide evenly into slices: the elements of each butterfly or, if those
@@ -1973,10 +1988,10 @@ static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
    order. */
 static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     for (uint32_t i = 0; i < s->stages; i++) {
-        vd__fft_phase g = vd__fft_phase_of(s, 0, i);
+        vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
         if (g.radix % slices) return false;
         uint32_t part = s->n / g.radix / slices;
-        if (slices > 1 && g.step * g.radix < s->n && (part % s->threads || part % g.step)) return false;
+        if (slices > 1 && g.read_stride * g.radix < s->n && (part % s->threads || part % g.read_stride)) return false;
     }
     return true;
 }
@@ -1986,7 +2001,7 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
     vd__fft_shape s = *shape;
     if (s.n <= d->shared) return true;
     memset(s.pad, 0, sizeof s.pad);
-    for (s.side = 1, s.split = true, s.slices = 2; s.slices <= 4; s.slices *= 2)
+    for (s.ffts_per_group = 1, s.split_components = true, s.slices = 2; s.slices <= 4; s.slices *= 2)
         if (vd__fft_can_slice(&s, s.slices) && vd__fft_fits(d, &s)) return true;
     return false;
 }
@@ -2001,17 +2016,18 @@ typedef struct vd__fft_candidates {
 
 typedef struct vd__fft_search {
     const vd__fft_device *device;
-    vd__fft_shape now, best;
+    vd__fft_shape current, best;
     double cost;             /* cost of `best`; 0: none yet */
     /* wide search: also tries radices in any order and idle threads, and collects candidates; NULL: only the best is
        wanted */
-    vd__fft_candidates *wide;
+    vd__fft_candidates *candidates;
 } vd__fft_search;
 
 /* Whether two shapes are equal up to the number of transforms side by side, slices and padding, which are not chosen
    yet. */
 static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b) {
-    return a->n == b->n && a->stages == b->stages && a->threads == b->threads && a->joined == b->joined
+    return a->n == b->n && a->stages == b->stages && a->threads == b->threads
+           && a->register_exchange == b->register_exchange
            && memcmp(a->radix, b->radix, a->stages * sizeof a->radix[0]) == 0
            && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
 }
@@ -2030,7 +2046,7 @@ static void vd__fft_add_candidate(vd__fft_candidates *c, const vd__fft_shape *s,
 /* Factor on the estimated cost of candidates that are less likely to be fast: very different radices and, on GPUs,
    many values per thread. */
 static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t smallest = VD__FFT_RADIX, largest = 1, held = vd__fft_held(s);
+    uint32_t smallest = VD__FFT_RADIX, largest = 1, held = vd__fft_values_per_thread(s);
     for (uint32_t i = 0; i < s->stages; i++) {
         if (s->radix[i] < smallest) smallest = s->radix[i];
         if (s->radix[i] > largest) largest = s->radix[i];
@@ -2041,62 +2057,64 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
 
 /* Evaluates the current shape of a search. */
 static void vd__fft_try_shape(vd__fft_search *s) {
-    double cost = vd__fft_cost(s->device, &s->now);
-    if (s->wide) {
-        cost *= vd__fft_penalty(s->device, &s->now);
-        if (vd__fft_can_exchange(s->device, &s->now)) vd__fft_add_candidate(s->wide, &s->now, cost);
+    double cost = vd__fft_cost(s->device, &s->current);
+    if (s->candidates) {
+        cost *= vd__fft_penalty(s->device, &s->current);
+        if (vd__fft_can_exchange(s->device, &s->current)) vd__fft_add_candidate(s->candidates, &s->current, cost);
         return;
     }
-    if ((s->cost > 0 && cost >= s->cost) || !vd__fft_can_exchange(s->device, &s->now)) return;
+    if ((s->cost > 0 && cost >= s->cost) || !vd__fft_can_exchange(s->device, &s->current)) return;
     s->cost = cost;
-    s->best = s->now;
+    s->best = s->current;
 }
 
 /* Tries the current radices with this number of threads, without and with joined stages. */
 static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
-    s->now.joined = 0;
-    s->now.threads = threads;
-    if (!threads || threads > s->device->threads || vd__fft_held(&s->now) > VD__FFT_RADIX) return;
+    s->current.register_exchange = 0;
+    s->current.threads = threads;
+    if (!threads || threads > s->device->threads || vd__fft_values_per_thread(&s->current) > VD__FFT_RADIX) return;
     vd__fft_try_shape(s);
-    for (uint32_t i = 1; i < s->now.stages; i++)
-        if (vd__fft_can_join(&s->now, i, s->device->lanes)) s->now.joined |= 1u << i;
-    if (s->now.joined) vd__fft_try_shape(s);
-    s->now.joined = 0;
+    for (uint32_t i = 1; i < s->current.stages; i++)
+        if (vd__fft_can_join(&s->current, i, s->device->shuffle_lanes)) s->current.register_exchange |= 1u << i;
+    if (s->current.register_exchange) vd__fft_try_shape(s);
+    s->current.register_exchange = 0;
 }
 
 /* Tries numbers of threads that compute one or several butterflies of the largest radix; a wide search does the same
    for all other radices. */
 static void vd__fft_try_radices(vd__fft_search *s) {
-    uint32_t largest = 0, limit = s->now.axes > 1 ? 4 : 2;
-    for (uint32_t i = 0; i < s->now.stages; i++) if (s->now.radix[i] > largest) largest = s->now.radix[i];
+    uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
+    for (uint32_t i = 0; i < s->current.stages; i++) if (s->current.radix[i] > largest) largest = s->current.radix[i];
     for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
-        vd__fft_try_threads(s, s->now.n / largest / per_thread);
-    for (uint32_t i = 0; s->wide && i < s->now.stages; i++)
+        vd__fft_try_threads(s, s->current.n / largest / per_thread);
+    for (uint32_t i = 0; s->candidates && i < s->current.stages; i++)
         for (uint32_t per_thread = 1; per_thread <= 4; per_thread *= 2)
-            if (s->now.n % (s->now.radix[i] * per_thread) == 0)
-                vd__fft_try_threads(s, s->now.n / s->now.radix[i] / per_thread);
+            if (s->current.n % (s->current.radix[i] * per_thread) == 0)
+                vd__fft_try_threads(s, s->current.n / s->current.radix[i] / per_thread);
 }
 
 /* Axis of the shape that is transformed as number i. */
-static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->turned ? s->axes - 1 - i : i; }
+static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
 
 /* Enumerates the factorisations, axis by axis. The radices of an axis do not increase unless the search is wide.
    Shapes of several axes have at most 2 * axes + 1 stages; with more, exchanges cost more than a second kernel.
    left: length not yet factored; limit: largest radix allowed. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
-    if (left == 1 && axis + 1 < s->now.axes) {
-        vd__fft_enumerate(s, axis + 1, s->now.size[vd__fft_axis_at(&s->now, axis + 1)], VD__FFT_RADIX);
+    if (left == 1 && axis + 1 < s->current.axes) {
+        vd__fft_enumerate(s, axis + 1, s->current.size[vd__fft_axis_at(&s->current, axis + 1)], VD__FFT_RADIX);
         return;
     }
-    if (left == 1 && s->now.stages) vd__fft_try_radices(s);
-    if (left == 1 || s->now.stages == VD__FFT_STAGES || (s->now.axes > 1 && s->now.stages > 2 * s->now.axes)) return;
-    if (s->wide && s->now.stages == s->wide->stages) return;
+    if (left == 1 && s->current.stages) vd__fft_try_radices(s);
+    if (left == 1 || s->current.stages == VD__FFT_STAGES
+        || (s->current.axes > 1 && s->current.stages > 2 * s->current.axes))
+        return;
+    if (s->candidates && s->current.stages == s->candidates->stages) return;
     for (uint32_t r = limit < left ? limit : left; r >= 2; r--) {
         if (left % r) continue;
-        s->now.axis[s->now.stages] = vd__fft_axis_at(&s->now, axis);
-        s->now.radix[s->now.stages++] = r;
-        vd__fft_enumerate(s, axis, left / r, s->wide ? (uint32_t)VD__FFT_RADIX : r);
-        s->now.stages--;
+        s->current.axis[s->current.stages] = vd__fft_axis_at(&s->current, axis);
+        s->current.radix[s->current.stages++] = r;
+        vd__fft_enumerate(s, axis, left / r, s->candidates ? (uint32_t)VD__FFT_RADIX : r);
+        s->current.stages--;
     }
 }
 
@@ -2104,10 +2122,10 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
    one. */
 static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t max_slices) {
     s->slices = 1;
-    s->split = split;
+    s->split_components = split;
     if (vd__fft_fits(d, s)) return true;
-    if (s->mirrored) max_slices = 1; /* a value and its mirror image must be in the same slice */
-    for (s->split = true; s->slices <= max_slices; s->slices *= 2)
+    if (s->real_fold) max_slices = 1; /* a value and its mirror image must be in the same slice */
+    for (s->split_components = true; s->slices <= max_slices; s->slices *= 2)
         if (vd__fft_can_slice(s, s->slices) && vd__fft_fits(d, s)) return true;
     s->slices = 1;
     return false;
@@ -2115,23 +2133,24 @@ static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, boo
 
 /* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: enough for 128 bytes, 256
    for short columns; halved until they fit, but not below `min_columns`. */
-static bool vd__fft_deal_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
+static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
     uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
-    for (s->side = widest; s->side && (s->side >= min_columns || s->side == widest); s->side /= 2)
+    for (s->ffts_per_group = widest;
+         s->ffts_per_group && (s->ffts_per_group >= min_columns || s->ffts_per_group == widest); s->ffts_per_group /= 2)
         if (vd__fft_choose_slices(d, s, false, d->cpu ? 1 : 4)) return true;
     return false;
 }
 
 /* Chooses the number of rows of a work-group: enough to fill it. Rows are contiguous in memory anyway. */
-static bool vd__fft_deal_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     uint32_t min_threads = d->cpu ? 16 : 64;
-    s->side = (min_threads + s->threads - 1) / s->threads;
-    if (s->side > count) s->side = (uint32_t)count;
-    for (; s->side; s->side--)
+    s->ffts_per_group = (min_threads + s->threads - 1) / s->threads;
+    if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
+    for (; s->ffts_per_group; s->ffts_per_group--)
         /* splits large exchanges, to leave room for several work-groups per multiprocessor */
-        if (vd__fft_choose_slices(d, s, !d->cpu && vd__fft_shared(s) > 4352, 1)) return true;
-    s->side = 1;
+        if (vd__fft_choose_slices(d, s, !d->cpu && vd__fft_shared_words(s) > 4352, 1)) return true;
+    s->ffts_per_group = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
     memset(s->pad, 0, sizeof s->pad); /* padding is only used if there is room for it */
     return vd__fft_choose_slices(d, s, true, 4);
@@ -2143,9 +2162,9 @@ enum { VD__FFT_MEASURED_RADICES = 6 };  /* maximum number of radices */
 typedef struct vd__fft_shape_entry {
     uint16_t size[3];
     uint8_t radix[VD__FFT_MEASURED_RADICES]; /* radices of the first axis, then of the next */
-    uint16_t threads, side;
+    uint16_t threads, ffts_per_group;
     uint8_t slices;          /* 0: both components at once */
-    uint8_t joined;
+    uint8_t register_exchange;
 } vd__fft_shape_entry;
 static const vd__fft_shape_entry vd__fft_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 96 }, { 12, 8 }, 12, 8, 0, 0 }, { { 100 }, { 10, 10 }, 10, 2, 1, 0 },
@@ -2213,9 +2232,9 @@ static void vd__fft_use_measured(const vd__fft_shape_entry *k, vd__fft_shape *s)
         product *= k->radix[s->stages];
     }
     s->threads = k->threads;
-    s->joined = k->joined;
-    s->split = k->slices != 0;
-    s->slices = s->split && !s->mirrored ? k->slices : 1;
+    s->register_exchange = k->register_exchange;
+    s->split_components = k->slices != 0;
+    s->slices = s->split_components && !s->real_fold ? k->slices : 1;
 }
 
 /* Rows on a CPU (PoCL with AVX-512, 16 MiB). PoCL compiles each kernel three times, in superlinear time. With
@@ -2255,7 +2274,7 @@ static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entr
 #define VD__FFT_FIND_MEASURED(table, shape) vd__fft_find_measured(table, sizeof(table) / sizeof *(table), shape)
 
 static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
-    const vd__fft_shape_entry *k = s->mirrored ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_mirrored, s) : NULL;
+    const vd__fft_shape_entry *k = s->real_fold ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_mirrored, s) : NULL;
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
@@ -2264,17 +2283,18 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
 static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
-    if (s->turned) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
-    else if (d->cpu) k = columns ? NULL : d->words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
-    else if (s->twice)
+    if (s->last_axis_first) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
+    else if (d->cpu)
+        k = columns ? NULL : d->pairs_as_words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
+    else if (s->convolves)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_twice, s) : VD__FFT_FIND_MEASURED(vd__fft_rows_twice, s);
-    else if (s->mirrored && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_mirrored, s);
-    if (!k && !d->cpu && !s->turned)
+    else if (s->real_fold && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_mirrored, s);
+    if (!k && !d->cpu && !s->last_axis_first)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
-    if (!k || d->wide || (columns && k->side > count)) return false;
+    if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
     vd__fft_use_measured(k, s);
-    if (d->words && !vd__fft_take_joined(d, k->joined, s)) return false;
-    s->side = k->side < count ? k->side : (uint32_t)count;
+    if (d->pairs_as_words && !vd__fft_set_joined(d, k->register_exchange, s)) return false;
+    s->ffts_per_group = k->ffts_per_group < count ? k->ffts_per_group : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
     memset(s->pad, 0, sizeof s->pad);
     return vd__fft_fits(d, s);
@@ -2282,30 +2302,32 @@ static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, ui
 
 /* ---- padding, so that neighbouring threads access different banks of shared memory ---- */
 
-static const vd__fft_pad vd__fft_usual_pad = { 5, 1 };
+static const vd__fft_pad vd__fft_default_pad = { 5, 1 };
 
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
 
 /* Whether the distances of the elements of a butterfly from its first are the same for all butterflies, so that they
    are constants. */
 static bool vd__fft_is_uniform(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c, uint32_t radix) {
-    uint32_t f = vd__fft_all_columns(s) ? s->side : 1, run = 1u << pad.shift;
+    uint32_t f = vd__fft_all_columns(s) ? s->ffts_per_group : 1, run = 1u << pad.shift;
     return !pad.width || c * f % run == 0 || run % (c * radix * f) == 0;
 }
 
 /* Word of shared memory that lane l of a work-group accesses for element j of its first butterfly; UINT32_MAX: none. */
-static uint32_t vd__fft_shared_word(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
+static uint32_t vd__fft_shared_word(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t c, vd__fft_pad pad,
                                     bool columns, uint32_t l, uint32_t j) {
-    uint32_t t = columns ? l / s->side : l % s->threads, q = columns ? l % s->side : l / s->threads, b = t;
-    if (g->joined) b = vd__fft_first_of(t / g->lanes, g->before_part, g->before_radix) + t % g->lanes * g->before_part;
-    if (l >= s->threads * s->side || b >= s->n / g->radix) return UINT32_MAX;
+    uint32_t t = columns ? l / s->ffts_per_group : l % s->threads, q = columns ? l % s->ffts_per_group : l / s->threads,
+             b = t;
+    if (g->register_exchange)
+        b = vd__fft_first_of(t / g->lanes, g->joined_stride, g->joined_radix) + t % g->lanes * g->joined_stride;
+    if (l >= s->threads * s->ffts_per_group || b >= s->n / g->radix) return UINT32_MAX;
     uint32_t at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
-    return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->side + q)
+    return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->ffts_per_group + q)
                                   : vd__fft_padded(pad, at) + q * vd__fft_shared_stride(s, pad);
 }
 
 /* Cycles of a sample of accesses by two groups of 32 lanes, with 32 banks one word wide. */
-static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_phase *g, uint32_t c, vd__fft_pad pad,
+static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t c, vd__fft_pad pad,
                                     bool columns) {
     uint32_t access, l, sum = 0;
     for (access = 0; access < 6; access++) {
@@ -2324,17 +2346,18 @@ static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_phase 
 /* Cost of the exchange between stages i and i + 1 in one direction: bank conflicts and address arithmetic. */
 static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_pad pad) {
     uint32_t stage = direction_index ? s->stages - 2 - i : i;
-    vd__fft_phase a = vd__fft_phase_of(s, direction_index, stage), b = vd__fft_phase_of(s, direction_index, stage + 1);
+    vd__fft_stage_info a = vd__fft_stage_info_of(s, direction_index, stage),
+                       b = vd__fft_stage_info_of(s, direction_index, stage + 1);
     bool last = stage + 2 == s->stages;
-    uint32_t cost = vd__fft_bank_cycles(s, &a, a.part, pad, s->columns_in)
-                    + vd__fft_bank_cycles(s, &b, b.step, pad, last ? s->columns_out : s->columns_in);
-    return cost + (vd__fft_is_uniform(s, pad, a.part, a.radix) ? 0 : 8)
-           + (vd__fft_is_uniform(s, pad, b.step, b.radix) ? 0 : 8);
+    uint32_t cost = vd__fft_bank_cycles(s, &a, a.write_stride, pad, s->columns_in)
+                    + vd__fft_bank_cycles(s, &b, b.read_stride, pad, last ? s->columns_out : s->columns_in);
+    return cost + (vd__fft_is_uniform(s, pad, a.write_stride, a.radix) ? 0 : 8)
+           + (vd__fft_is_uniform(s, pad, b.read_stride, b.radix) ? 0 : 8);
 }
 
 /* The same, summed over the transforms of the kernel. */
 static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
-    return vd__fft_pad_cost_of(s, 0, i, pad) + (s->twice ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
+    return vd__fft_pad_cost_of(s, 0, i, pad) + (s->convolves ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
 
 /* Chooses the padding with the lowest cost that fits into shared memory. */
@@ -2343,9 +2366,10 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
                                            { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 }, { 8, 16 }, { 9, 16 } };
     for (uint32_t i = 0; i + 1 < s->stages; i++) {
         uint32_t lowest = vd__fft_pad_cost(s, i, s->pad[i]);
-        for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->joined >> (i + 1) & 1); k++) {
+        for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->register_exchange >> (i + 1) & 1); k++) {
             uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
-            if (cost >= lowest || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split ? 1u : 2u) > d->shared)
+            if (cost >= lowest
+                || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split_components ? 1u : 2u) > d->shared)
                 continue;
             lowest = cost;
             s->pad[i] = choices[k];
@@ -2357,10 +2381,11 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
    CPU accesses both components of a number for the price of one; mirror images use one component at a time. CPU
    compilers keep values that are live across a barrier in memory, for each thread; with two halves of shared memory
    no value is. Returns `fits`. */
-static bool vd__fft_settle(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
-    s->paired = d->cpu && !s->split && !s->mirrored;
-    s->alternating = false;
-    s->alternating = s->paired && !d->words && (s->stages > 2 || s->twice) && vd__fft_shared(s) * 2 <= d->shared;
+static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
+    s->complex_elements = d->cpu && !s->split_components && !s->real_fold;
+    s->double_buffered = false;
+    s->double_buffered = s->complex_elements && !d->pairs_as_words && (s->stages > 2 || s->convolves)
+                         && vd__fft_shared_words(s) * 2 <= d->shared;
     return fits;
 }
 
@@ -2371,14 +2396,14 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t m
     bool columns = s->columns_in || s->columns_out;
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
-    s->side = s->slices = 1;
+    s->ffts_per_group = s->slices = 1;
     /* CPUs have no banks */
-    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_usual_pad;
+    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_default_pad;
     memset(&search, 0, sizeof search);
     search.device = d;
-    search.now = *s;
-    if (vd__fft_measured_shape(d, s, count)) return vd__fft_settle(d, s, true);
-    *s = search.now;
+    search.current = *s;
+    if (vd__fft_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
+    *s = search.current;
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
     } else {
@@ -2387,12 +2412,12 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t m
         *s = search.best;
     }
     if (s->stages == 1) s->columns_out = s->columns_in; /* no exchange */
-    return vd__fft_settle(d, s,
-                          columns ? vd__fft_deal_columns(d, s, count, min_columns) : vd__fft_deal_rows(d, s, count));
+    return vd__fft_finish_shape(
+        d, s, columns ? vd__fft_choose_columns(d, s, count, min_columns) : vd__fft_choose_rows(d, s, count));
 }
 
 /* Sorts the dimensions by descending stride; the position of dimensions of one element is arbitrary. */
-static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
+static void vd__fft_sort_dimensions(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
     uint32_t j;
     for (uint32_t i = 0; i < p->dimensions; i++) {
         uint32_t d = i;
@@ -2403,13 +2428,13 @@ static void vd__fft_order(const vd_fft *p, const vd__fft_layout *l, uint32_t *or
 
 /* Transforms to plan: along an axis or a part of one, from one buffer to another. A part is one of `outer`, which
    are in_step or out_step apart. */
-typedef struct vd__fft_leg {
+typedef struct vd__fft_problem {
     /* bit masks of dimensions that the same kernel transforms too, or the first and the second of two kernels */
-    uint32_t axis, with[2];
+    uint32_t axis, extra_dims[2];
     uint64_t n, in_stride, out_stride, outer, in_step, out_step;
-    uint64_t filled, kept; /* indices of the axis that are read (the others are zero), and that are written */
-    vd__fft_place from, to;
-} vd__fft_leg;
+    uint64_t in_count, out_count; /* indices of the axis that are read (the others are zero), and that are written */
+    vd__fft_role from, to;
+} vd__fft_problem;
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit;
 
@@ -2418,34 +2443,35 @@ typedef struct vd__digit { uint64_t size, step; } vd__digit;
    first. */
 static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
     if (!(p->axes >> dimension & 1)) return p->shape[dimension];
-    if (p->convolution.batch && dimension > axis && !p->convolution.parted) return p->shape[dimension];
-    if (p->convolution.batch) return p->layout[p->convolution.back ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
+    if (p->convolution.batch && dimension > axis && !p->convolution.in_parts) return p->shape[dimension];
+    if (p->convolution.batch)
+        return p->layout[p->convolution.after_product ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
 /* Addresses of a pass on one side. Dimensions before the axis in `order` number the blocks, followed by `block`;
    `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in
    `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
-static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, const vd__fft_leg *problem,
+static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem,
                                     uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
                                     vd__digit each, vd__digit last) {
-    vd__fft_side s;
+    vd__fft_addressing s;
     uint32_t i, axes = 0;
     bool inside = false;
     memset(&s, 0, sizeof s);
     for (i = p->dimensions; i-- > 0;) if (extra_dims >> order[i] & 1) s.stride[axes++] = l->stride[order[i]];
     s.stride[axes] = stride;
-    s.block.product = s.each.product = 1;
+    s.block.product = s.transform.product = 1;
     for (i = 0; i < p->dimensions; i++) {
         if (order[i] == problem->axis) {
             inside = true;
             vd__digits_add(&s.block, block.size, block.step);
-            vd__digits_add(&s.each, each.size, each.step);
-            vd__digits_add(&s.each, last.size, last.step);
+            vd__digits_add(&s.transform, each.size, each.step);
+            vd__digits_add(&s.transform, last.size, last.step);
         } else if (extra_dims >> order[i] & 1) {
             inside = true;
         } else {
-            vd__digits_add(inside ? &s.each : &s.block, vd__fft_extent(p, problem->axis, order[i]),
+            vd__digits_add(inside ? &s.transform : &s.block, vd__fft_extent(p, problem->axis, order[i]),
                            l->stride[order[i]]);
         }
     }
@@ -2453,26 +2479,26 @@ static vd__fft_side vd__fft_side_of(const vd_fft *p, const uint32_t *order, cons
 }
 
 /* Whether the stride between neighbouring transforms is smaller than that between elements of one. */
-static bool vd__fft_is_columns(const vd__fft_side *s) {
-    return s->each.count && s->each.stride[s->each.count - 1] < s->stride[0];
+static bool vd__fft_is_columns(const vd__fft_addressing *s) {
+    return s->transform.count && s->transform.stride[s->transform.count - 1] < s->stride[0];
 }
 
 /* Whether neighbouring threads are assigned to neighbouring transforms. Not with exchanges in subgroups, whose lanes
    must belong to one transform; that driver (llvmpipe) accesses memory lane by lane in any case. */
-static bool vd__fft_deals_columns(const vd__fft_device *d, const vd__fft_side *s) {
-    return !d->lanes && vd__fft_is_columns(s);
+static bool vd__fft_assigns_columns(const vd__fft_device *d, const vd__fft_addressing *s) {
+    return !d->shuffle_lanes && vd__fft_is_columns(s);
 }
 
 /* Makes all blocks one block if each has only one transform. */
-static void vd__fft_join_blocks(vd__fft_side *s) {
-    if (s->each.product > 1) return;
-    s->each = s->block;
+static void vd__fft_merge_blocks(vd__fft_addressing *s) {
+    if (s->transform.product > 1) return;
+    s->transform = s->block;
     memset(&s->block, 0, sizeof s->block);
     s->block.product = 1;
 }
 
 /* Appends a zeroed pass to a route; returns NULL if it is full. */
-static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_place from, vd__fft_place to) {
+static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_role from, vd__fft_role to) {
     if (r->count == VD__FFT_PASSES) return NULL;
     vd__fft_pass *pass = &r->pass[r->count++];
     memset(pass, 0, sizeof *pass);
@@ -2489,8 +2515,8 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
 }
 
 /* Range of valid indices of a pass; count 0, all indices, if `count` is not below `all`. */
-static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
-    vd__fft_cut c;
+static vd__fft_range vd__fft_range_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
+    vd__fft_range c;
     c.count = count < all ? count : 0;
     c.scale = scale;
     c.width = width;
@@ -2498,18 +2524,19 @@ static vd__fft_cut vd__fft_cut_of(uint64_t count, uint64_t all, uint64_t scale, 
 }
 
 /* Number of complex transforms of a block. */
-static uint64_t vd__fft_count(const vd__fft_pass *pass) {
-    return pass->real.two ? (pass->in.each.product + 1) / 2 : pass->in.each.product;
+static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
+    return pass->real.two_rows ? (pass->in.transform.product + 1) / 2 : pass->in.transform.product;
 }
 
 /* Chooses the shape of pass 0 or 1 (pass_index) of a problem, for an axis of `length` elements and the other
    dimensions that this pass transforms. Returns false if none fits. */
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order, const vd__fft_leg *problem,
-                               uint32_t pass_index, uint32_t length, uint32_t min_columns) {
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order,
+                               const vd__fft_problem *problem, uint32_t pass_index, uint32_t length,
+                               uint32_t min_columns) {
     vd__fft_shape *s = &pass->shape;
     memset(s, 0, sizeof *s);
     for (uint32_t i = p->dimensions; i-- > 0;) {
-        if (!(problem->with[pass_index] >> order[i] & 1)) continue;
+        if (!(problem->extra_dims[pass_index] >> order[i] & 1)) continue;
         pass->dimension[s->axes] = order[i];
         s->size[s->axes++] = (uint32_t)p->shape[order[i]];
     }
@@ -2517,38 +2544,38 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
         pass->dimension[s->axes] = problem->axis;
         s->size[s->axes++] = length;
     }
-    s->columns_in = vd__fft_deals_columns(&p->device, &pass->in);
-    s->columns_out = vd__fft_deals_columns(&p->device, &pass->out);
-    s->mirrored = pass->real.fold;
-    s->twice = pass->chirp || pass->product.channels;
-    s->turned = pass->product.image && s->axes > 1 && !p->device.cpu;
-    if (!vd__fft_shape_of(&p->device, vd__fft_count(pass), min_columns, s)) return false;
-    if (!p->device.cpu && !p->convolution.draft) vd__fft_choose_pads(&p->device, s);
+    s->columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
+    s->columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
+    s->real_fold = pass->real.fold;
+    s->convolves = pass->bluestein_length || pass->product.channels;
+    s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.cpu;
+    if (!vd__fft_shape_of(&p->device, vd__fft_transform_count(pass), min_columns, s)) return false;
+    if (!p->device.cpu && !p->convolution.estimate_only) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
 /* Plans a problem as one pass. A non-zero `chirp` is the length of a Bluestein transform, and `length` that of its
    convolutions. Returns false if it does not fit. */
-static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t length,
+static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
                                   uint32_t chirp, uint32_t min_columns) {
     vd__fft_pass *pass = vd__fft_add_pass(r, problem->from, problem->to);
     vd__digit none = vd__digit_of(1, 0);
     uint32_t order[4];
     if (!pass) return false;
-    vd__fft_order(p, &p->layout[problem->from], order);
-    pass->in = vd__fft_side_of(p, order, problem, problem->with[0], &p->layout[problem->from], problem->in_stride, none,
-                               none, none);
-    pass->out = vd__fft_side_of(p, order, problem, problem->with[0], &p->layout[problem->to], problem->out_stride, none,
-                                none, none);
-    pass->in_index = vd__fft_side_of(p, order, problem, problem->with[0], &p->dense, p->dense.stride[problem->axis],
-                                     none, none, none);
-    vd__fft_join_blocks(&pass->in);
-    vd__fft_join_blocks(&pass->out);
-    vd__fft_join_blocks(&pass->in_index);
+    vd__fft_sort_dimensions(p, &p->layout[problem->from], order);
+    pass->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->layout[problem->from],
+                                     problem->in_stride, none, none, none);
+    pass->out = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->layout[problem->to],
+                                      problem->out_stride, none, none, none);
+    pass->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense,
+                                           p->dense.stride[problem->axis], none, none, none);
+    vd__fft_merge_blocks(&pass->in);
+    vd__fft_merge_blocks(&pass->out);
+    vd__fft_merge_blocks(&pass->in_index);
     pass->out_index = pass->in_index;
-    pass->chirp = chirp;
-    pass->filled[0] = vd__fft_cut_of(problem->filled, chirp ? length : problem->n, 1, 1);
-    pass->kept[0] = vd__fft_cut_of(problem->kept, chirp ? length : problem->n, 1, 1);
+    pass->bluestein_length = chirp;
+    pass->in_range[0] = vd__fft_range_of(problem->in_count, chirp ? length : problem->n, 1, 1);
+    pass->out_range[0] = vd__fft_range_of(problem->out_count, chirp ? length : problem->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, order, problem, 0, length, min_columns)) return true;
     r->count--;
     return false;
@@ -2556,20 +2583,20 @@ static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_leg
 
 /* Number of transforms along the dimensions after the axis in `order`, without those that the first kernel
    transforms too. */
-static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_leg *problem) {
+static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
     while (order[--i] != problem->axis)
-        if (!(problem->with[0] >> order[i] & 1)) product *= vd__fft_extent(p, problem->axis, order[i]);
+        if (!(problem->extra_dims[0] >> order[i] & 1)) product *= vd__fft_extent(p, problem->axis, order[i]);
     return product;
 }
 
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t min_columns);
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns);
 
 /* Plans a problem of n = first * second elements as two passes (Bailey's four-step algorithm): columns of `first`,
    times twiddle factors, into TEMP; then rows of `second`, stored transposed. If the rows do not fit and `three` is
    set, they are split again. */
-static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t first, bool three,
+static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t first, bool three,
                                uint32_t min_columns) {
     const vd__fft_layout *in = &p->layout[problem->from], *temp = &p->layout[VD__FFT_TEMP],
                          *out = &p->layout[problem->to];
@@ -2578,34 +2605,35 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *p
              s_dense = p->dense.stride[problem->axis];
     vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(problem->outer, problem->in_step);
     vd__fft_pass *a = vd__fft_add_pass(r, problem->from, VD__FFT_TEMP);
-    vd__fft_leg rest = *problem;
+    vd__fft_problem rest = *problem;
     uint32_t order[4], count = r->count;
     if (!a) return false;
-    vd__fft_order(p, in, order);
-    a->in = vd__fft_side_of(p, order, problem, problem->with[0], in, second * problem->in_stride, parts,
+    vd__fft_sort_dimensions(p, in, order);
+    a->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], in, second * problem->in_stride, parts,
                             vd__digit_of(second, problem->in_stride), none);
-    a->out = vd__fft_side_of(p, order, problem, problem->with[0], temp, second * s, parts, vd__digit_of(second, s),
-                             none);
-    a->turn = problem->n;
-    a->turn_rows = second;
-    a->turn_width = vd__fft_inner_count(p, order, problem);
-    a->filled[0] = vd__fft_cut_of(problem->filled, problem->n, second, a->turn_width);
+    a->out = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], temp, second * s, parts,
+                                   vd__digit_of(second, s), none);
+    a->twiddle_length = problem->n;
+    a->twiddle_rows = second;
+    a->twiddle_width = vd__fft_inner_count(p, order, problem);
+    a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
     /* only used if this is the first pass */
-    a->in_index = vd__fft_side_of(p, order, problem, problem->with[0], &p->dense, second * s_dense, none,
+    a->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense, second * s_dense, none,
                                   vd__digit_of(second, s_dense), none);
     vd__fft_pass *b = vd__fft_plan_shape(p, a, order, problem, 0, first, min_columns)
                           ? vd__fft_add_pass(r, VD__FFT_TEMP, problem->to)
                           : NULL;
     if (b) {
-        b->in = vd__fft_side_of(p, order, problem, problem->with[1], temp, s, none, vd__digit_of(first, second * s),
-                                parts);
-        b->out = vd__fft_side_of(p, order, problem, problem->with[1], out, first * problem->out_stride * problem->outer,
-                                 none, vd__digit_of(first, problem->out_stride * problem->outer),
-                                 vd__digit_of(problem->outer, problem->out_step));
-        b->kept[0] = vd__fft_cut_of(problem->kept, p->shape[problem->axis], first * problem->outer, a->turn_width);
-        b->out_index = vd__fft_side_of(p, order, problem, problem->with[1], &p->dense, first * s_dense * problem->outer,
-                                       none, vd__digit_of(first, s_dense * problem->outer),
-                                       vd__digit_of(problem->outer, s_dense));
+        b->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[1], temp, s, none,
+                                      vd__digit_of(first, second * s), parts);
+        b->out = vd__fft_addressing_of(
+            p, order, problem, problem->extra_dims[1], out, first * problem->out_stride * problem->outer, none,
+            vd__digit_of(first, problem->out_stride * problem->outer), vd__digit_of(problem->outer, problem->out_step));
+        b->out_range[0] = vd__fft_range_of(problem->out_count, p->shape[problem->axis], first * problem->outer,
+                                           a->twiddle_width);
+        b->out_index = vd__fft_addressing_of(
+            p, order, problem, problem->extra_dims[1], &p->dense, first * s_dense * problem->outer, none,
+            vd__digit_of(first, s_dense * problem->outer), vd__digit_of(problem->outer, s_dense));
         if (vd__fft_plan_shape(p, b, order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
@@ -2615,7 +2643,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *p
         rest.in_step = second * s;
         rest.out_step = problem->out_stride;
         rest.from = VD__FFT_TEMP;
-        rest.filled = second;
+        rest.in_count = second;
         r->count = count;
         if (three && vd__fft_plan_long(p, r, &rest, min_columns)) return true;
     }
@@ -2625,7 +2653,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_leg *p
 
 /* Splits a problem into two passes, with lengths as close to each other as n allows, if both fit into a work-group;
    otherwise into three. */
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, uint32_t min_columns) {
+static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
         uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
         for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
@@ -2638,7 +2666,7 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_leg *pr
 
 /* Plans a problem. On a GPU one pass is preferred if it has at least eight columns side by side, because shorter
    contiguous runs cost more than a second pass; otherwise any plan that fits. */
-static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem) {
+static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
     uint32_t n = (uint32_t)problem->n;
     if (!vd__fft_is_smooth(n, 31))
         return n <= 32768 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
@@ -2651,7 +2679,7 @@ static bool vd__fft_plan_leg(vd_fft *p, vd__fft_route *r, const vd__fft_leg *pro
 }
 
 /* Whether input and output have all indices of the transform in memory. */
-static bool vd__fft_is_whole(const vd_fft *p) {
+static bool vd__fft_has_all_indices(const vd_fft *p) {
     uint64_t in[4];
     memcpy(in, p->shape, sizeof in);
     if (p->kind == VD_FFT_REAL) in[p->real_axis] = p->real_length;
@@ -2660,14 +2688,14 @@ static bool vd__fft_is_whole(const vd_fft *p) {
 }
 
 /* Whether the output may have no buffer, because the store hook stores nothing. */
-static bool vd__fft_is_mute(const vd_fft *p) { return p->hooks.mute[0] || p->hooks.mute[1]; }
+static bool vd__fft_stores_nothing(const vd_fft *p) { return p->hooks.stores_nothing[0] || p->hooks.stores_nothing[1]; }
 
 /* Returns the problem of a whole axis, with the output of the passes so far as input. */
-static vd__fft_leg vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_place between = p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p) && !vd__fft_is_mute(p)
+static vd__fft_problem vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool last) {
+    vd__fft_role between = p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p) && !vd__fft_stores_nothing(p)
                                 ? VD__FFT_OUT
                                 : VD__FFT_MIDDLE;
-    vd__fft_leg problem;
+    vd__fft_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis = axis;
     problem.n = p->shape[axis];
@@ -2676,15 +2704,15 @@ static vd__fft_leg vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool las
     problem.in_stride = p->layout[problem.from].stride[axis];
     problem.out_stride = p->layout[problem.to].stride[axis];
     problem.outer = 1;
-    problem.filled = p->layout[VD__FFT_IN].count[axis];
-    problem.kept = p->layout[VD__FFT_OUT].count[axis];
+    problem.in_count = p->layout[VD__FFT_IN].count[axis];
+    problem.out_count = p->layout[VD__FFT_OUT].count[axis];
     return problem;
 }
 
 /* Plans one axis. */
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_leg problem = vd__fft_axis_problem(p, axis, last);
-    if (vd__fft_plan_leg(p, &p->route[0], &problem)) return VD_OK;
+    vd__fft_problem problem = vd__fft_axis_problem(p, axis, last);
+    if (vd__fft_plan_problem(p, &p->route[0], &problem)) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
                         axis, (unsigned long long)problem.n, p->device.shared * vc_type_size(p->real));
 }
@@ -2699,11 +2727,11 @@ static uint32_t vd__fft_lowest(uint32_t bits) {
 /* Plans several axes as one pass of at most `limit` elements. Not on CPUs: their caches hold the data between two
    kernels, and exchanges are more expensive. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
-    vd__fft_leg problem = vd__fft_axis_problem(p, vd__fft_lowest(group), last);
+    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
-    if (p->device.cpu || !vd__fft_is_whole(p)) return false;
-    vd__fft_order(p, &p->layout[problem.from], order);
+    if (p->device.cpu || !vd__fft_has_all_indices(p)) return false;
+    vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
     for (i = p->dimensions; i-- > 0;) {
         if (!(group >> i & 1)) continue;
         if (p->shape[i] > limit / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
@@ -2711,7 +2739,7 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
     }
     for (i = 0; !(group >> order[i] & 1);) i++;
     problem = vd__fft_axis_problem(p, order[i], last); /* the axis with the largest stride is the last */
-    problem.with[0] = group & ~(1u << order[i]);
+    problem.extra_dims[0] = group & ~(1u << order[i]);
     return vd__fft_plan_one_pass(p, &p->route[0], &problem, (uint32_t)problem.n, 0, 8);
 }
 
@@ -2720,23 +2748,24 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
    instead of three, and the columns of a large image are short enough for 16 side by side. Chooses the shortest part
    with which the second pass fits, since that one is more often limited by memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
-    vd__fft_leg problem = vd__fft_axis_problem(p, vd__fft_lowest(axes), last);
+    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
-    if (p->device.cpu || !vd__fft_is_whole(p)) return false;
-    vd__fft_order(p, &p->layout[problem.from], order);
+    if (p->device.cpu || !vd__fft_has_all_indices(p)) return false;
+    vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
     for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
     for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
     problem = vd__fft_axis_problem(p, dimension[count - 1], last);
     if (count < 2 || count > 3 || (count == 2 && problem.n < 512)) return false;
     uint64_t row_length = p->shape[dimension[0]];
     uint64_t third_length = count == 3 ? p->shape[dimension[1]] : 1;
-    problem.with[0] = 1u << dimension[0];
-    problem.with[1] = count == 3 ? 1u << dimension[1] : 0;
+    problem.extra_dims[0] = 1u << dimension[0];
+    problem.extra_dims[1] = count == 3 ? 1u << dimension[1] : 0;
     /* min_columns of the first pass; the second has half as many */
     for (uint32_t min_columns = 32; min_columns >= 16; min_columns /= 2)
-        for (uint32_t first = 2; first <= VD__FFT_POINTS / row_length && first < problem.n; first++)
-            if (problem.n % first == 0 && row_length * first <= (count == 3 ? VD__FFT_POINTS / 2 : VD__FFT_POINTS)
-                && problem.n / first <= VD__FFT_POINTS / (min_columns / 2) / third_length
+        for (uint32_t first = 2; first <= VD__FFT_MAX_POINTS / row_length && first < problem.n; first++)
+            if (problem.n % first == 0
+                && row_length * first <= (count == 3 ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS)
+                && problem.n / first <= VD__FFT_MAX_POINTS / (min_columns / 2) / third_length
                 && vd__fft_plan_split(p, &p->route[0], &problem, first, false, min_columns))
                 return true;
     return false;
@@ -2745,7 +2774,7 @@ static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
 /* Returns the two of these axes with the smallest strides. */
 static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
     uint32_t order[4], found = 0;
-    vd__fft_order(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
+    vd__fft_sort_dimensions(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
     for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));)
         if (axes >> order[i] & 1) found |= 1u << order[i];
     return found;
@@ -2757,7 +2786,7 @@ static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
 static vd_result vd__fft_plan_some(vd_fft *p, uint32_t left, uint32_t *done) {
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
         if (vd__fft_plan_group(p, *done, *done == left,
-                               *done == left && !p->route[0].count ? VD__FFT_POINTS : VD__FFT_POINTS / 2))
+                               *done == left && !p->route[0].count ? VD__FFT_MAX_POINTS : VD__FFT_MAX_POINTS / 2))
             return VD_OK;
     if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest(left), true);
     if (vd__fft_plan_two_passes(p, left, true)) {
@@ -2785,31 +2814,31 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
    along the dimensions in `extra_dims`. Images are image_step apart; with several channels the kernels of an image are
    separate blocks, kernel_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
    array. */
-static vd__fft_side vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
+static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
                                               uint64_t image_step, uint64_t kernel_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
-    uint64_t parts = c->parted ? c->parts : 1;
-    vd__fft_side s;
+    uint64_t parts = c->in_parts ? c->parts : 1;
+    vd__fft_addressing s;
     uint32_t axes = 0;
     memset(&s, 0, sizeof s);
     for (uint32_t i = p->dimensions; i-- > 2;) if (extra_dims >> i & 1) s.stride[axes++] = l->stride[i];
     s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
-    s.block.product = s.each.product = 1;
+    s.block.product = s.transform.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
     for (uint32_t i = 2; i < p->dimensions; i++)
-        if (!(extra_dims >> i & 1)) vd__digits_add(&s.each, p->shape[i], l->stride[i]);
-    vd__fft_join_blocks(&s);
+        if (!(extra_dims >> i & 1)) vd__digits_add(&s.transform, p->shape[i], l->stride[i]);
+    vd__fft_merge_blocks(&s);
     return s;
 }
 
 /* Returns the number of elements that a pass reads and writes. */
 static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *written) {
     const vd__fft_shape *s = &pass->shape;
-    *read = *written = (double)pass->in.block.product * (double)pass->in.each.product * s->n;
+    *read = *written = (double)pass->in.block.product * (double)pass->in.transform.product * s->n;
     for (uint32_t i = 0; i < s->axes; i++) {
-        const vd__fft_cut *in = &pass->filled[i], *out = &pass->kept[i];
+        const vd__fft_range *in = &pass->in_range[i], *out = &pass->out_range[i];
         double size = s->size[s->axes - 1 - i];
         if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
         if (out->count)
@@ -2819,7 +2848,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
         *read *= pass->product.channels;
         *written *= pass->product.kernels;
     }
-    if (pass->copies) *(pass->turn_first ? read : written) *= pass->copies;
+    if (pass->copies) *(pass->twiddle_first ? read : written) *= pass->copies;
 }
 
 /* Bytes of spectra that a convolution reads from memory and not from cache, if images are processed one after the
@@ -2829,7 +2858,7 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
     double read, written;
-    if (!pass->product.channels && !pass->product.plain) return 0;
+    if (!pass->product.channels && !pass->product.store_only) return 0;
     vd__fft_count_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
@@ -2839,30 +2868,30 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
 }
 
 /* Plans forward transform, product and transform back as one pass. */
-static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to, uint32_t extra_dims, bool image) {
+static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
-    uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->parted ? c->parts : 1);
+    uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->in_parts ? c->parts : 1);
     const uint32_t order[4] = { 0, 1, 2, 3 };
-    vd__fft_leg problem;
+    vd__fft_problem problem;
     double read, written;
     if (!pass) return false;
     memset(&problem, 0, sizeof problem);
     problem.axis = 1;
-    problem.with[0] = extra_dims;
+    problem.extra_dims[0] = extra_dims;
     pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false);
     pass->out = vd__fft_product_addresses(p, out, extra_dims, c->kernels * out->stride[0], out->stride[0], false);
     pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false);
     pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->kernels * step, step, false);
-    pass->filled[0] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
-    pass->kept[0] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
+    pass->in_range[0] = vd__fft_range_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
+    pass->out_range[0] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
     if (extra_dims && !image) {
-        pass->filled[1] = vd__fft_cut_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
-        pass->kept[1] = vd__fft_cut_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
+        pass->in_range[1] = vd__fft_range_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
+        pass->out_range[1] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
     pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true);
-    pass->product.image = image;
+    pass->product.whole_image = image;
     pass->product.channels = c->channels;
     pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
     pass->product.in_step = in->stride[0];
@@ -2872,7 +2901,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to
         uint32_t min_columns = i || p->device.cpu ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
         vd__fft_count_moved(pass, &read, &written);
-        pass->product.missed = !p->device.cpu && c->batch > 1
+        pass->product.uncached = !p->device.cpu && c->batch > 1
                                && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
         return true;
     }
@@ -2883,23 +2912,23 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_place from, vd__fft_place to
 /* Plans the convolution of small images as one pass, all axes at once. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
-    if (p->device.cpu || p->dimensions == 2 || !vd__fft_is_whole(p)) return false;
+    if (p->device.cpu || p->dimensions == 2 || !vd__fft_has_all_indices(p)) return false;
     for (uint32_t i = 1; i < p->dimensions; i++) {
-        if (p->shape[i] > VD__FFT_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
+        if (p->shape[i] > VD__FFT_MAX_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
-static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *problem, bool back);
+static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool back);
 
 /* Plans the passes of a convolution along one axis, forward or, after the product, back. */
-static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_place from, vd__fft_place to) {
+static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
     uint32_t before = r->count;
     bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
-    vd__fft_leg problem;
+    vd__fft_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis = axis;
     problem.n = real ? p->real_length : p->shape[axis];
@@ -2908,34 +2937,35 @@ static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_place from, v
     problem.in_stride = p->layout[from].stride[axis];
     problem.out_stride = p->layout[to].stride[axis];
     problem.outer = 1;
-    problem.filled = c->back ? problem.n : p->layout[VD__FFT_IN].count[axis];
-    problem.kept = c->back ? p->layout[VD__FFT_OUT].count[axis] : problem.n;
-    p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    if (real ? !vd__real_plan_way(p, r, &problem, c->back) : !vd__fft_plan_leg(p, r, &problem)) return false;
-    for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->back;
+    problem.in_count = c->after_product ? problem.n : p->layout[VD__FFT_IN].count[axis];
+    problem.out_count = c->after_product ? p->layout[VD__FFT_OUT].count[axis] : problem.n;
+    p->shape[0] = c->batch * (c->after_product ? c->kernels : c->channels);
+    if (real ? !vd__real_plan_convolution(p, r, &problem, c->after_product) : !vd__fft_plan_problem(p, r, &problem))
+        return false;
+    for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->after_product;
     return true;
 }
 
 /* Plans the first axis with the product: as one pass, or forward with the product while storing, and back. */
-static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_place from, vd__fft_place between, vd__fft_place to) {
+static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     if (vd__fft_plan_product(p, from, to, 0, false)) return true;
     if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_one_way(p, 1, from, between)) return false;
-    p->route[0].pass[p->route[0].count - 1].product.plain = true;
-    p->convolution.back = true;
+    p->route[0].pass[p->route[0].count - 1].product.store_only = true;
+    p->convolution.after_product = true;
     return vd__fft_plan_one_way(p, 1, between, to);
 }
 
 /* Plans a convolution without parts: forward along all axes but the first, the first axis with the product, and back
    along the others in opposite order. */
-static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
-    vd__fft_place to = p->dimensions == 2 ? VD__FFT_OUT : after;
+static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_role between, vd__fft_role after) {
+    vd__fft_role to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
     for (uint32_t i = p->dimensions; i-- > 2 && ok;)
         ok = vd__fft_plan_one_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
-    vd__fft_place from = p->route[0].count ? between : VD__FFT_IN;
+    vd__fft_role from = p->route[0].count ? between : VD__FFT_IN;
     ok = ok && vd__fft_plan_first_axis(p, from, between, to);
-    p->convolution.back = true;
+    p->convolution.after_product = true;
     for (uint32_t i = 2; i < p->dimensions && ok; i++)
         ok = vd__fft_plan_one_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
     return ok;
@@ -2944,39 +2974,40 @@ static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_place between, vd__fft
 /* Plans the pass along rows and parts of the first axis: forward as in vd__fft_plan_split, or back, with twiddle
    factors before the parts are combined. If the signal or the result has no more rows than a part, the pass
    transforms only those rows, one by one: each contributes to all parts, or is the sum over all parts. */
-static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_place to) {
+static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to],
-                         *array = &p->layout[c->back ? VD__FFT_OUT : VD__FFT_IN];
+                         *array = &p->layout[c->after_product ? VD__FFT_OUT : VD__FFT_IN];
     uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second,
              step = p->dense.stride[1];
     uint32_t last_dim = p->dimensions - 1;
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *forward = &p->route[0].pass[0];
-    vd__fft_leg problem;
+    vd__fft_problem problem;
     if (!pass) return false;
     memset(&problem, 0, sizeof problem);
     problem.axis = 1;
-    problem.with[0] = 1u << last_dim;
-    p->shape[0] = c->batch * (c->back ? c->kernels : c->channels);
-    pass->in = vd__fft_side_of(p, order, &problem, problem.with[0], in, second * in->stride[1], none,
+    problem.extra_dims[0] = 1u << last_dim;
+    p->shape[0] = c->batch * (c->after_product ? c->kernels : c->channels);
+    pass->in = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
                                vd__digit_of(rows, in->stride[1]), none);
-    pass->out = vd__fft_side_of(p, order, &problem, problem.with[0], out, second * out->stride[1], none,
+    pass->out = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
                                 vd__digit_of(rows, out->stride[1]), none);
-    pass->in_index = vd__fft_side_of(p, order, &problem, problem.with[0], &p->dense, second * step, none,
+    pass->in_index = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], &p->dense, second * step, none,
                                      vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
-    pass->inverse = pass->turn_first = c->back;
-    pass->turn = n;
-    pass->turn_rows = second;
-    pass->turn_width = vd__fft_inner_count(p, order, &problem);
+    pass->inverse = pass->twiddle_first = c->after_product;
+    pass->twiddle_length = n;
+    pass->twiddle_rows = second;
+    pass->twiddle_width = vd__fft_inner_count(p, order, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
-    vd__fft_cut *range = c->back ? pass->kept : pass->filled;
-    range[0] = vd__fft_cut_of(array->count[1], n, second, pass->turn_width);
-    range[!pass->copies] = vd__fft_cut_of(array->count[last_dim], p->shape[last_dim], 1, 1);
+    vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
+    range[0] = vd__fft_range_of(array->count[1], n, second, pass->twiddle_width);
+    range[!pass->copies] = vd__fft_range_of(array->count[last_dim], p->shape[last_dim], 1, 1);
     /* same shape as the forward pass */
-    if (c->back && forward->copies == pass->copies && vd__fft_count(forward) == vd__fft_count(pass)) {
+    if (c->after_product && forward->copies == pass->copies
+        && vd__fft_transform_count(forward) == vd__fft_transform_count(pass)) {
         pass->shape = forward->shape;
         memcpy(pass->dimension, forward->dimension, sizeof pass->dimension);
         return true;
@@ -2989,20 +3020,20 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_place from, vd__fft_p
 /* Plans a convolution as three passes: rows and parts of the first axis; the rest of the first axis with the second
    of three, and the product; and rows again, as vd__fft_plan_two_passes does for transforms. The spectrum stays in the
    order of its parts, since the filter uses the same order. */
-static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_place after) {
+static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role after) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t last_dim = p->dimensions - 1, extra_dims = p->dimensions == 4 ? 4 : 0;
-    uint64_t max_elements = p->device.wide ? VD__FFT_POINTS / 2 : VD__FFT_POINTS;
+    uint64_t max_elements = p->device.wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
     bool ok = p->kind != VD_FFT_REAL && p->dimensions > 2 && p->shape[1] % c->parts == 0 && p->shape[1] > c->parts
               && c->parts <= VD__FFT_RADIX;
     ok = ok && vd__fft_is_smooth(p->shape[1], 31) && vd__fft_is_smooth(p->shape[last_dim], 31)
          && p->shape[last_dim] <= max_elements / c->parts;
     if (extra_dims)
         ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= max_elements / (p->shape[1] / c->parts);
-    c->parted = true;
+    c->in_parts = true;
     ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
          && vd__fft_plan_product(p, between, after, extra_dims, false);
-    c->back = true;
+    c->after_product = true;
     return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
 
@@ -3010,7 +3041,7 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_place between, vd__fft_plac
    grows with the stride from 8 KiB on. */
 static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t run = s->side * bytes;
+    uint32_t run = s->ffts_per_group * bytes;
     double stride = (double)pass->in.stride[0] * bytes / 8192.0;
     if ((!s->columns_in && !s->columns_out) || run >= 128) return 1;
     if (run >= 64) return stride <= 1 ? 1 : 1 + 0.127 * log(stride) / log(2.0);
@@ -3025,19 +3056,19 @@ static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
    measured routes is also estimated to be the fastest. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_held(s) * (p->device.wide ? 2 : 1);
+    uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_values_per_thread(s) * (p->device.wide ? 2 : 1);
     double read, written, times = 1;
     vd__fft_count_moved(pass, &read, &written);
     double memory = (read + written) * bytes;
     memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes) * 0.24;
     if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
-    if (pass->chirp) times = 2;
-    double work = times * (double)pass->in.block.product * (double)pass->in.each.product * vd__fft_cost(&p->device, s)
-                  * 0.0383;
+    if (pass->bluestein_length) times = 2;
+    double work = times * (double)pass->in.block.product * (double)pass->in.transform.product
+                  * vd__fft_cost(&p->device, s) * 0.0383;
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
                          : held <= 16                    ? 0.03
                                                          : 0.195)
-                        * pow(s->threads * s->side / 1024.0, 0.41);
+                        * pow(s->threads * s->ffts_per_group / 1024.0, 0.41);
     return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
@@ -3045,16 +3076,17 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
 static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
     bool single = c->channels == 1 && c->kernels == 1, ok;
-    vd__fft_place between = single && vd__fft_is_whole(p) && p->stored[VD__FFT_OUT] == p->real && !vd__fft_is_mute(p)
-                                ? VD__FFT_OUT
-                                : VD__FFT_MIDDLE;
-    vd__fft_place after = single ? between : VD__FFT_FOLD;
+    vd__fft_role between = single && vd__fft_has_all_indices(p) && p->stored[VD__FFT_OUT] == p->real
+                                   && !vd__fft_stores_nothing(p)
+                               ? VD__FFT_OUT
+                               : VD__FFT_MIDDLE;
+    vd__fft_role after = single ? between : VD__FFT_FOLD;
     uint64_t images = p->shape[0];
     uint32_t i;
     double sum = 0;
     p->route[0].count = 0;
     c->parts = parts;
-    c->back = c->parted = false;
+    c->after_product = c->in_parts = false;
     ok = parts > 1 ? vd__fft_plan_in_parts(p, between, after) : vd__fft_plan_without_parts(p, between, after);
     p->shape[0] = images;
     for (i = 0; ok && i < p->route[0].count; i++) sum += vd__fft_estimate(p, &p->route[0].pass[i]);
@@ -3073,7 +3105,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
     if (requested < 2 && vd__fft_plan_image(p)) return VD_OK;
     if (requested > 1 && vd__fft_plan_with_parts(p, requested) > 0) return VD_OK;
-    c->draft = true;
+    c->estimate_only = true;
     lowest = vd__fft_plan_with_parts(p, 1);
     for (parts = 2; parts <= VD__FFT_RADIX && !requested && !p->device.cpu; parts++) {
         cost = vd__fft_plan_with_parts(p, parts);
@@ -3081,7 +3113,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
         lowest = cost;
         best = parts;
     }
-    c->draft = false;
+    c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, which has a prime factor above 31; with channels "
@@ -3107,8 +3139,10 @@ static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
 }
 static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
 /* Immediate x of the type of another value. */
-static vc_val vd__fft_number(vc_val like, double x) { return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x); }
-static vc_type vd__fft_pair_of(vc_type scalar) { return 16 + scalar; }
+static vc_val vd__fft_immediate(vc_val like, double x) {
+    return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x);
+}
+static vc_type vd__fft_pair_type(vc_type scalar) { return 16 + scalar; }
 
 /* Arithmetic that simplifies immediates of zero, which occur in zero-padded transforms. The builder must not do so,
    because x + 0 differs from x for -0. */
@@ -3165,8 +3199,8 @@ static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
         default: return vd__fft_pair(vd__fft_negative(a.im), a.re);
         }
     }
-    vc_val cosine = vd__fft_number(a.re, c);
-    vc_val sine = vd__fft_number(a.re, s);
+    vc_val cosine = vd__fft_immediate(a.re, c);
+    vc_val sine = vd__fft_immediate(a.re, s);
     vc_val re = vd__fft_fma(a.re, cosine, vd__fft_times(a.im, sine));
     vc_val im = vd__fft_fma(a.im, cosine, vd__fft_times(a.re, vd__fft_negative(sine)));
     return vd__fft_pair(re, im);
@@ -3188,8 +3222,8 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
         vd__fft_c odd = first; /* set in the first iteration */
         for (uint32_t j = 1; j <= half; j++) {
             vd__fft_root((uint64_t)j * k, r, &c, &s);
-            vc_val cosine = vd__fft_number(first.re, c);
-            vc_val sine = vd__fft_number(first.re, s);
+            vc_val cosine = vd__fft_immediate(first.re, c);
+            vc_val sine = vd__fft_immediate(first.re, s);
             even.re = vd__fft_fma(sum[j - 1].re, cosine, even.re);
             even.im = vd__fft_fma(sum[j - 1].im, cosine, even.im);
             odd.re = j == 1 ? vd__fft_times(difference[0].re, sine) : vd__fft_fma(difference[j - 1].re, sine, odd.re);
@@ -3240,7 +3274,7 @@ static uint32_t vd__fft_powers(uint32_t r) {
 
 /* Maximum number of table entries: the largest buffer, checked before the host computes them. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
-    uint64_t limit = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_of(p->real));
+    uint64_t limit = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
@@ -3268,11 +3302,11 @@ static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
 
 /* Finds or appends a table of `count` entries with this key. *at: where to write it, or NULL if it exists.
    Returns false if out of memory or above the limit. */
-static bool vd__fft_table_of(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
+static bool vd__fft_find_table(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
     uint32_t i;
-    for (i = 0; i < p->known_count; i++) {
-        if (memcmp(p->known[i].what, key, sizeof p->known[i].what) != 0) continue;
-        *offset = p->known[i].offset;
+    for (i = 0; i < p->table_key_count; i++) {
+        if (memcmp(p->table_keys[i].key, key, sizeof p->table_keys[i].key) != 0) continue;
+        *offset = p->table_keys[i].offset;
         *at = NULL;
         return true;
     }
@@ -3280,14 +3314,14 @@ static bool vd__fft_table_of(vd_fft *p, uint64_t count, const uint64_t key[5], u
     if (!*at) return false;
     *offset = p->table_count - (uint32_t)count;
     if (i == VD__FFT_TABLES) return true;
-    memcpy(p->known[i].what, key, sizeof p->known[i].what);
-    p->known[i].offset = *offset;
-    p->known_count++;
+    memcpy(p->table_keys[i].key, key, sizeof p->table_keys[i].key);
+    p->table_keys[i].offset = *offset;
+    p->table_key_count++;
     return true;
 }
 
 /* Writes exp(-2 pi i m / n). */
-static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
+static void vd__fft_write_root(double *at, uint64_t m, uint64_t n) {
     double re, im;
     vd__fft_root(m, n, &re, &im);
     at[0] = re;
@@ -3297,43 +3331,43 @@ static void vd__fft_put_root(double *at, uint64_t m, uint64_t n) {
 /* Table of a stage: exp(-2 pi i m / (length * radix)) for each m < length, then the powers 2, 4, … of these. Each
    transform and axis of a kernel has its own table: equal loads would be merged, and their values would stay in
    registers from the first transform to the second (columns of 1024, convolved on an H200: 0.4 ms more per GiB). */
-static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__fft_phase *g, uint32_t *offset) {
+static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__fft_stage_info *g, uint32_t *offset) {
     uint64_t key[5] = { 's', g->length, g->radix, direction_index, g->axis };
     uint32_t powers = vd__fft_powers(g->radix);
     double *at;
-    if (!vd__fft_table_of(p, (uint64_t)g->length * powers, key, offset, &at)) return false;
+    if (!vd__fft_find_table(p, (uint64_t)g->length * powers, key, offset, &at)) return false;
     for (uint32_t i = 0; at && i < powers; i++)
         for (uint32_t m = 0; m < g->length; m++, at += 2)
-            vd__fft_put_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
+            vd__fft_write_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
     return true;
 }
 
 /* Whether all twiddle factors between two passes are in a table, in the order of their use. */
-static bool vd__fft_is_tabled(const vd__fft_pass *pass) {
-    return (pass->shape.axes > 1 || pass->copies) && pass->turn <= 8192;
+static bool vd__fft_has_twiddle_table(const vd__fft_pass *pass) {
+    return (pass->shape.axes > 1 || pass->copies) && pass->twiddle_length <= 8192;
 }
 
 /* Table of twiddle factors by row and index along the part; a work-group uses one row. */
 static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, columns = n / pass->turn_rows, key[5] = { 'p', n, pass->turn_rows, 0, 0 };
+    uint64_t n = pass->twiddle_length, columns = n / pass->twiddle_rows, key[5] = { 'p', n, pass->twiddle_rows, 0, 0 };
     double *at;
-    if (!vd__fft_table_of(p, n, key, &pass->tables.fine, &at)) return false;
-    for (uint64_t row = 0; at && row < pass->turn_rows; row++)
-        for (uint64_t k = 0; k < columns; k++, at += 2) vd__fft_put_root(at, row * k, n);
+    if (!vd__fft_find_table(p, n, key, &pass->tables.fine, &at)) return false;
+    for (uint64_t row = 0; at && row < pass->twiddle_rows; row++)
+        for (uint64_t k = 0; k < columns; k++, at += 2) vd__fft_write_root(at, row * k, n);
     return true;
 }
 
 /* Two tables for the roots of an axis, whose products are all roots: exponents 0 … 2^fine_bits - 1, and the
    multiples of 2^fine_bits. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->turn, key[5] = { 'a', n, 0, 0, 0 };
+    uint64_t n = pass->twiddle_length, key[5] = { 'a', n, 0, 0, 0 };
     double *at;
     while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
     uint64_t count = (n >> pass->fine_bits) + 1;
-    if (!vd__fft_table_of(p, ((uint64_t)1 << pass->fine_bits) + count, key, &pass->tables.fine, &at)) return false;
+    if (!vd__fft_find_table(p, ((uint64_t)1 << pass->fine_bits) + count, key, &pass->tables.fine, &at)) return false;
     pass->tables.coarse = pass->tables.fine + (1u << pass->fine_bits);
-    for (uint64_t i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_put_root(at, i, n);
-    for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_put_root(at, i << pass->fine_bits, n);
+    for (uint64_t i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_write_root(at, i, n);
+    for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_write_root(at, i << pass->fine_bits, n);
     return true;
 }
 
@@ -3370,10 +3404,10 @@ static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint3
 /* Tables of Bluestein's algorithm (1970): the chirp exp(-pi i k^2 / n), and the spectrum of its conjugate,
    zero-padded to length m, divided by m. */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
-    uint32_t n = pass->chirp, m = pass->shape.n, chirp_size = (n + 15) / 16 * 16;
+    uint32_t n = pass->bluestein_length, m = pass->shape.n, chirp_size = (n + 15) / 16 * 16;
     uint64_t key[5] = { 'c', n, m, 0, 0 };
     double *at;
-    if (!vd__fft_table_of(p, (uint64_t)chirp_size + m, key, &pass->tables.chirp, &at)) return false;
+    if (!vd__fft_find_table(p, (uint64_t)chirp_size + m, key, &pass->tables.chirp, &at)) return false;
     pass->tables.spectrum = pass->tables.chirp + chirp_size;
     if (!at) return true;
     double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
@@ -3381,7 +3415,7 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     double *y = x + 2 * (size_t)m;
     for (uint32_t k = 0; k < n; k++) {
         uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
-        vd__fft_put_root(at + 2 * (size_t)k, square, 2 * (uint64_t)n);
+        vd__fft_write_root(at + 2 * (size_t)k, square, 2 * (uint64_t)n);
         vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
         if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
     }
@@ -3404,16 +3438,16 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     bool ok = true;
     for (i = 0; i < p->route[0].count + p->route[1].count && ok; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        for (direction_index = 0; direction_index < (pass->shape.twice ? 2u : 1u); direction_index++) {
+        for (direction_index = 0; direction_index < (pass->shape.convolves ? 2u : 1u); direction_index++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
-                vd__fft_phase g = vd__fft_phase_of(&pass->shape, direction_index, j);
+                vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, direction_index, j);
                 if (g.length > 1)
                     ok = vd__fft_table_stage(p, direction_index, &g, &pass->tables.stage[direction_index][j]);
             }
         }
-        if (ok && pass->turn)
-            ok = vd__fft_is_tabled(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
-        if (ok && pass->chirp) ok = vd__fft_table_chirp(p, pass);
+        if (ok && pass->twiddle_length)
+            ok = vd__fft_has_twiddle_table(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
+        if (ok && pass->bluestein_length) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
     if (!ok && p->table_wanted)
@@ -3435,7 +3469,7 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
         if (!narrow) return vd__fft_no_memory();
         for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_of(p->real), count,
+    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_type(p->real), count,
                                narrow ? (const void *)narrow : from);
     vd__fft_free(&p->allocator, narrow);
     return p->tables.id ? VD_OK : vd_error_result();
@@ -3448,8 +3482,12 @@ enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* components that an exchange pa
 
 /* llvmpipe accesses memory lane by lane and each component of a vector separately: a pair of f32 as one u64 halves
    the time to compile and to run. */
-static vc_val vd__fft_opened(vc_val v) { return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v; }
-static vc_val vd__fft_closed(vc_val v, bool word) { return word ? vc_pack_2x32(VC_U64, vc_bitcast(VC_U32X2, v)) : v; }
+static vc_val vd__fft_unpack_word(vc_val v) {
+    return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v;
+}
+static vc_val vd__fft_pack_word(vc_val v, bool word) {
+    return word ? vc_pack_2x32(VC_U64, vc_bitcast(VC_U32X2, v)) : v;
+}
 
 /* State while a pass is recorded as a kernel. */
 typedef struct vd__fft_writer {
@@ -3461,25 +3499,25 @@ typedef struct vd__fft_writer {
     vc_ref in, out, table, spectrum, shared[2];
     vc_val channel, kernel;  /* loop counters of a convolution */
     vc_type real, stored[2]; /* scalar types of the arithmetic; of the input and the output in memory */
-    bool word_in, word_out;  /* input, output: pairs are accessed as one u64, see vd__fft_opened */
+    bool word_in, word_out;  /* input, output: pairs are accessed as one u64, see vd__fft_unpack_word */
     bool inverse;
     /* the direction that the user requested; some kinds compute forward by an inverse transform */
     vd_fft_direction direction;
     double scale;
-    vc_val offset;           /* offset q / width of the current range: see vd__fft_cut */
-    vc_val row;              /* row of the twiddle factors, if they multiply before the last axis is transformed */
-    uint64_t part;           /* distance of the current copy from the first one */
+    vc_val range_offset;     /* offset q / width of the current range: see vd__fft_range */
+    vc_val twiddle_row;      /* row of the twiddle factors, if they multiply before the last axis is transformed */
+    uint64_t copy_offset;    /* distance of the current copy from the first one */
     bool columns;            /* current assignment of threads: neighbours belong to neighbouring transforms */
     /* index of the thread in its transform, and index of the transform in the work-group, by `columns` */
     vc_val thread[2], side[2];
     vc_val index;            /* index in C order of the first element of this thread's transform, for hooks */
     vd__fft_pad pad;         /* padding of the current exchange */
-    bool used[2];            /* this half of shared memory may still be read by other threads */
+    bool half_in_use[2];     /* this half of shared memory may still be read by other threads */
     uint32_t half;           /* half of shared memory that the current exchange uses, if exchanges alternate */
-    vd__fft_c x[VD__FFT_HELD];
+    vd__fft_c x[VD__FFT_MAX_VALUES];
 } vd__fft_writer;
 
-/* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_phase. */
+/* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_stage_info. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
     if (c * radix == s->n) return b;
     if (c == 1) return vc_mul(b, vc_u32(radix));
@@ -3488,69 +3526,70 @@ static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32
 }
 
 /* Index of butterfly u of this thread in a stage. *partly: the last threads have none. */
-static vc_val vd__fft_own(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u, bool *partly) {
+static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u, bool *partly) {
     vc_val t = w->thread[w->columns];
-    *partly = !g->joined && (u + 1) * w->shape->threads > w->shape->n / g->radix;
+    *partly = !g->register_exchange && (u + 1) * w->shape->threads > w->shape->n / g->radix;
     if (g->lanes > 1) {
         vc_val lane = vc_add(vc_rem(t, vc_u32(g->lanes)), vc_u32(u * g->lanes)), group = vc_div(t, vc_u32(g->lanes));
-        if (w->shape->threads / g->lanes > g->before_part)
-            group = vd__fft_first(w->shape, group, g->before_part, g->before_radix);
-        return vc_add(group, vc_mul(lane, vc_u32(g->before_part)));
+        if (w->shape->threads / g->lanes > g->joined_stride)
+            group = vd__fft_first(w->shape, group, g->joined_stride, g->joined_radix);
+        return vc_add(group, vc_mul(lane, vc_u32(g->joined_stride)));
     }
-    if (g->joined)
-        return vc_add(vd__fft_first(w->shape, t, g->before_part, g->before_radix), vc_u32(u * g->before_part));
+    if (g->register_exchange)
+        return vc_add(vd__fft_first(w->shape, t, g->joined_stride, g->joined_radix), vc_u32(u * g->joined_stride));
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
 /* The same, limited to the last existing butterfly: threads without one repeat that. */
-static vc_val vd__fft_near(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t u) {
+static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     bool partly;
-    vc_val b = vd__fft_own(w, g, u, &partly);
+    vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
     return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
 }
 
 /* Address in shared memory of element index + j * c of this thread's transform: a value and, if the padding allows
    it, a constant offset. */
-static vc_val vd__fft_spot(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
+static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
                            uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
     bool columns = vd__fft_all_columns(s), uniform = vd__fft_is_uniform(s, w->pad, c, radix);
     vc_val address = uniform ? index : vc_add(index, vc_u32(j * c));
-    *constant = (uniform ? vd__fft_padded(w->pad, j * c * (columns ? s->side : 1)) : 0)
-                + (w->half ? vd__fft_words(s) : 0);
-    if (columns) address = vc_add(vc_mul(address, vc_u32(s->side)), w->side[1]);
+    *constant = (uniform ? vd__fft_padded(w->pad, j * c * (columns ? s->ffts_per_group : 1)) : 0)
+                + (w->half ? vd__fft_component_words(s) : 0);
+    if (columns) address = vc_add(vc_mul(address, vc_u32(s->ffts_per_group)), w->side[1]);
     if (w->pad.width) address = vc_add(address, vc_mul(vc_shr(address, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
-    return columns || s->side == 1
+    return columns || s->ffts_per_group == 1
                ? address
                : vc_add(address, vc_mul(w->side[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
 }
 
 /* Stores the results j = 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or
    VD__FFT_BOTH. */
-static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_phase *g, vc_val b, const vd__fft_c *x, uint32_t count,
-                             uint32_t component) {
-    vc_val index = vd__fft_first(w->shape, b, g->part, g->radix);
+static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, const vd__fft_c *x,
+                             uint32_t count, uint32_t component) {
+    vc_val index = vd__fft_first(w->shape, b, g->write_stride, g->radix);
     uint32_t constant;
     for (uint32_t j = 0; j < count; j++) {
-        vc_val address = vd__fft_spot(w, index, j, g->part, g->radix, &constant);
+        vc_val address = vd__fft_shared_address(w, index, j, g->write_stride, g->radix, &constant);
         vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
-                 component == VD__FFT_BOTH ? vd__fft_closed(vc_vec2(x[j].re, x[j].im), w->plan->device.words)
-                 : component               ? x[j].im
-                                           : x[j].re);
+                 component == VD__FFT_BOTH
+                     ? vd__fft_pack_word(vc_vec2(x[j].re, x[j].im), w->plan->device.pairs_as_words)
+                 : component ? x[j].im
+                             : x[j].re);
     }
 }
 
 /* Stores the results that belong to a slice: a part of the results of each butterfly or, if these are all in
    one slice, all results of the butterflies in this slice, numbered from the first of them. */
-static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component, uint32_t slice) {
+static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
-    bool interleaved = g->part == all, partly;
+    bool interleaved = g->write_stride == all, partly;
     uint32_t part = interleaved ? all : all / slices, first = interleaved ? 0 : slice * part,
              count = interleaved ? g->radix / slices : g->radix;
-    for (uint32_t u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
         /* range of the indices of butterfly u over all threads */
-        uint32_t begin = g->joined ? 0 : u * threads, end = g->joined ? all : (u + 1) * threads;
-        vc_val b = vd__fft_own(w, g, u, &partly);
+        uint32_t begin = g->register_exchange ? 0 : u * threads, end = g->register_exchange ? all : (u + 1) * threads;
+        vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
         const vd__fft_c *x = &w->x[u * g->radix + (interleaved ? slice * count : 0)];
         if (end <= first || begin >= first + part) continue;
         vc_val own = vc_lt(b, vc_u32(first + part));
@@ -3563,20 +3602,21 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_phase *g, uint32_t com
 
 /* Loads the values of a slice: a part of the elements of each butterfly or, if these are in one slice, all elements
    of the butterflies in this slice. */
-static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c *to, uint32_t component,
+static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__fft_c *to, uint32_t component,
                             uint32_t slice) {
     uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices);
     uint32_t threads = w->shape->threads;
-    bool interleaved = g->step == all;
+    bool interleaved = g->read_stride == all;
     uint32_t count = interleaved ? g->radix / slices : g->radix;
-    for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_near(w, g, u);
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         if (!interleaved && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
-        vc_val index = vd__fft_first(w->shape, !interleaved && first ? vc_sub(b, vc_u32(first)) : b, g->step, g->radix);
+        vc_val index = vd__fft_first(w->shape, !interleaved && first ? vc_sub(b, vc_u32(first)) : b, g->read_stride,
+                                     g->radix);
         for (uint32_t j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (interleaved ? slice * count : 0) + j];
-            vc_val address = vd__fft_spot(w, index, j, g->step, g->radix, &constant);
-            vc_val v = vd__fft_opened(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
+            vc_val address = vd__fft_shared_address(w, index, j, g->read_stride, g->radix, &constant);
+            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
             if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
             else if (component) x->im = v;
             else x->re = v;
@@ -3586,35 +3626,36 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_phase *g, vd__fft_c
 
 /* Passes the results of stage g to the next stage through shared memory. The next stage may assign threads to
    transforms differently (`columns`). */
-static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next, bool columns) {
-    vd__fft_c next_x[VD__FFT_HELD];
-    uint32_t slices = w->shape->slices, parts = w->shape->split ? 2 : 1;
+static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next,
+                             bool columns) {
+    vd__fft_c next_x[VD__FFT_MAX_VALUES];
+    uint32_t slices = w->shape->slices, parts = w->shape->split_components ? 2 : 1;
     bool columns_before = w->columns;
     for (uint32_t step = 0; step < parts * slices; step++) {
-        uint32_t part = w->shape->paired ? (uint32_t)VD__FFT_BOTH : step / slices, slice = step % slices;
-        bool separate_im = parts == 1 && !w->shape->paired;
+        uint32_t part = w->shape->complex_elements ? (uint32_t)VD__FFT_BOTH : step / slices, slice = step % slices;
+        bool separate_im = parts == 1 && !w->shape->complex_elements;
         w->columns = columns_before;
-        if (w->shape->alternating) w->half ^= 1;
-        if (w->used[w->half]) vc_barrier(w->k);
+        if (w->shape->double_buffered) w->half ^= 1;
+        if (w->half_in_use[w->half]) vc_barrier(w->k);
         vd__fft_send(w, g, part, slice);
         if (separate_im) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
         vd__fft_receive(w, next, next_x, part, slice);
         if (separate_im) vd__fft_receive(w, next, next_x, 1, slice);
-        w->used[w->half ^ 1] = false; /* all threads have passed the barrier */
-        w->used[w->half] = true;
+        w->half_in_use[w->half ^ 1] = false; /* all threads have passed the barrier */
+        w->half_in_use[w->half] = true;
     }
-    for (uint32_t i = 0; i < next->each * next->radix; i++) w->x[i] = next_x[i];
+    for (uint32_t i = 0; i < next->butterflies * next->radix; i++) w->x[i] = next_x[i];
 }
 
 /* The same between two joined stages: each butterfly of the next stage takes one result of each butterfly of this
    thread. */
-static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_phase *g) {
-    vd__fft_c next_x[VD__FFT_HELD];
-    for (uint32_t u = 0; u < g->each; u++)
-        for (uint32_t j = 0; j < g->radix; j++) next_x[j * g->each + u] = w->x[u * g->radix + j];
-    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = next_x[j];
+static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    vd__fft_c next_x[VD__FFT_MAX_VALUES];
+    for (uint32_t u = 0; u < g->butterflies; u++)
+        for (uint32_t j = 0; j < g->radix; j++) next_x[j * g->butterflies + u] = w->x[u * g->radix + j];
+    for (uint32_t j = 0; j < g->butterflies * g->radix; j++) w->x[j] = next_x[j];
 }
 
 /* Lanes i and i ^ h of a subgroup exchange one of two values: the lower lane sends b and receives the other's a. */
@@ -3639,25 +3680,25 @@ static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
 }
 
 /* Passes the results of a stage to the next stage of the same axis by shuffles among neighbouring lanes. */
-static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_phase *g, const vd__fft_phase *next) {
-    vd__fft_c next_x[VD__FFT_HELD], tile[VD__FFT_RADIX];
+static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next) {
+    vd__fft_c next_x[VD__FFT_MAX_VALUES], tile[VD__FFT_RADIX];
     uint32_t c = g->lanes;
-    for (uint32_t u = 0; u < g->each; u++) {
-        for (uint32_t v = 0; v < next->each; v++) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        for (uint32_t v = 0; v < next->butterflies; v++) {
             for (uint32_t j = 0; j < c; j++) tile[j] = w->x[u * g->radix + v * c + j];
             vd__fft_transpose(w, tile, c);
             for (uint32_t j = 0; j < c; j++) next_x[v * next->radix + u * c + j] = tile[j];
         }
     }
-    for (uint32_t j = 0; j < g->each * g->radix; j++) w->x[j] = next_x[j];
+    for (uint32_t j = 0; j < g->butterflies * g->radix; j++) w->x[j] = next_x[j];
 }
 
 // >>stage
 /* Stages of a transform in Stockham order (Van Loan, section 1.7). */
 
 /* Loads a table entry. */
-static vd__fft_c vd__fft_entry(const vd__fft_writer *w, vc_val index, uint32_t offset) {
-    vc_val v = vd__fft_opened(vc_load(vc_offset(w->table, vc_u32(offset)), index));
+static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
+    vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->table, vc_u32(offset)), index));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -3674,27 +3715,27 @@ static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_
     }
 }
 
-static vc_val vd__fft_divided(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
-static vc_val vd__fft_modulo(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
+static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
+static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
 
 /* Root e of a long axis: exp(-2 pi i e / N). */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = w->pass->fine_bits;
-    vd__fft_c coarse = vd__fft_entry(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
-    vd__fft_c fine = vd__fft_entry(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
+    vd__fft_c coarse = vd__fft_load_root(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
+    vd__fft_c fine = vd__fft_load_root(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
     return vd__fft_mul(coarse, fine);
 }
 
 /* Multiplies a butterfly by the twiddle factors exp(-2 pi i row * k / N) between the two passes of an axis of length
    N; k is the index along the part of this pass. */
-static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val row, vc_val b, vd__fft_c *x) {
-    uint32_t step = g->step / g->inner, j;
-    vc_val k = step == 1 ? vc_u32(0) : vd__fft_divided(b, g->inner);
+static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val row, vc_val b, vd__fft_c *x) {
+    uint32_t step = g->read_stride / g->axis_stride, j;
+    vc_val k = step == 1 ? vc_u32(0) : vd__fft_div_const(b, g->axis_stride);
     vd__fft_c power[VD__FFT_RADIX], first;
-    if (vd__fft_is_tabled(w->pass)) {
+    if (vd__fft_has_twiddle_table(w->pass)) {
         k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
         for (j = step == 1; j < g->radix; j++)
-            x[j] = vd__fft_mul(x[j], vd__fft_entry(w, k, w->pass->tables.fine + j * step));
+            x[j] = vd__fft_mul(x[j], vd__fft_load_root(w, k, w->pass->tables.fine + j * step));
         return;
     }
     first = vd__fft_axis_root(w, vc_mul(row, k));
@@ -3705,27 +3746,32 @@ static void vd__fft_turn_all(vd__fft_writer *w, const vd__fft_phase *g, vc_val r
 }
 
 /* Row of the twiddle factors of transform q. */
-static vc_val vd__fft_row(const vd__fft_writer *w, vc_val q) {
+static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
     const vd__fft_pass *pass = w->pass;
-    vc_val row = vd__fft_divided(q, pass->turn_width);
-    return pass->in.each.product <= pass->turn_width * pass->turn_rows ? row : vd__fft_modulo(row, pass->turn_rows);
+    vc_val row = vd__fft_div_const(q, pass->twiddle_width);
+    return pass->in.transform.product <= pass->twiddle_width * pass->twiddle_rows
+               ? row
+               : vd__fft_mod_const(row, pass->twiddle_rows);
 }
 
 /* Computes a stage: twiddle factors from the table at this offset, then the butterflies. */
-static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t table) {
+static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
     uint32_t powers = vd__fft_powers(g->radix);
-    bool same_twiddles = g->joined ? g->lanes > 1 && g->before_part % g->part == 0 : w->shape->threads % g->part == 0;
-    bool twiddle_first = w->pass->turn_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
+    bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->joined_stride % g->write_stride == 0
+                                              : w->shape->threads % g->write_stride == 0;
+    bool twiddle_first = w->pass->twiddle_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
-    for (uint32_t u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
         if (g->length > 1 && (u == 0 || !same_twiddles)) {
-            vc_val m = vc_rem(vd__fft_divided(vd__fft_near(w, g, u), g->inner), vc_u32(g->length));
-            for (uint32_t j = 0; j < powers; j++) power[(size_t)1 << j] = vd__fft_entry(w, m, table + j * g->length);
+            vc_val m = vc_rem(vd__fft_div_const(vd__fft_butterfly_index_clamped(w, g, u), g->axis_stride),
+                              vc_u32(g->length));
+            for (uint32_t j = 0; j < powers; j++)
+                power[(size_t)1 << j] = vd__fft_load_root(w, m, table + j * g->length);
             vd__fft_fill_powers(power, g->radix, NULL);
         }
         for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
-        if (twiddle_first) vd__fft_turn_all(w, g, w->row, vd__fft_near(w, g, u), x);
+        if (twiddle_first) vd__fft_apply_twiddles(w, g, w->twiddle_row, vd__fft_butterfly_index_clamped(w, g, u), x);
         vd__fft_butterfly(x, g->radix);
     }
 }
@@ -3733,17 +3779,18 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_phase *g, uint32_t ta
 /* Computes all stages and the exchanges between them. */
 static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool columns_out) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase g = vd__fft_phase_of(s, direction_index, 0), next;
+    vd__fft_stage_info g = vd__fft_stage_info_of(s, direction_index, 0), next;
     for (uint32_t i = 0; i < s->stages; i++, g = next) {
         vd__fft_stage(w, &g, w->pass->tables.stage[direction_index][i]);
         if (i + 1 == s->stages) return;
-        next = vd__fft_phase_of(s, direction_index, i + 1);
+        next = vd__fft_stage_info_of(s, direction_index, i + 1);
         /* number of the exchange: the later one of its stages in forward order */
         uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1;
         /* padding of the exchange between the same two stages */
         w->pad = s->pad[direction_index ? s->stages - 2 - i : i];
         if (vd__fft_uses_shuffle(s, exchange)) vd__fft_shuffle(w, &g, &next);
-        else if (s->turned ? s->joined >> exchange & 1 : next.joined && next.lanes == 1) vd__fft_regroup(w, &g);
+        else if (s->last_axis_first ? s->register_exchange >> exchange & 1 : next.register_exchange && next.lanes == 1)
+            vd__fft_regroup(w, &g);
         else vd__fft_exchange(w, &g, &next, i + 2 == s->stages ? columns_out : w->columns);
     }
 }
@@ -3752,7 +3799,8 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
 /* Hooks: callbacks of the user for elements that are loaded and stored, and the arguments that they declare. */
 
 /* Address of the first element of butterfly b relative to its transform: before the first stage, or after the last. */
-static vc_val vd__fft_within(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, vc_val b) {
+static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addressing *side,
+                                    const vd__fft_stage_info *g, vc_val b) {
     const vd__fft_shape *s = w->shape;
     vd__digits d;
     uint32_t i = s->axes;
@@ -3763,19 +3811,20 @@ static vc_val vd__fft_within(const vd__fft_writer *w, const vd__fft_side *side, 
 }
 
 /* Distance of element j of a butterfly from the first one. */
-static uint64_t vd__fft_apart(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g, uint32_t j) {
+static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_addressing *side,
+                                         const vd__fft_stage_info *g, uint32_t j) {
     return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * side->stride[g->axis];
 }
 
 /* Returns the position in the array of element j of butterfly b of this thread's transform. */
-static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_phase *g,
-                                     vc_val b, uint32_t j) {
+static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addressing *side,
+                                     const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
-    point.index = vc_add(vc_add(w->index, vd__fft_within(w, side, g, b)),
-                         vc_u32((uint32_t)vd__fft_apart(w, side, g, j)));
+    point.index = vc_add(vc_add(w->index, vd__fft_offset_within(w, side, g, b)),
+                         vc_u32((uint32_t)vd__fft_element_distance(w, side, g, j)));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
@@ -3787,8 +3836,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_side
     }
     for (uint32_t i = 0; i < s->axes; i++) { /* add the index along each axis */
         uint32_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], d = w->pass->dimension[i];
-        vc_val along = i + 1 < s->axes ? vd__fft_modulo(b, n) : b;
-        if (i + 1 < s->axes) b = vd__fft_divided(b, n);
+        vc_val along = i + 1 < s->axes ? vd__fft_mod_const(b, n) : b;
+        if (i + 1 < s->axes) b = vd__fft_div_const(b, n);
         if (i == g->axis) along = vc_add(along, vc_u32(j * n));
         point.coordinate[d] = vc_add(point.coordinate[d],
                                      vc_mul(along, vc_u32((uint32_t)(side->stride[i] / p->dense.stride[d]))));
@@ -3806,8 +3855,8 @@ static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kerne
 }
 
 /* Passes x through a hook. */
-static vd__fft_c vd__fft_hooked(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_side *s,
-                                const vd__fft_phase *g, vc_val b, uint32_t j, vd__fft_c x) {
+static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_addressing *s,
+                                const vd__fft_stage_info *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
     vd_fft_value value;
     value.re = x.re;
@@ -3853,7 +3902,7 @@ static bool vd__fft_is_implicit(const vc_info *info, int arg) {
 static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
     vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
     for (int i = 0; i < 4; i++)
-        buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_of(p->real), i % 2 ? VC_WRITE : VC_READ);
+        buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
     return k;
 }
@@ -3907,7 +3956,8 @@ static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *b
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
     if (!vc_error(k)) result = vd__fft_check_result(p, &value, stores, is_real);
     if (is_real) value.im = value.re.owner ? zero : value.re;
-    if (!result && (!stores || value.re.owner || value.im.owner)) vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
+    if (!result && (!stores || value.re.owner || value.im.owner))
+        vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
     return result;
 }
 
@@ -3942,8 +3992,8 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
             result = vd_error_set(VD_ERROR_COMPILE, "its hooks declare argument '%s' wherever they are called; "
                                   "hook_declare does it once", info->args[i].name ? info->args[i].name : "");
     }
-    if (!result) h->blind[direction] = !info->args[0].access;
-    if (!result) h->mute[direction] = !info->args[3].access;
+    if (!result) h->ignores_input[direction] = !info->args[0].access;
+    if (!result) h->stores_nothing[direction] = !info->args[3].access;
     vc_free(k);
     return result;
 }
@@ -3981,7 +4031,7 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
 }
 
 /* Returns the argument with this name, or NULL. */
-static const vd_fft_argument *vd__fft_argument(const vd_fft_io *io, const char *name) {
+static const vd_fft_argument *vd__fft_find_argument(const vd_fft_io *io, const char *name) {
     for (int i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
     return NULL;
 }
@@ -3997,11 +4047,11 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
         if (!io->args[i].name || j == p->hooks.count)
             return vd_error_set(VD_ERROR_INVALID, "its hooks have no argument '%s'",
                                 io->args[i].name ? io->args[i].name : "");
-        if (vd__fft_argument(io, io->args[i].name) != &io->args[i])
+        if (vd__fft_find_argument(io, io->args[i].name) != &io->args[i])
             return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is given twice", io->args[i].name);
     }
     for (int i = 0; i < p->hooks.count; i++)
-        if (!vd__fft_argument(io, p->hooks.name[i]))
+        if (!vd__fft_find_argument(io, p->hooks.name[i]))
             return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is missing", p->hooks.name[i]);
     return VD_OK;
 }
@@ -4014,7 +4064,7 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
    many as process about 128 transforms if the next block needs the same part of a spectrum (product.missed). */
 static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
     uint64_t groups = tiles;
-    while (w->pass->product.missed && groups % 2 == 0 && groups * w->shape->side > 128) groups /= 2;
+    while (w->pass->product.uncached && groups % 2 == 0 && groups * w->shape->ffts_per_group > 128) groups /= 2;
     return groups;
 }
 
@@ -4022,24 +4072,25 @@ static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles
    If the last work-group is not full, *partly is set, *exists tells whether the thread has a transform, and threads
    without one return the last. */
 static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
-    uint64_t count = vd__fft_count(w->pass), blocks = w->pass->in.block.product;
-    uint64_t tiles = (count + w->shape->side - 1) / w->shape->side;
+    uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->in.block.product;
+    uint64_t tiles = (count + w->shape->ffts_per_group - 1) / w->shape->ffts_per_group;
     uint64_t consecutive = vd__fft_groups_per_block(w, tiles);
-    vc_val group = vc_group_id(w->k, 0), chunk = vd__fft_divided(group, consecutive);
-    vc_val group_in_block = vd__fft_modulo(group, consecutive);
+    vc_val group = vc_group_id(w->k, 0), chunk = vd__fft_div_const(group, consecutive);
+    vc_val group_in_block = vd__fft_mod_const(group, consecutive);
     if (consecutive < tiles)
-        group_in_block = vc_add(group_in_block, vc_mul(vd__fft_divided(chunk, blocks), vc_u32((uint32_t)consecutive)));
-    vc_val q = vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->side));
+        group_in_block = vc_add(group_in_block,
+                                vc_mul(vd__fft_div_const(chunk, blocks), vc_u32((uint32_t)consecutive)));
+    vc_val q = vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->ffts_per_group));
     q = vc_add(q, w->side[w->columns]);
-    *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_modulo(chunk, blocks) : chunk;
-    *partly = count % w->shape->side != 0;
+    *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_mod_const(chunk, blocks) : chunk;
+    *partly = count % w->shape->ffts_per_group != 0;
     *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
     return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;
 }
 
 /* Returns the offset of the first element of transform q of a block. */
-static vc_val vd__fft_base_offset(const vd__fft_side *s, vc_val q, vc_val block) {
-    vc_val offset = vd__digits_offset(&s->each, q);
+static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block) {
+    vc_val offset = vd__digits_offset(&s->transform, q);
     return vc_add(offset, vd__digits_offset(&s->block, block));
 }
 
@@ -4049,22 +4100,22 @@ typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_COND
 
 /* Range check of element j of butterfly b against one range per axis, last axis first. VD__FFT_CONDITIONAL: sets
    *condition. */
-static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_cut *cuts, const vd__fft_phase *g,
-                                               vc_val b, uint32_t j, vc_val *condition) {
+static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_range *cuts,
+                                               const vd__fft_stage_info *g, vc_val b, uint32_t j, vc_val *condition) {
     const vd__fft_shape *s = w->shape;
     vd__fft_range_check range = VD__FFT_INSIDE;
     for (uint32_t i = 0; i < s->axes; i++) {
-        const vd__fft_cut *c = &cuts[s->axes - 1 - i];
+        const vd__fft_range *c = &cuts[s->axes - 1 - i];
         uint64_t size = i == g->axis ? s->size[i] / g->radix : s->size[i];
         uint64_t first = i == g->axis ? j * size * c->scale : 0;
         vc_val index = b;
         if (i + 1 < s->axes) {
-            index = vd__fft_modulo(b, size);
-            b = vd__fft_divided(b, size);
+            index = vd__fft_mod_const(b, size);
+            b = vd__fft_div_const(b, size);
         }
         if (!c->count || first + size * c->scale <= c->count) continue;
         if (first >= c->count) return VD__FFT_OUTSIDE;
-        if (c->scale > 1) index = vc_add(vc_mul(index, vc_u32((uint32_t)c->scale)), w->offset);
+        if (c->scale > 1) index = vc_add(vc_mul(index, vc_u32((uint32_t)c->scale)), w->range_offset);
         vc_val inside = vc_lt(index, vc_u32((uint32_t)(c->count - first)));
         *condition = range == VD__FFT_CONDITIONAL ? vc_and(*condition, inside) : inside;
         range = VD__FFT_CONDITIONAL;
@@ -4073,36 +4124,38 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
 }
 
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside the filled range are zero. */
-static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b,
+static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
-    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_apart(w, &w->pass->in, g, j) + w->part));
+    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_element_distance(w, &w->pass->in, g, j) + w->copy_offset));
     vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
-    vd__fft_range_check range = vd__fft_check_range(w, w->pass->filled, g, b, j, &inside);
+    vd__fft_range_check range = vd__fft_check_range(w, w->pass->in_range, g, b, j, &inside);
     if (range == VD__FFT_OUTSIDE) return zero;
     if (range == VD__FFT_INSIDE) v = vc_load(from, at);
     else v = vc_load_or(from, at, inside,
                         w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
-    v = vd__fft_opened(v);
-    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_of(w->real), v);
+    v = vd__fft_unpack_word(v);
+    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_type(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     /* keeps indices of the chirp table in range */
-    if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->filled[0].scale == 1)
-        b = vc_min(b, vc_u32((uint32_t)w->pass->filled[0].count - j * g->step - 1));
+    if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
+        b = vc_min(b, vc_u32((uint32_t)w->pass->in_range[0].count - j * g->read_stride - 1));
     if (w->load) {
-        x = vd__fft_hooked(w, w->load, &w->pass->in_index, g, b, j, x);
+        x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
         if (range == VD__FFT_CONDITIONAL)
             x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
-    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step)) : x;
+    return w->pass->bluestein_length
+               ? vd__fft_mul(x, vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride))
+               : x;
 }
 
 /* Sets root[i] to the twiddle factor of copy i of a row, 1 <= i < copies; that of copy 0 is 1. */
 static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
     for (uint32_t i = 1; i < copies; i++) {
-        bool tabled = vd__fft_is_tabled(w->pass);
-        root[i] = tabled ? vd__fft_entry(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i)
+        bool tabled = vd__fft_has_twiddle_table(w->pass);
+        root[i] = tabled ? vd__fft_load_root(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i)
                          : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
     }
 }
@@ -4110,105 +4163,111 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
 /* Loads the inputs of the first stage. With turn_first, an input is the sum of its copies, each multiplied by its
    twiddle factor. */
 static void vd__fft_load_all(vd__fft_writer *w) {
-    vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
-    uint32_t copies = w->pass->turn_first ? w->pass->copies : 0;
+    vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
+    uint32_t copies = w->pass->twiddle_first ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&w->pass->in, q, block);
     if (w->load) w->index = vd__fft_base_offset(&w->pass->in_index, q, block);
-    if (w->pass->filled[0].count) w->offset = vd__fft_divided(q, w->pass->filled[0].width);
-    if (w->pass->turn_first) w->row = vd__fft_row(w, q);
-    vd__fft_copy_twiddles(w, w->row, copies, root);
+    if (w->pass->in_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->in_range[0].width);
+    if (w->pass->twiddle_first) w->twiddle_row = vd__fft_twiddle_row(w, q);
+    vd__fft_copy_twiddles(w, w->twiddle_row, copies, root);
     if (w->pass->product.channels > 1) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
         if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
     }
-    for (uint32_t u = 0; u < g.each; u++) {
-        vc_val b = vd__fft_near(w, &g, u), at = vc_add(base, vd__fft_within(w, &w->pass->in, &g, b));
+    for (uint32_t u = 0; u < g.butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, &g, u),
+               at = vc_add(base, vd__fft_offset_within(w, &w->pass->in, &g, b));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             *x = vd__fft_load_element(w, &g, at, b, j);
             for (uint32_t i = 1; i < copies; i++) {
-                w->part = i * w->pass->in.stride[w->shape->axes];
+                w->copy_offset = i * w->pass->in.stride[w->shape->axes];
                 *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load_element(w, &g, at, b, j), root[i]));
             }
-            w->part = 0;
+            w->copy_offset = 0;
         }
     }
 }
 
 /* Returns the factor of a stored element from a spectrum in C order, which all images share. */
-static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_phase *g, vc_val b, uint32_t j) {
-    const vd__fft_side *s = &w->pass->out_index;
-    vc_val at = vc_add(vc_add(w->index, vd__fft_within(w, s, g, b)), vc_u32((uint32_t)vd__fft_apart(w, s, g, j)));
+static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
+    const vd__fft_addressing *s = &w->pass->out_index;
+    vc_val at = vc_add(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
+                       vc_u32((uint32_t)vd__fft_element_distance(w, s, g, j)));
     if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
-    vc_val v = vd__fft_opened(vc_load(w->spectrum, at));
+    vc_val v = vd__fft_unpack_word(vc_load(w->spectrum, at));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Stores element j of butterfly b, after the chirp, the scale, the product with a spectrum and the store hook. */
-static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, uint32_t j,
+static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
-    if (w->pass->chirp) x = vd__fft_mul(x, vd__fft_entry(w, b, w->pass->tables.chirp + j * g->step));
+    if (w->pass->bluestein_length)
+        x = vd__fft_mul(x, vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride));
     if (w->scale != 1)
-        x = vd__fft_pair(vc_mul(x.re, vd__fft_number(x.re, w->scale)), vc_mul(x.im, vd__fft_number(x.im, w->scale)));
+        x = vd__fft_pair(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
+                         vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
-    if (w->pass->product.plain) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
-    if (w->store) x = vd__fft_hooked(w, w->store, &w->pass->out_index, g, b, j, x);
+    if (w->pass->product.store_only) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
+    if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
-    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64(vd__fft_apart(w, &w->pass->out, g, j) + w->part)), at,
-             vd__fft_closed(v, w->word_out));
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_type(w->stored[1]), v);
+    vc_store(vc_offset(w->out, vc_u64(vd__fft_element_distance(w, &w->pass->out, g, j) + w->copy_offset)), at,
+             vd__fft_pack_word(v, w->word_out));
 }
 
 /* Stores the results of butterfly b that are inside the kept range. */
-static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b,
+static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                     const vd__fft_c *x) {
     for (uint32_t j = 0; j < g->radix; j++) {
         vc_val inside;
-        vd__fft_range_check range = vd__fft_check_range(w, w->pass->kept, g, b, j, &inside);
+        vd__fft_range_check range = vd__fft_check_range(w, w->pass->out_range, g, b, j, &inside);
         if (range == VD__FFT_INSIDE) vd__fft_store_element(w, g, at, b, j, x[j]);
         if (range == VD__FFT_CONDITIONAL) VC_IF(w->k, inside) { vd__fft_store_element(w, g, at, b, j, x[j]); }
     }
 }
 
 /* Stores the results of butterfly b and their copies 1 … copies - 1, each multiplied by its twiddle factor. */
-static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_phase *g, vc_val at, vc_val b, const vd__fft_c *x,
-                                 const vd__fft_c *root) {
+static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
+                                 const vd__fft_c *x, const vd__fft_c *root) {
     vd__fft_c product[VD__FFT_RADIX];
     vd__fft_store_butterfly(w, g, at, b, x);
-    for (uint32_t copy = 1; !w->pass->turn_first && copy < w->pass->copies; copy++) {
-        w->part = copy * w->pass->out.stride[w->shape->axes];
+    for (uint32_t copy = 1; !w->pass->twiddle_first && copy < w->pass->copies; copy++) {
+        w->copy_offset = copy * w->pass->out.stride[w->shape->axes];
         for (uint32_t j = 0; j < g->radix; j++) product[j] = vd__fft_mul(x[j], root[copy]);
         vd__fft_store_butterfly(w, g, at, b, product);
     }
-    w->part = 0;
+    w->copy_offset = 0;
 }
 
 /* Stores the results of the last stage, g. */
-static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t copies = w->pass->turn_first ? 0 : w->pass->copies;
+static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    uint32_t copies = w->pass->twiddle_first ? 0 : w->pass->copies;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     vc_val base = vd__fft_base_offset(&w->pass->out, q, block);
-    if (w->store || w->pass->product.plain) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
+    if (w->store || w->pass->product.store_only) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
     if (w->pass->product.kernels > 1) {
         base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
         if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
     }
-    if (w->pass->kept[0].count) w->offset = vd__fft_divided(q, w->pass->kept[0].width);
-    if (copies) vd__fft_copy_twiddles(w, vd__fft_row(w, q), copies, root);
-    for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_own(w, g, u, &partly), at = vc_add(base, vd__fft_within(w, &w->pass->out, g, b));
+    if (w->pass->out_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->out_range[0].width);
+    if (copies) vd__fft_copy_twiddles(w, vd__fft_twiddle_row(w, q), copies, root);
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index(w, g, u, &partly),
+               at = vc_add(base, vd__fft_offset_within(w, &w->pass->out, g, b));
         vc_val active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(w->shape->n / g->radix)));
-        if (w->pass->turn && !w->pass->turn_first && !copies)
-            vd__fft_turn_all(w, g, vd__fft_row(w, q), vd__fft_near(w, g, u), &w->x[u * g->radix]);
+        if (w->pass->twiddle_length && !w->pass->twiddle_first && !copies)
+            vd__fft_apply_twiddles(w, g, vd__fft_twiddle_row(w, q), vd__fft_butterfly_index_clamped(w, g, u),
+                                   &w->x[u * g->radix]);
         if (!group_partly && !partly) vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root);
         else VC_IF(w->k, active) { vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root); }
     }
@@ -4216,65 +4275,66 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
 
 /* Between the two transforms of Bluestein's algorithm: multiplies by the spectrum of the chirp and swaps real and
    imaginary parts, so that the second transform is the inverse one. */
-static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_phase *g) {
-    for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_near(w, g, u);
+static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++) {
             vd__fft_c *x = &w->x[u * g->radix + j];
-            *x = vd__fft_swap(vd__fft_mul(*x, vd__fft_entry(w, b, w->pass->tables.spectrum + j * g->step)));
+            *x = vd__fft_swap(vd__fft_mul(*x, vd__fft_load_root(w, b, w->pass->tables.spectrum + j * g->read_stride)));
         }
     }
 }
 
 /* Whether the spectrum of an image is stored in the order in which the threads hold it after the last stage: element
    j of butterfly u of thread t at index (u * radix + j) * threads + t. Only for turned shapes without idle threads. */
-static bool vd__fft_is_dealt(const vd__fft_pass *pass) {
+static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    if (!s->turned) return false;
-    vd__fft_phase g = vd__fft_phase_of(s, 0, s->stages - 1);
-    return g.each * g.radix * s->threads == s->n;
+    if (!s->last_axis_first) return false;
+    vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, s->stages - 1);
+    return g.butterflies * g.radix * s->threads == s->n;
 }
 
 /* Returns the index, in that order, of the element with index `element` in the shape. */
-static vc_val vd__fft_dealt(const vd__fft_pass *pass, vc_val element) {
-    vd__fft_phase g = vd__fft_phase_of(&pass->shape, 0, pass->shape.stages - 1);
-    vc_val step = vc_u32(g.step), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
+static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val element) {
+    vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, 0, pass->shape.stages - 1);
+    vc_val step = vc_u32(g.read_stride), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
     vc_val threads = vc_u32(pass->shape.threads);
-    vc_val b = vc_add(vc_mul(vc_div(element, vc_u32(g.step * g.radix)), step), vc_rem(element, step));
+    vc_val b = vc_add(vc_mul(vc_div(element, vc_u32(g.read_stride * g.radix)), step), vc_rem(element, step));
     return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
 }
 
 /* Sets x[i] to from[i] times the spectrum of the current channel and kernel. `from` may be w->x. */
-static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_phase *g) {
+static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_stage_info *g) {
     const vd__fft_product *p = &w->pass->product;
     vc_val block, exists;
-    bool partly, dealt = vd__fft_is_dealt(w->pass);
+    bool partly, dealt = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
     if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
-    for (uint32_t u = 0; u < g->each; u++) {
-        vc_val at = vc_add(base, dealt ? vd__fft_near(w, g, 0)
-                                       : vd__fft_within(w, &p->spectrum, g, vd__fft_near(w, g, u)));
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val at = vc_add(base,
+                           dealt ? vd__fft_butterfly_index_clamped(w, g, 0)
+                                 : vd__fft_offset_within(w, &p->spectrum, g, vd__fft_butterfly_index_clamped(w, g, u)));
         for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t step = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads
-                                  : vd__fft_apart(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_opened(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
+                                  : vd__fft_element_distance(w, &p->spectrum, g, j);
+            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j],
                                                  vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
         }
     }
 }
 
-static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_phase *g) {
-    for (uint32_t i = 0; i < g->each * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
+static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    for (uint32_t i = 0; i < g->butterflies * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
 }
 
 /* Transforms the products in x back and stores the results: a forward transform with real and imaginary parts
    swapped before and after it. */
 static void vd__fft_convolve_inverse(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase first = vd__fft_phase_of(s, 1, 0), last = vd__fft_phase_of(s, 1, s->stages - 1);
+    vd__fft_stage_info first = vd__fft_stage_info_of(s, 1, 0), last = vd__fft_stage_info_of(s, 1, s->stages - 1);
     w->columns = s->columns_in;
     vd__fft_swap_all(w, &first);
     vd__fft_stages(w, 1, s->columns_out);
@@ -4283,15 +4343,15 @@ static void vd__fft_convolve_inverse(vd__fft_writer *w) {
 }
 
 /* Transforms every channel, multiplies it by its spectrum and leaves the sum over all channels in x. */
-static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_phase *g) {
+static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_stage_info *g) {
     const vd__fft_shape *s = w->shape;
-    vc_ref sum[VD__FFT_HELD][2];
-    uint32_t held = g->each * g->radix;
+    vc_ref sum[VD__FFT_MAX_VALUES][2];
+    uint32_t held = g->butterflies * g->radix;
     for (uint32_t i = 0; i < 2 * held; i++) {
         sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
         vc_set(sum[i / 2][i % 2], vc_imm(w->real, 0));
     }
-    w->used[0] = w->used[1] = s->stages > 1;
+    w->half_in_use[0] = w->half_in_use[1] = s->stages > 1;
     VC_FOR(w->k, c, vc_u32(0), vc_u32(w->pass->product.channels)) {
         w->columns = s->columns_in;
         w->channel = c;
@@ -4313,8 +4373,8 @@ static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_phase *g)
    first stage of the inverse, so threads exchange nothing in between. */
 static void vd__fft_convolve(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase g = vd__fft_phase_of(s, 0, s->stages - 1);
-    vd__fft_c x[VD__FFT_HELD];
+    vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, s->stages - 1);
+    vd__fft_c x[VD__FFT_MAX_VALUES];
     if (w->pass->product.channels > 1) {
         vd__fft_convolve_channels(w, &g);
         vd__fft_convolve_inverse(w);
@@ -4328,7 +4388,7 @@ static void vd__fft_convolve(vd__fft_writer *w) {
         vd__fft_convolve_inverse(w);
         return;
     }
-    w->used[0] = w->used[1] = s->stages > 1;
+    w->half_in_use[0] = w->half_in_use[1] = s->stages > 1;
     VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.kernels)) {
         w->columns = s->columns_in;
         w->kernel = i;
@@ -4340,8 +4400,8 @@ static void vd__fft_convolve(vd__fft_writer *w) {
 /* Returns the index of this thread in its work-group. If stages exchange values within subgroups, the index follows
    the position in the subgroup, which the local index need not do. */
 static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
-    if (!vd__fft_passes(w->shape)) return vc_local_index(w->k);
-    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.lanes)), vc_subgroup_local_id(w->k));
+    if (!vd__fft_count_shuffles(w->shape)) return vc_local_index(w->k);
+    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.shuffle_lanes)), vc_subgroup_local_id(w->k));
 }
 
 /* Assigns threads to transforms in both orders: [0] consecutive threads share a transform, [1] consecutive threads
@@ -4349,42 +4409,44 @@ static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
 static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val thread = vd__fft_thread_index(w);
-    w->side[0] = s->side == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
-    w->thread[0] = s->side == 1 ? thread : vc_rem(thread, vc_u32(s->threads));
-    w->side[1] = s->side == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->side));
-    w->thread[1] = s->side == 1 ? thread : vc_div(thread, vc_u32(s->side));
+    w->side[0] = s->ffts_per_group == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
+    w->thread[0] = s->ffts_per_group == 1 ? thread : vc_rem(thread, vc_u32(s->threads));
+    w->side[1] = s->ffts_per_group == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->ffts_per_group));
+    w->thread[1] = s->ffts_per_group == 1 ? thread : vc_div(thread, vc_u32(s->ffts_per_group));
 }
 
-static bool vd__fft_has_spectrum(const vd__fft_pass *pass) { return pass->product.channels || pass->product.plain; }
+static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
+    return pass->product.channels || pass->product.store_only;
+}
 
 /* Returns the type of an element in memory: a real number or a complex one. */
-static vc_type vd__fft_element(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_of(part); }
+static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
 
 /* Whether an in-place kernel has one argument for its memory. It has two that alias if it loads another type than it
    stores. */
-static bool vd__fft_is_one(const vd_fft *p, const vd__fft_pass *pass) {
-    return vd__fft_element(p->stored[pass->from], pass->real.scalar_in)
-           == vd__fft_element(p->stored[pass->to], pass->real.scalar_out);
+static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
+    return vd__fft_element_type(p->stored[pass->from], pass->real.scalar_in)
+           == vd__fft_element_type(p->stored[pass->to], pass->real.scalar_out);
 }
 
-/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_opened). Values that a real
+/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_unpack_word). Values that a real
    kind's rule converts are not. one_buffer: one argument is both input and output, so both are words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     const vd__real *r = &w->pass->real;
-    bool allowed = w->plan->device.words && !r->alone;
+    bool allowed = w->plan->device.pairs_as_words && !r->fold_only;
     w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
-    w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->mirrored && w->stored[1] == VC_F32;
+    w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->real_fold && w->stored[1] == VC_F32;
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
 /* Declares the arguments and the shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one_buffer) {
     const vd__fft_shape *s = w->shape;
-    uint32_t words = vd__fft_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
-    uint32_t read = w->plan->device.words ? VC_READ | VC_ANY_TYPE : VC_READ;
-    vc_type in = vd__fft_element(w->stored[0], w->pass->real.scalar_in);
-    vc_type out = vd__fft_element(w->stored[1], w->pass->real.scalar_out);
-    vc_type pair = w->plan->device.words ? (vc_type)VC_U64 : vd__fft_pair_of(w->real);
+    uint32_t words = vd__fft_component_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
+    uint32_t read = w->plan->device.pairs_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
+    vc_type in = vd__fft_element_type(w->stored[0], w->pass->real.scalar_in);
+    vc_type out = vd__fft_element_type(w->stored[1], w->pass->real.scalar_out);
+    vc_type pair = w->plan->device.pairs_as_words ? (vc_type)VC_U64 : vd__fft_pair_type(w->real);
     one_buffer &= in_place;
     vd__fft_choose_word_access(w, one_buffer);
     if (w->word_in) in = VC_U64;
@@ -4394,22 +4456,24 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one_buffer) {
     w->table = vc_buffer(w->k, "table", pair, read);
     if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", pair, read);
     if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
-    if (s->alternating) words *= 2;
-    if (vd__fft_shared(s)) {
-        w->shared[0] = s->paired ? vc_shared(w->k, "both", pair, words) : vc_shared(w->k, "re", w->real, words);
-        w->shared[1] = s->split || s->paired ? w->shared[0] : vc_shared(w->k, "im", w->real, words);
+    if (s->double_buffered) words *= 2;
+    if (vd__fft_shared_words(s)) {
+        w->shared[0] = s->complex_elements ? vc_shared(w->k, "both", pair, words)
+                                           : vc_shared(w->k, "re", w->real, words);
+        w->shared[1] = s->split_components || s->complex_elements ? w->shared[0]
+                                                                  : vc_shared(w->k, "im", w->real, words);
     }
 }
 
 static void vd__real_load_all(vd__fft_writer *w);
-static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g);
-static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_phase *g);
+static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g);
+static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_memory(vd__fft_writer *w);
 
 /* Writes the body of a pass's kernel. */
 static void vd__fft_write_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
-    vd__fft_phase last = vd__fft_phase_of(s, 0, s->stages - 1);
+    vd__fft_stage_info last = vd__fft_stage_info_of(s, 0, s->stages - 1);
     vd__fft_assign_threads(w);
     w->columns = s->columns_in;
     if (w->pass->product.channels) {
@@ -4418,16 +4482,16 @@ static void vd__fft_write_kernel(vd__fft_writer *w) {
     }
     if (w->pass->real.load) vd__real_load_all(w);
     else vd__fft_load_all(w);
-    if (w->pass->chirp) {
+    if (w->pass->bluestein_length) {
         vd__fft_stages(w, 0, s->columns_in);
         vd__fft_multiply_by_chirp(w, &last);
         vd__fft_stages(w, 1, s->columns_out);
-        last = vd__fft_phase_of(s, 1, s->stages - 1);
-        for (uint32_t i = 0; i < last.each * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
+        last = vd__fft_stage_info_of(s, 1, s->stages - 1);
+        for (uint32_t i = 0; i < last.butterflies * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
-    if (s->mirrored) vd__real_fold_in_group(w, &last);
+    if (s->real_fold) vd__real_fold_in_group(w, &last);
     else if (w->pass->real.store) vd__real_store_all(w, &last);
     else vd__fft_store_all(w, &last);
 }
@@ -4438,27 +4502,27 @@ static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
 }
 
 /* Builds the kernel of pass `number` of a direction, in place or not. */
-static vd_result vd__fft_build(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
+static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
     char name[96];
     snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
     if (!w) return vd__fft_no_memory();
-    w->k = vd__plan_begin(p->ctx, name, pass->shape.threads * pass->shape.side);
+    w->k = vd__plan_begin(p->ctx, name, pass->shape.threads * pass->shape.ffts_per_group);
     w->plan = p;
     w->pass = pass;
     w->load = number ? NULL : p->hooks.load;
     w->store = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
-    w->inverse = pass->real.kind ? pass->real.back : pass->inverse != (direction == VD_FFT_INVERSE);
+    w->inverse = pass->real.kind ? pass->real.inverse : pass->inverse != (direction == VD_FFT_INVERSE);
     w->real = p->real;
     w->stored[0] = p->stored[pass->from];
     w->stored[1] = p->stored[pass->to];
     w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
-    vd__fft_declare(w, in_place, vd__fft_is_one(p, pass));
-    if (pass->real.alone) vd__real_fold_in_memory(w);
+    vd__fft_declare(w, in_place, vd__fft_has_one_buffer(p, pass));
+    if (pass->real.fold_only) vd__real_fold_in_memory(w);
     else vd__fft_write_kernel(w);
     vd_result result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
     vd__fft_free(&p->allocator, w);
@@ -4516,12 +4580,13 @@ static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint
 /* Returns the C-order layout of the array that a hook of a pass sees: the reals on that side of VD_FFT_REAL, else
    the plan's shape. */
 static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
-    return r->kind == VD_FFT_REAL && r->back == out ? vd__real_dense_layout(p, p->real_axis, p->real_length) : p->dense;
+    return r->kind == VD_FFT_REAL && r->inverse == out ? vd__real_dense_layout(p, p->real_axis, p->real_length)
+                                                       : p->dense;
 }
 
 /* Data for planning the transform of one axis. */
 typedef struct vd__real_transform {
-    vd__fft_leg base;
+    vd__fft_problem base;
     vd__real rule;
     vd__fft_layout in, out;  /* in pairs of reals if paired_in, paired_out */
     bool paired_in, paired_out;
@@ -4529,46 +4594,46 @@ typedef struct vd__real_transform {
 } vd__real_transform;
 
 /* Returns the layout of an array; `paired`: with strides in pairs of reals, except along the axis. */
-static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_place place, uint32_t axis, bool paired) {
+static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role place, uint32_t axis, bool paired) {
     vd__fft_layout l = p->layout[place];
     for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
     return l;
 }
 
 /* Initialises *out for a transform of this kind; `back`: the inverse, from bins to reals. */
-static void vd__real_transform_init(const vd_fft *p, const vd__fft_leg *leg, vd_fft_kind kind, bool back,
+static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *leg, vd_fft_kind kind, bool back,
                                     vd__real_transform *out) {
     uint32_t family = vd__real_family(kind);
     memset(out, 0, sizeof *out);
     out->base = *leg;
     out->rule.kind = kind;
-    out->rule.back = family == 0 ? back : family == 3;
+    out->rule.inverse = family == 0 ? back : family == 3;
     out->rule.n = leg->n;
-    out->rule.half = family == 1 || leg->n % 2 == 0;
+    out->rule.half_length = family == 1 || leg->n % 2 == 0;
     out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1)
-                              : (out->rule.half ? leg->n / 2 : leg->n);
-    out->rule.filled = leg->filled < (family == 0 && back ? leg->n / 2 + 1 : leg->n) ? leg->filled : 0;
-    out->rule.kept = leg->kept < (family == 0 && !back ? leg->n / 2 + 1 : leg->n) ? leg->kept : 0;
-    out->paired_in = family == 0 && !back && out->rule.half && out->rule.filled % 2 == 0
+                              : (out->rule.half_length ? leg->n / 2 : leg->n);
+    out->rule.in_count = leg->in_count < (family == 0 && back ? leg->n / 2 + 1 : leg->n) ? leg->in_count : 0;
+    out->rule.out_count = leg->out_count < (family == 0 && !back ? leg->n / 2 + 1 : leg->n) ? leg->out_count : 0;
+    out->paired_in = family == 0 && !back && out->rule.half_length && out->rule.in_count % 2 == 0
                      && vd__real_can_pair(p, &p->layout[leg->from], leg->axis);
-    out->paired_out = family == 0 && back && out->rule.half && out->rule.kept % 2 == 0
+    out->paired_out = family == 0 && back && out->rule.half_length && out->rule.out_count % 2 == 0
                       && vd__real_can_pair(p, &p->layout[leg->to], leg->axis);
     out->in = vd__real_layout_of(p, leg->from, leg->axis, out->paired_in);
     out->out = vd__real_layout_of(p, leg->to, leg->axis, out->paired_out);
-    vd__fft_order(p, &out->in, out->order);
+    vd__fft_sort_dimensions(p, &out->in, out->order);
 }
 
 /* Returns a side of a pass in the array that its hooks see; `each`: as for the side in memory. */
-static vd__fft_side vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out, vd__digit each) {
+static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out, vd__digit each) {
     vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
-    return vd__fft_side_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, each, none);
+    return vd__fft_addressing_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, each, none);
 }
 
 /* Whether results are combined with their mirror images before they are stored (a fold). A single row of odd length
    is stored without. */
 static bool vd__real_needs_fold(const vd__real *r) {
-    return !r->back && (r->half ? vd__real_family(r->kind) != 4 : r->two);
+    return !r->inverse && (r->half_length ? vd__real_family(r->kind) != 4 : r->two_rows);
 }
 
 /* Sets the input of the pass that begins an axis. */
@@ -4587,9 +4652,9 @@ static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__r
 
 /* Returns the range of complex numbers that a pass accesses on a side with paired reals; count 0: all. On other
    sides the kind's rule applies the range. */
-static vd__fft_cut vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
+static vd__fft_range vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
                                          uint64_t width) {
-    return vd__fft_cut_of(count ? count / 2 : t->rule.h, all, scale, width);
+    return vd__fft_range_of(count ? count / 2 : t->rule.h, all, scale, width);
 }
 
 /* Plans the axis as one kernel with a transform of `length`, by Bluestein's algorithm for `chirp` elements if that
@@ -4602,19 +4667,19 @@ static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__
     if (!pass) return false;
     vd__real_set_input(p, pass, t);
     vd__real_set_output(p, pass, t, true);
-    pass->real.two = !t->rule.half && p->pack_rows;
+    pass->real.two_rows = !t->rule.half_length && p->pack_rows;
     pass->real.fold = vd__real_needs_fold(&pass->real);
-    pass->in = vd__fft_side_of(p, t->order, &t->base, 0, &t->in, t->in.stride[axis], none, none, none);
-    pass->out = vd__fft_side_of(p, t->order, &t->base, 0, &t->out, t->out.stride[axis], none, none, none);
+    pass->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, t->in.stride[axis], none, none, none);
+    pass->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->out, t->out.stride[axis], none, none, none);
     pass->in_index = vd__real_hook_side(p, t, false, none);
     pass->out_index = vd__real_hook_side(p, t, true, none);
-    vd__fft_join_blocks(&pass->in);
-    vd__fft_join_blocks(&pass->out);
-    vd__fft_join_blocks(&pass->in_index);
-    vd__fft_join_blocks(&pass->out_index);
-    pass->chirp = chirp;
-    pass->filled[0] = vd__real_paired_range(t, pass->real.load ? 0 : t->rule.filled, length, 1, 1);
-    pass->kept[0] = vd__real_paired_range(t, pass->real.store ? 0 : t->rule.kept, length, 1, 1);
+    vd__fft_merge_blocks(&pass->in);
+    vd__fft_merge_blocks(&pass->out);
+    vd__fft_merge_blocks(&pass->in_index);
+    vd__fft_merge_blocks(&pass->out_index);
+    pass->bluestein_length = chirp;
+    pass->in_range[0] = vd__real_paired_range(t, pass->real.load ? 0 : t->rule.in_count, length, 1, 1);
+    pass->out_range[0] = vd__real_paired_range(t, pass->real.store ? 0 : t->rule.out_count, length, 1, 1);
     if (vd__fft_plan_shape(p, pass, t->order, &t->base, 0, length, least)) return true;
     r->count--;
     return false;
@@ -4629,24 +4694,24 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     uint32_t axis = t->base.axis;
     if (!pass) return false;
     vd__real_set_output(p, pass, t, false);
-    pass->real.alone = true;
+    pass->real.fold_only = true;
     pass->shape.axes = 1;
     pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
     pass->shape.threads = 64;
-    pass->shape.stages = pass->shape.radix[0] = pass->shape.side = pass->shape.slices = 1;
-    pass->in.block.product = pass->in.each.product = pass->out.block.product = pass->out.each.product = 1;
-    pass->out_index.block.product = pass->out_index.each.product = 1;
+    pass->shape.stages = pass->shape.radix[0] = pass->shape.ffts_per_group = pass->shape.slices = 1;
+    pass->in.block.product = pass->in.transform.product = pass->out.block.product = pass->out.transform.product = 1;
+    pass->out_index.block.product = pass->out_index.transform.product = 1;
     pass->dimension[0] = axis;
     pass->in.stride[0] = fold->stride[axis];
     pass->out.stride[0] = t->out.stride[axis];
     for (uint32_t i = 0; i < p->dimensions; i++) {
         uint32_t d = t->order[i];
         if (d == axis) continue;
-        vd__digits_add(&pass->in.each, vd__fft_extent(p, axis, d), fold->stride[d]);
-        vd__digits_add(&pass->out.each, vd__fft_extent(p, axis, d), t->out.stride[d]);
-        vd__digits_add(&pass->out_index.each, vd__fft_extent(p, axis, d), array.stride[d]);
+        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold->stride[d]);
+        vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
+        vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
     }
-    return pass->in.each.product <= UINT32_MAX / (t->rule.h / 2 + 1);
+    return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
 /* Plans the axis as two kernels with h = first * second, and as a third one if results need a fold. Returns false if
@@ -4664,23 +4729,26 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
     uint64_t step = temp.stride[axis];
     vd__real_set_input(p, a, t);
     a->real.part_in = (uint32_t)second;
-    a->in = vd__fft_side_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
+    a->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
                             vd__digit_of(second, a->real.load ? 0 : 1), none);
     a->in_index = vd__real_hook_side(p, t, false, vd__digit_of(second, 0));
-    a->out = vd__fft_side_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step), none);
-    a->turn = t->rule.h;
-    a->turn_rows = second;
-    a->turn_width = a->in.each.product / second;
-    a->filled[0] = vd__real_paired_range(t, a->real.load ? 0 : t->rule.filled, t->rule.h, second, a->turn_width);
+    a->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step),
+                                   none);
+    a->twiddle_length = t->rule.h;
+    a->twiddle_rows = second;
+    a->twiddle_width = a->in.transform.product / second;
+    a->in_range[0] = vd__real_paired_range(t, a->real.load ? 0 : t->rule.in_count, t->rule.h, second, a->twiddle_width);
     if (fold) b->real = t->rule;
     else vd__real_set_output(p, b, t, false);
     b->real.part_out = first;
-    b->in = vd__fft_side_of(p, t->order, &t->base, 0, &temp, step, none, vd__digit_of(first, second * step), none);
+    b->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, step, none, vd__digit_of(first, second * step),
+                                  none);
     step = out.stride[axis];
-    b->out = vd__fft_side_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
+    b->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
     b->out_index = vd__real_hook_side(p, t, true, vd__digit_of(first, 0));
-    b->kept[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.kept, t->rule.h, first, a->turn_width);
+    b->out_range[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.out_count, t->rule.h, first,
+                                            a->twiddle_width);
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
     if (vd__fft_plan_shape(p, a, t->order, &t->base, 0, first, least)
@@ -4717,20 +4785,20 @@ static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_tra
 }
 
 /* Plans the last axis of a convolution; `back`: the inverse transform. */
-static bool vd__real_plan_way(vd_fft *p, vd__fft_route *r, const vd__fft_leg *leg, bool back) {
+static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *leg, bool back) {
     vd__real_transform real;
     vd__real_transform_init(p, leg, VD_FFT_REAL, back, &real);
     return vd__real_plan_passes(p, r, &real);
 }
 
 /* Plans one axis of a direction, from one array to another. Sets the error if no plan fits the device. */
-static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_place from,
-                                    vd__fft_place to) {
+static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
+                                    vd__fft_role to) {
     vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
     bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
     vd__fft_route *r = &p->route[direction];
     vd__real_transform real;
-    vd__fft_leg leg;
+    vd__fft_problem leg;
     memset(&leg, 0, sizeof leg);
     leg.axis = axis;
     leg.n = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
@@ -4739,10 +4807,10 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
     leg.in_stride = p->layout[from].stride[axis];
     leg.out_stride = p->layout[to].stride[axis];
     leg.outer = 1;
-    leg.filled = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
-    leg.kept = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
+    leg.in_count = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
+    leg.out_count = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
     if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
-        if (vd__fft_plan_leg(p, r, &leg)) return VD_OK;
+        if (vd__fft_plan_problem(p, r, &leg)) return VD_OK;
     } else {
         vd__real_transform_init(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
         p->paired |= real.paired_in || real.paired_out;
@@ -4760,11 +4828,11 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
    sine transform does. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     bool real = p->kind == VD_FFT_REAL, back = real && direction == VD_FFT_INVERSE;
-    vd__fft_place intermediate = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_is_whole(p)
-                                         && !vd__fft_is_mute(p)
+    vd__fft_role intermediate = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p)
+                                         && !vd__fft_stores_nothing(p)
                                      ? VD__FFT_OUT
                                      : VD__FFT_MIDDLE;
-    vd__fft_place from = back ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_role from = back ? VD__FFT_OUT : VD__FFT_IN;
     uint32_t axes[4], count = 0, remaining = 0, planned, i;
     vd_result result = VD_OK;
     for (i = p->dimensions; i-- > 0;) /* the real axis comes first */
@@ -4830,7 +4898,7 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     for (uint32_t i = 0; i < p->dimensions; i++)
         if (i != p->real_axis && p->shape[i] > 1 && in->stride[i] != 2 * out->stride[i]) return false;
-    return !p->overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1)
+    return !p->in_overlaps && (in->stride[p->real_axis] == 1 || p->real_length == 1)
            && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
@@ -4853,8 +4921,8 @@ static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64
                                 uint32_t *offset) {
     uint64_t what[5] = { 'r', count, step, first, of };
     double *at;
-    if (!vd__fft_table_of(p, count, what, offset, &at)) return false;
-    for (uint64_t k = 0; at && k < count; k++, at += 2) vd__fft_put_root(at, k * step + first, of);
+    if (!vd__fft_find_table(p, count, what, offset, &at)) return false;
+    for (uint64_t k = 0; at && k < count; k++, at += 2) vd__fft_write_root(at, k * step + first, of);
     return true;
 }
 
@@ -4865,9 +4933,9 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     uint32_t family = vd__real_family(r->kind);
     bool ok = true;
     if (!r->load && !r->store) return true;
-    if (r->half && family != 4) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split);
-    if (ok && (family == 2 || family == 3)) ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase);
-    if (ok && family == 4 && r->half) ok = vd__real_root_table(p, r->h, 8, 1, 16 * r->n, &r->phase);
+    if (r->half_length && family != 4) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split_table);
+    if (ok && (family == 2 || family == 3)) ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase_table);
+    if (ok && family == 4 && r->half_length) ok = vd__real_root_table(p, r->h, 8, 1, 16 * r->n, &r->phase_table);
     return ok;
 }
 
@@ -4885,7 +4953,8 @@ typedef struct vd__real_row { vc_val base, index; } vd__real_row;
    row exists; always if the number of rows is even. part: index of the thread's part of an axis in two kernels. */
 typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
 
-static vd__real_row vd__real_row_of(const vd__fft_side *side, const vd__fft_side *index, vc_val q, vc_val block) {
+static vd__real_row vd__real_row_of(const vd__fft_addressing *side, const vd__fft_addressing *index, vc_val q,
+                                    vc_val block) {
     vd__real_row row;
     row.base = vd__fft_base_offset(side, q, block);
     row.index = index ? vd__fft_base_offset(index, q, block) : vc_u32(0);
@@ -4894,14 +4963,14 @@ static vd__real_row vd__real_row_of(const vd__fft_side *side, const vd__fft_side
 
 /* Returns the rows of transform q of a block; index: the side that hooks see, NULL without a hook; part: indices of
    a split axis that count as transforms, 0 if the axis is not split. */
-static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_side *side, const vd__fft_side *index,
-                                      vc_val q, vc_val block, uint32_t part) {
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *side,
+                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
-    uint64_t count = side->each.product;
-    rows.count = w->pass->real.two ? 2 : 1;
+    uint64_t count = side->transform.product;
+    rows.count = w->pass->real.two_rows ? 2 : 1;
     rows.second = vc_bool(true);
     rows.even = count % 2 == 0;
-    rows.part = part ? vd__fft_divided(q, count / part) : vc_u32(0);
+    rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
     if (rows.count == 1) {
         rows.row[0] = rows.row[1] = vd__real_row_of(side, index, q, block);
         return rows;
@@ -4928,8 +4997,8 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     for (uint32_t i = 0; i < 4; i++) {
         vc_val c = i == axis ? at : zero;
         if (i < p->dimensions && i != axis && p->shape[i] > 1) {
-            c = vc_add(zero, vd__fft_divided(row.index, array.stride[i]));
-            if (array.stride[i] * p->shape[i] < array.span) c = vd__fft_modulo(c, p->shape[i]);
+            c = vc_add(zero, vd__fft_div_const(row.index, array.stride[i]));
+            if (array.stride[i] * p->shape[i] < array.span) c = vd__fft_mod_const(c, p->shape[i]);
         }
         point.coordinate[i] = c;
     }
@@ -4951,10 +5020,11 @@ static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i, uint32
 
 static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_pair(a.re, vc_neg(a.im)); }
 static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
-    return s == 1 ? a : vd__fft_pair(vc_mul(a.re, vd__fft_number(a.re, s)), vc_mul(a.im, vd__fft_number(a.im, s)));
+    return s == 1 ? a
+                  : vd__fft_pair(vc_mul(a.re, vd__fft_immediate(a.re, s)), vc_mul(a.im, vd__fft_immediate(a.im, s)));
 }
 static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
-static vc_val vd__real_negated(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
+static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
 
 /* Kind IV of odd length: with a = n + 4 m in place of 2 j + 1 and c = n + 4 l in place of 2 k + 1, cos(pi a c / (4
    n)) = cos(4 pi m l / n + pi n / 4 + pi (m + l)): a cosine of a transform of length n, except for a constant angle
@@ -4980,13 +5050,13 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     } else {
         v = vc_load(w->in, at);
     }
-    return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_of(w->real) : w->real, v);
+    return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_type(w->real) : w->real, v);
 }
 
 /* Returns v, or zero if `index` is outside the filled range: a load hook may set any value there. */
 static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
-    uint64_t filled = w->pass->real.filled;
-    return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_number(v, 0))) : v;
+    uint64_t filled = w->pass->real.in_count;
+    return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
 }
 
 /* Returns the real element v after the load hook. */
@@ -4996,12 +5066,12 @@ static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row
 
 /* Loads real element `index` of a row. */
 static vc_val vd__real_load_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
-    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.filled, false));
+    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.in_count, false));
 }
 
 /* Loads reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
 static vd__fft_c vd__real_load_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
-    vc_val v = vd__real_load_element(w, row, i, w->pass->real.filled / 2, true), even = vc_mul(i, vc_u32(2));
+    vc_val v = vd__real_load_element(w, row, i, w->pass->real.in_count / 2, true), even = vc_mul(i, vc_u32(2));
     vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
     vc_val im = vd__real_apply_load_hook(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
     return vd__fft_pair(re, im);
@@ -5020,24 +5090,24 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
         if (!sine) return vd__real_load_number(w, row, index);
         is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
         v = vd__real_load_number(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
-        return vc_select(is_zero, vc_const(w->k, vd__fft_number(v, 0)),
-                         vd__real_negated(vc_lt(vc_u32((uint32_t)r->h), t), v));
+        return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
+                         vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
     case 2: /* even elements in ascending order, then odd ones in descending order */
         index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
         v = vd__real_load_number(w, row, index);
-        return sine ? vd__real_negated(vd__real_is_odd(index), v) : v;
+        return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
     default: /* kind IV of odd length: t = 2 m mod n */
         index = vd__real_index_kind4(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)),
                                      &negative);
         v = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
-        return vd__real_negated(negative, v);
+        return vd__real_negate_if(negative, v);
     }
 }
 
 /* Loads bin k of the half spectrum, 0 <= k <= n / 2. */
 static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
-    vc_val v = vd__real_load_element(w, row, k, r->filled, true);
+    vc_val v = vd__real_load_element(w, row, k, r->in_count, true);
     vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
         x = vd__real_apply_hook(w, false, row, k, x);
@@ -5046,8 +5116,8 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     vc_val im = x.im;
     if (may_be_zero) { /* imaginary parts of bins that are real are ignored */
         vc_val inner = vc_ne(k, vc_u32(0));
-        if (r->half) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
-        im = vc_select(inner, im, vc_const(w->k, vd__fft_number(im, 0)));
+        if (r->half_length) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
+        im = vc_select(inner, im, vc_const(w->k, vd__fft_immediate(im, 0)));
     }
     return vd__fft_pair(x.re, im);
 }
@@ -5060,8 +5130,8 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     vc_val far = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
     vc_val re = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
     vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
-    if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_number(im, 0)), im);
-    return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_entry(w, k, r->phase)));
+    if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_immediate(im, 0)), im);
+    return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
 
 static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
@@ -5075,7 +5145,7 @@ static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row
     vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
     if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
     vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, far), may_be_zero);
-    return vd__fft_pair(bin.re, vd__real_negated(vc_lt(far, k), bin.im));
+    return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(far, k), bin.im));
 }
 
 /* Loads input i of a transform of odd length. The imaginary part of a single row is an immediate zero, so that
@@ -5083,9 +5153,9 @@ static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row
 static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
                                          bool may_be_zero) {
     vd__fft_c a;
-    if (!w->pass->real.back) {
+    if (!w->pass->real.inverse) {
         a.re = vd__real_load_sequence(w, rows->row[0], i);
-        a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_number(a.re, 0);
+        a.im = rows->count == 2 ? vd__real_load_sequence(w, rows->row[1], i) : vd__fft_immediate(a.re, 0);
         return a;
     }
     a = vd__real_load_bin_odd(w, rows->row[0], i, may_be_zero);
@@ -5099,15 +5169,15 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
     vc_val even = vc_mul(i, vc_u32(2)), re, im;
-    if (!r->half) return vd__real_load_input_odd(w, rows, i, may_be_zero);
+    if (!r->half_length) return vd__real_load_input_odd(w, rows, i, may_be_zero);
     if (vd__real_family(r->kind) == 4) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
         re = vd__real_load_number(w, row, sine ? other : even);
         im = vd__real_load_number(w, row, sine ? even : other);
-        return vd__fft_mul(vd__fft_pair(re, im), vd__fft_entry(w, i, r->phase));
+        return vd__fft_mul(vd__fft_pair(re, im), vd__fft_load_root(w, i, r->phase_table));
     }
-    if (!r->back) {
+    if (!r->inverse) {
         if (!r->scalar_in) return vd__real_load_number_pair(w, row, i);
         re = vd__real_load_sequence(w, row, even);
         im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
@@ -5117,18 +5187,18 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     vd__fft_c far = vd__real_conj(
         vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && !vd__real_family(r->kind)));
     vd__fft_c sum = vd__fft_add(near, far);
-    vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_entry(w, i, r->split)));
+    vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
     return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
 /* Multiplies by the chirp in Bluestein's algorithm. */
 static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_val i) {
-    return w->pass->chirp ? vd__fft_mul(x, vd__fft_entry(w, i, w->pass->tables.chirp)) : x;
+    return w->pass->bluestein_length ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
 /* Whether element j of some butterfly lies in the zero padding of Bluestein's longer transform. */
-static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
-    return w->pass->chirp && (j + 1) * g->step > w->pass->chirp;
+static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
+    return w->pass->bluestein_length && (j + 1) * g->read_stride > w->pass->bluestein_length;
 }
 
 /* Returns the lowest index along the axis from which inputs first … last of the complex transform are made, or 0 if
@@ -5137,41 +5207,42 @@ static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
     if (family == 4 || (family == 3 && vd__real_is_sine(r->kind))) return 0;
-    if (r->back) low = first, high = r->h - last; /* the bin and its mirror image */
-    else if (family == 0) low = high = r->half ? 2 * first : first;
+    if (r->inverse) low = first, high = r->h - last; /* the bin and its mirror image */
+    else if (family == 0) low = high = r->half_length ? 2 * first : first;
     else if (family == 1) low = 2 * first, high = 2 * r->h - (2 * last + 1);
-    else if (r->half) low = 4 * first, high = 2 * r->n - 1 - 2 * (2 * last + 1);
+    else if (r->half_length) low = 4 * first, high = 2 * r->n - 1 - 2 * (2 * last + 1);
     else low = 2 * first, high = 2 * r->n - 1 - 2 * last;
     low = low < high ? low : high;
     return family == 1 && vd__real_is_sine(r->kind) && low ? low - 1 : low;
 }
 
 /* Whether element j of every butterfly is made of unfilled elements only, so that it is zero. */
-static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_phase *g, uint32_t j) {
+static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     const vd__real *r = &w->pass->real;
-    uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->step * parts, last = (j + 1) * g->step * parts - 1;
-    return r->filled && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->filled;
+    uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->read_stride * parts,
+             last = (j + 1) * g->read_stride * parts - 1;
+    return r->in_count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->in_count;
 }
 
 /* Loads the inputs of the first stage, as the kind defines them. */
 static void vd__real_load_all(vd__fft_writer *w) {
-    vd__fft_phase g = vd__fft_phase_of(w->shape, 0, 0);
-    uint32_t chirp = w->pass->chirp;
+    vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
+    uint32_t chirp = w->pass->bluestein_length;
     vc_val block, exists;
     vd__real_rows rows;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in);
-    for (uint32_t u = 0; u < g.each; u++) {
-        vc_val b = vd__fft_near(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
+    for (uint32_t u = 0; u < g.butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             bool padding = vd__real_is_padding(w, &g, j);
-            vc_val index = vc_add(b, vc_u32(j * g.step));
+            vc_val index = vc_add(b, vc_u32(j * g.read_stride));
             vc_val i = vd__real_index_of_part(&rows, padding ? vc_min(index, vc_u32(chirp - 1)) : index,
                                               w->pass->real.part_in);
             *x = vd__fft_pair(zero, zero);
-            if (chirp && j * g.step >= chirp) continue;
+            if (chirp && j * g.read_stride >= chirp) continue;
             if (vd__real_is_unfilled(w, &g, j)) {
                 *x = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
@@ -5192,17 +5263,17 @@ static void vd__real_load_all(vd__fft_writer *w) {
 static void vd__real_put_stored(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
-    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_of(w->stored[1]), v);
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_type(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
 
 static vc_val vd__real_is_kept(const vd__fft_writer *w, vc_val index) {
-    return w->pass->real.kept ? vc_lt(index, vc_u32((uint32_t)w->pass->real.kept)) : vc_bool(true);
+    return w->pass->real.out_count ? vc_lt(index, vc_u32((uint32_t)w->pass->real.out_count)) : vc_bool(true);
 }
 
 /* Stores complex element k of a row, after the factor, the scale and the store hook. */
 static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
-    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
         if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
         vd__real_put_stored(w, row, k, y);
@@ -5212,13 +5283,13 @@ static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val 
 /* Returns real element k after the factor, the scale and the store hook. */
 static vc_val vd__real_output_of(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
-    if (factor != 1) x = vc_mul(x, vd__fft_number(x, factor));
+    if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
     return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
 /* Stores real element k of a row, after the factor, the scale and the store hook. */
 static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
-    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, k)) {
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, k)) {
         vc_val y = vd__real_output_of(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
         /* without `of`, the store hook stores nothing */
@@ -5229,7 +5300,7 @@ static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc
 /* Stores reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
 static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
-    VD__REAL_IF(w, w->pass->real.kept, vd__real_is_kept(w, even)) {
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, even)) {
         vc_val re = vd__real_output_of(w, row, even, x.re, 1);
         vd__real_put_stored(w, row, i, vd__fft_pair(re, vd__real_output_of(w, row, vc_add(even, vc_u32(1)), x.im, 1)));
     }
@@ -5243,9 +5314,9 @@ static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val
     double c, s;
     vc_val negative, at = vd__real_index_kind4(r, l, &negative);
     vd__fft_root(r->n % 8, 8, &c, &s);
-    vc_val v = vc_fma(x.im, vd__fft_number(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_number(x.re, c)));
+    vc_val v = vc_fma(x.im, vd__fft_immediate(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_immediate(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
-    vd__real_put(w, row, at, vd__real_negated(negative, v), factor);
+    vd__real_put(w, row, at, vd__real_negate_if(negative, v), factor);
 }
 
 /* Stores the two elements determined by result i of a half-length transform: an inverse, or kind IV. */
@@ -5255,7 +5326,7 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
     bool sine = vd__real_is_sine(r->kind);
     if (family == 4) {
-        x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
+        x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
         vd__real_put(w, row, even, x.re, 2);
         vd__real_put(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
         return;
@@ -5266,8 +5337,8 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     }
     at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
     at[1] = family ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
-    vd__real_put(w, row, at[0], sine ? vd__real_negated(vd__real_is_odd(at[0]), x.re) : x.re, 1);
-    vd__real_put(w, row, at[1], sine ? vd__real_negated(vd__real_is_odd(at[1]), x.im) : x.im, 1);
+    vd__real_put(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
+    vd__real_put(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
 /* Stores result i of an inverse of odd length: one real element per row. */
@@ -5276,10 +5347,10 @@ static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_r
     bool permuted = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
     vc_val doubled = vc_mul(i, vc_u32(2));
     vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
-    vd__real_put(w, rows->row[0], at, sine ? vd__real_negated(vd__real_is_odd(at), x.re) : x.re, 1);
+    vd__real_put(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
     VD__REAL_IF(w, !rows->even, rows->second) {
-        vd__real_put(w, rows->row[1], at, sine ? vd__real_negated(vd__real_is_odd(at), x.im) : x.im, 1);
+        vd__real_put(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
     }
 }
 
@@ -5290,7 +5361,7 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
     switch (vd__real_family(r->kind)) {
     case 0: vd__real_put_pair(w, row, i, x, 1); break;
     case 2:
-        x = vd__fft_mul(x, vd__fft_entry(w, i, r->phase));
+        x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
         vd__real_put(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
     default: vd__real_put_kind4(w, row, i, x, false, 2);
@@ -5302,24 +5373,24 @@ static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *
     const vd__real *r = &w->pass->real;
     x = vd__real_times_chirp(w, x, i);
     if (w->inverse) x = vd__fft_swap(x);
-    if (r->half) vd__real_store_half_length(w, rows->row[0], i, x);
-    else if (r->back) vd__real_store_inverse_odd(w, rows, i, x);
+    if (r->half_length) vd__real_store_half_length(w, rows->row[0], i, x);
+    else if (r->inverse) vd__real_store_inverse_odd(w, rows, i, x);
     else vd__real_store_bin_odd(w, rows->row[0], i, x);
 }
 
 /* Returns how many results of the complex transform are stored. Of a row of odd length only the lower bins are,
    since the others mirror them. Bluestein's longer transform has results beyond h, which are unused. */
 static uint64_t vd__real_result_count(const vd__real *r) {
-    return r->kind == VD_FFT_REAL && !r->half && !r->back ? r->n / 2 + 1 : r->h;
+    return r->kind == VD_FFT_REAL && !r->half_length && !r->inverse ? r->n / 2 + 1 : r->h;
 }
 
 /* Stores the results of butterfly b. */
-static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_phase *g, const vd__real_rows *rows,
+static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__real_rows *rows,
                                      vc_val b, const vd__fft_c *x) {
     const vd__real *r = &w->pass->real;
-    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->step * (r->part_out ? r->part_out : 1);
+    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * (r->part_out ? r->part_out : 1);
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->step)), r->part_out);
+        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out);
         VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
             vd__real_store_result(w, rows, i, x[j]);
         }
@@ -5327,15 +5398,15 @@ static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_phas
 }
 
 /* Stores the results of the last stage, g, as the kind defines them. */
-static void vd__real_store_all(vd__fft_writer *w, const vd__fft_phase *g) {
+static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val block, exists;
     vd__real_rows rows;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, w->pass->real.part_out);
-    for (uint32_t u = 0; u < g->each; u++) {
-        vc_val b = vd__fft_own(w, g, u, &partly), active = exists;
-        if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->step)));
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
+        if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->read_stride)));
         VD__REAL_IF(w, group_partly || partly, active) {
             vd__real_store_butterfly(w, g, &rows, b, &w->x[u * g->radix]);
         }
@@ -5358,7 +5429,7 @@ static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k
         else VD__REAL_IF(w, may_be_zero, inner) { vd__real_put(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
     case 2:
-        x = vd__fft_mul(x, vd__fft_entry(w, k, r->phase));
+        x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
         vd__real_put(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
         VD__REAL_IF(w, may_be_zero, inner) {
             vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
@@ -5378,11 +5449,11 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im));
     vd__fft_c odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
     vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
-    if (r->half) {
-        odd = vd__fft_mul(odd, vd__fft_entry(w, p, r->split));
+    if (r->half_length) {
+        odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* all mirror images are outside the kept range */
-        if (!vd__real_family(r->kind) && r->kept && r->kept <= r->h - r->h / 2) return;
+        if (!vd__real_family(r->kind) && r->out_count && r->out_count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, far)) {
             vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
@@ -5393,14 +5464,14 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
 }
 
 /* Writes one component of the last stage's results to shared memory. */
-static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_phase *g, uint32_t component) {
+static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
     uint32_t constant;
-    for (uint32_t u = 0; u < g->each; u++) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
         bool partly;
-        vc_val b = vd__fft_own(w, g, u, &partly), active = vc_lt(b, vc_u32(g->step));
+        vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = vc_lt(b, vc_u32(g->read_stride));
         VD__REAL_IF(w, partly, active) {
             for (uint32_t j = 0; j < g->radix; j++) {
-                vc_val slot = vd__fft_spot(w, b, j, g->step, g->radix, &constant);
+                vc_val slot = vd__fft_shared_address(w, b, j, g->read_stride, g->radix, &constant);
                 vc_store(vc_offset(w->shared[component], vc_u32(constant)), slot,
                          component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
             }
@@ -5409,7 +5480,7 @@ static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_phase *g, uin
 }
 
 /* The two results of each pair that a thread folds. */
-typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_HELD], far[VD__FFT_HELD]; } vd__real_pairs;
+typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_MAX_VALUES], far[VD__FFT_MAX_VALUES]; } vd__real_pairs;
 
 /* Returns the index of pair u of this thread. */
 static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
@@ -5424,8 +5495,8 @@ static void vd__real_read_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
         if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
         vc_val far = vc_sub(vc_u32(h), p);
         if (u == 0) far = vc_select(vc_eq(p, vc_u32(0)), p, far);
-        vc_val x = vc_load(w->shared[component], vd__fft_spot(w, p, 0, 0, 1, &constant));
-        vc_val y = vc_load(w->shared[component], vd__fft_spot(w, far, 0, 0, 1, &constant));
+        vc_val x = vc_load(w->shared[component], vd__fft_shared_address(w, p, 0, 0, 1, &constant));
+        vc_val y = vc_load(w->shared[component], vd__fft_shared_address(w, far, 0, 0, 1, &constant));
         if (component) { to->near[u].im = x; to->far[u].im = y; } else { to->near[u].re = x; to->far[u].re = y; }
     }
 }
@@ -5442,8 +5513,8 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
-        if (!vd__real_family(w->pass->real.kind) && w->pass->real.kept && u * threads >= w->pass->real.kept
-            && w->pass->real.kept <= h - h / 2)
+        if (!vd__real_family(w->pass->real.kind) && w->pass->real.out_count && u * threads >= w->pass->real.out_count
+            && w->pass->real.out_count <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
             vd__real_fold_pair(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, may_be_middle);
@@ -5452,25 +5523,25 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
 }
 
 /* Folds the results of the last stage, g, through shared memory and stores them. */
-static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_phase *g) {
-    uint32_t parts = w->shape->split ? 2 : 1, h = (uint32_t)w->pass->real.h;
+static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    uint32_t parts = w->shape->split_components ? 2 : 1, h = (uint32_t)w->pass->real.h;
     uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
     vd__real_pairs pairs;
     w->pad = vd__fft_no_pad; /* no padding needed: consecutive threads access consecutive elements */
-    for (uint32_t u = 0; w->pass->chirp && u < g->each; u++) {
-        vc_val b = vd__fft_near(w, g, u);
+    for (uint32_t u = 0; w->pass->bluestein_length && u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++)
             w->x[u * g->radix + j] = vd__real_times_chirp(w, w->x[u * g->radix + j],
-                                                          vc_min(vc_add(b, vc_u32(j * g->step)), vc_u32(h - 1)));
+                                                          vc_min(vc_add(b, vc_u32(j * g->read_stride)), vc_u32(h - 1)));
     }
     for (uint32_t part = 0; part < parts; part++) {
-        if (w->used[0]) vc_barrier(w->k);
+        if (w->half_in_use[0]) vc_barrier(w->k);
         vd__real_write_shared(w, g, part);
         if (parts == 1) vd__real_write_shared(w, g, 1);
         vc_barrier(w->k);
         vd__real_read_pairs(w, &pairs, count, part);
         if (parts == 1) vd__real_read_pairs(w, &pairs, count, 1);
-        w->used[0] = true;
+        w->half_in_use[0] = true;
     }
     vd__real_store_pairs(w, &pairs, count);
 }
@@ -5485,7 +5556,7 @@ static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_v
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
-    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.each.product * pairs)))) {
+    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.transform.product * pairs)))) {
         vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
         vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
         vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
@@ -5525,7 +5596,7 @@ enum {
 };
 
 struct vd_reduce {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -5556,7 +5627,7 @@ static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inne
 
 /* Properties of an operation. */
 typedef struct vd__reduce_op_info {
-    vc_combine form;         /* the operation of vc_group_reduce; VC_COMBINE_NONE: through shared memory */
+    vc_combine combine_op;   /* the operation of vc_group_reduce; VC_COMBINE_NONE: through shared memory */
     uint32_t fields;         /* of a state */
     uint32_t accepts;        /* element types: bits of VD__ACCEPTS_ */
     bool in_floats;          /* computed in f32 or f64 even for integers; so is the result */
@@ -5564,7 +5635,7 @@ typedef struct vd__reduce_op_info {
 
 enum { VD__ACCEPTS_BOOL = 1, VD__ACCEPTS_INTEGER = 2, VD__ACCEPTS_FLOAT = 4, VD__ACCEPTS_NUMBER = 6 };
 
-static const vd__reduce_op_info vd__reduce_rows[] = {
+static const vd__reduce_op_info vd__reduce_op_table[] = {
     { VC_ADD, 1, VD__ACCEPTS_NUMBER, false },                   /* default */
     { VC_ADD, 1, VD__ACCEPTS_NUMBER, false },                   /* sum */
     { VC_MUL, 1, VD__ACCEPTS_NUMBER, false },                   /* product */
@@ -5594,7 +5665,7 @@ static const char *vd__reduce_op_name(vd_reduce_op op) {
 
 static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
     static const vd__reduce_op_info custom = { VC_COMBINE_NONE, 1, VD__ACCEPTS_NUMBER, false };
-    return d->combine ? &custom : &vd__reduce_rows[d->op];
+    return d->combine ? &custom : &vd__reduce_op_table[d->op];
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
@@ -5602,7 +5673,7 @@ static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN |
 static bool vd__reduce_is_test(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
 
 /* Returns the type in which elements are combined: types of less than 32 bits are widened. */
-static vc_type vd__reduce_wide(vd_type type) {
+static vc_type vd__reduce_widened_type(vd_type type) {
     if (type == VD_F16) return VC_F32;
     if (type == VD_I8 || type == VD_I16) return VC_I32;
     if (type == VD_U8 || type == VD_U16 || type == VD_BOOL) return VC_U32;
@@ -5611,7 +5682,7 @@ static vc_type vd__reduce_wide(vd_type type) {
 
 /* Returns the type of a state's first field. */
 static vc_type vd__reduce_state_type(const vd_reduce_desc *d) {
-    vc_type wide = vd__reduce_wide(d->type);
+    vc_type wide = vd__reduce_widened_type(d->type);
     if (vd__reduce_is_test(d->op)) return VC_U32;
     if (!vd__reduce_info_of(d)->in_floats) return wide;
     return wide == VC_I64 || wide == VC_U64 || wide == VC_F64 ? VC_F64 : VC_F32;
@@ -5659,7 +5730,7 @@ static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
 /* Returns v in a form that can be narrowed to the element type. The identity of a minimum or maximum, which only
    empty sets have, becomes that of the narrow type: narrowing would change its value. The identity is wide until
    then because a map may return values outside the narrow type. */
-static vc_val vd__reduce_narrowed(vc_combine op, vd_type type, vc_val v) {
+static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) {
     uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
     if ((type != VD_I8 && type != VD_I16) || (op != VC_MIN && op != VC_MAX)) return v;
     return vc_select(vc_eq(v, vd__reduce_identity(op, VC_I32)),
@@ -5695,7 +5766,7 @@ typedef struct vd__reduce_writer {
 /* ---- states ---- */
 
 static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
-    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->info->form;
+    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->info->combine_op;
 }
 
 /* Returns the state of an empty set. */
@@ -5712,9 +5783,9 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
 /* Returns the state of element `index`; e: the element of each input. */
 static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index) {
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
-    vc_type wide = vd__reduce_wide(w->desc->type);
+    vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map) v = vd__fragment_of(&w->map, w->k, e[0], e[1]);
+    if (w->desc->map) v = vd__fragment_record(&w->map, w->k, e[0], e[1]);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -5760,14 +5831,14 @@ static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element) {
 /* Merges the states of two sets. */
 static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
-    if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_of(&w->combine, w->k, a.v[0], b.v[0]));
+    if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_record(&w->combine, w->k, a.v[0], b.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
         vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
         s.v[0] = vc_select(better, b.v[0], a.v[0]);
         s.v[1] = vc_select(better, b.v[1], a.v[1]);
     } else if (w->desc->op == VD_REDUCE_VARIANCE) s = vd__reduce_merge_variances(w, a, b);
-    else s.v[0] = vd__reduce_combine(w->info->form, a.v[0], b.v[0]);
+    else s.v[0] = vd__reduce_combine(w->info->combine_op, a.v[0], b.v[0]);
     return s;
 }
 
@@ -5953,7 +6024,7 @@ static uint32_t vd__reduce_block_cells(const vd_reduce *p) {
    32 / m blocks. If m is a power of two, these are in different banks if the stride is an odd multiple of m. */
 static uint32_t vd__reduce_block_stride(const vd_reduce *p) {
     uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1;
-    uint32_t stride = (uint32_t)vd__plan_shares(vd__reduce_block_cells(p), m) * m;
+    uint32_t stride = (uint32_t)vd__ceil_div(vd__reduce_block_cells(p), m) * m;
     return stride / m % 2 ? stride : stride + m;
 }
 
@@ -5965,7 +6036,7 @@ static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
 
 /* Returns the number of cells in shared memory, including those filled by loads past the last block. */
 static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
-    return (uint32_t)vd__plan_shares(p->stage_loads * p->threads, vd__reduce_block_cells(p))
+    return (uint32_t)vd__ceil_div(p->stage_loads * p->threads, vd__reduce_block_cells(p))
            * vd__reduce_block_stride(p);
 }
 
@@ -5983,7 +6054,7 @@ static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
         for (uint32_t i = 0; i < inputs; i++)
             e[i] = w->vector > 1 ? vc_component(both[i], j)
                                  : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
-        if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_wide(w->desc->type), e[0]);
+        if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_widened_type(w->desc->type), e[0]);
         s[j] = vd__reduce_state_of(w, e, vc_u32(0));
     }
     return vd__reduce_merge_tree(w, s, n).v[0];
@@ -6046,8 +6117,8 @@ static vd__reduce_state vd__reduce_combine_threads(const vd__reduce_writer *w) {
     vd__reduce_state s = vd__reduce_total(w);
     vc_val lane = vc_local_index(w->k);
     if (rows == 1) return s;
-    if (lanes == 1 && w->info->form) {
-        vc_group_reduce(w->k, w->info->form, s.v[0], &s.v[0]);
+    if (lanes == 1 && w->info->combine_op) {
+        vc_group_reduce(w->k, w->info->combine_op, s.v[0], &s.v[0]);
         return s;
     }
     vc_barrier(w->k);
@@ -6076,7 +6147,7 @@ static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
 /* Computes the result from a state and stores it. */
 static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
-    vc_val v = w->desc->segments ? vd__reduce_narrowed(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
+    vc_val v = w->desc->segments ? vd__reduce_narrow_identity(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
     vc_val extra = w->shift.owner ? vc_add(v, w->shift) : v;
     if (vd__reduce_is_arg(w->desc->op)) v = s.v[1];
     if (w->desc->op == VD_REDUCE_NORM) v = vc_sqrt(v);
@@ -6085,13 +6156,13 @@ static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state
         v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
     VC_IF(w->k, vd__reduce_is_writer(w)) {
         vc_store(w->out, w->result, vc_cast(vd__reduce_out_type(w->desc), v));
-        if (w->desc->also) vc_store(w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
+        if (w->desc->extra_out) vc_store(w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
     }
 }
 
 /* Whether this work-group is the last of `parts` to take ticket `which`. The last one sees what the others stored in
    buffers, and resets the ticket. Contains barriers: all threads must call it. */
-static vc_val vd__plan_is_last(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
+static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
     vc_ref flag = vc_shared(k, "last", VC_U32, 1);
     vc_val old;
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
@@ -6110,7 +6181,7 @@ static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_stat
     uint32_t rows = p->threads / p->lanes;
     vc_val slot = vc_mul(w->clamped, vc_u32(p->parts));
     VC_IF(w->k, vd__reduce_is_writer(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
-    VC_IF(w->k, vd__plan_is_last(w->k, w->tickets, w->tile, p->parts)) {
+    VC_IF(w->k, vd__plan_is_last_group(w->k, w->tickets, w->tile, p->parts)) {
         vd__reduce_clear(w);
         VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) {
             vd__reduce_append(w, vd__reduce_load(w, w->partials, vc_add(slot, i)));
@@ -6135,18 +6206,18 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     }
     if (w->desc->segments) w->offsets = vc_buffer(w->k, "offsets", VC_U32, VC_READ);
     w->out = vc_buffer(w->k, "out", vd__reduce_out_type(w->desc), VC_WRITE);
-    if (w->desc->also) w->extra_out = vc_buffer(w->k, "also", vd__reduce_extra_type(w->desc), VC_WRITE);
+    if (w->desc->extra_out) w->extra_out = vc_buffer(w->k, "also", vd__reduce_extra_type(w->desc), VC_WRITE);
     if (p->parts > 1) {
         w->partials = vc_buffer(w->k, "partials", vd__reduce_stored_type(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
     }
     if (p->blocks) {
         bool of_elements = vd__reduce_stages_elements(w);
-        w->cells = vc_shared(w->k, "cells", of_elements ? vd__reduce_wide(w->desc->type) : w->type[0],
+        w->cells = vc_shared(w->k, "cells", of_elements ? vd__reduce_widened_type(w->desc->type) : w->type[0],
                              vd__reduce_cell_count(p));
         if (!of_elements) w->shared = w->cells;
     }
-    if (!w->shared.kernel && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->form))
+    if (!w->shared.kernel && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->combine_op))
         w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
         for (uint32_t i = 0; i < w->info->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
@@ -6243,7 +6314,7 @@ static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
 static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile,
                                       bool thread_per_result) {
     uint64_t maximum = p->reduced.product / tile;
-    uint64_t minimum = vd__plan_shares(p->reduced.product, tile * vd__plan_rounds(d));
+    uint64_t minimum = vd__ceil_div(p->reduced.product, tile * vd__plan_max_iterations(d));
     bool undivided = thread_per_result || p->desc.segments || p->tiles >= wanted || maximum < 2;
     uint64_t parts = undivided ? 1 : wanted / p->tiles < maximum ? wanted / p->tiles : maximum;
     return (uint32_t)(parts < minimum ? minimum : parts ? parts : 1);
@@ -6262,7 +6333,7 @@ static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
     p->stage_loads = (p->blocks * block + p->threads - 1) / p->threads;
     p->lanes = p->blocks * vd__reduce_block_results(p);
     if (p->lanes > p->threads) p->lanes = p->threads;
-    p->tiles = vd__plan_shares(p->kept.size[0], p->blocks);
+    p->tiles = vd__ceil_div(p->kept.size[0], p->blocks);
     p->parts = 1;
 }
 
@@ -6273,7 +6344,8 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
     uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGE_LOADS;
     bool elements = info->fields > 1;
-    uint32_t cell_bytes = vd_type_size(elements ? vd__reduce_wide(p->desc.type) : vd__reduce_state_type(&p->desc));
+    uint32_t cell_bytes = vd_type_size(elements ? vd__reduce_widened_type(p->desc.type)
+                                                : vd__reduce_state_type(&p->desc));
     uint32_t sum_bytes = elements ? p->threads * 4 * cell_bytes : 0; /* upper bound: states of four components */
     if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
         || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product)
@@ -6303,8 +6375,9 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
-    uint32_t limit = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : vd__plan_groups, rounds = vd__plan_rounds(d), results = vd__reduce_result_count(p);
+    uint32_t limit = vd__plan_max_threads(d);
+    uint64_t wanted = cpu ? 8 : vd__plan_concurrent_groups, rounds = vd__plan_max_iterations(d),
+             results = vd__reduce_result_count(p);
     for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
     if (!cpu && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
@@ -6328,20 +6401,20 @@ static void vd__reduce_plan(vd_reduce *p) {
            && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_IN_FLIGHT / 2)
            && results / (2 * p->lanes) >= wanted)
         p->lanes *= 2;
-    p->tiles = vd__plan_shares(results, p->lanes);
+    p->tiles = vd__ceil_div(results, p->lanes);
     uint32_t loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
     p->parts = vd__reduce_part_count(p, d, wanted, p->threads / p->lanes * loads, thread_per_result);
 }
 
 static vd__fragment vd__reduce_map_fragment(const vd_reduce_desc *d) {
-    vc_type extra_type = vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_wide(d->type);
-    return vd__fragment_made("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE,
+    vc_type extra_type = vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_widened_type(d->type);
+    return vd__fragment_create("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE,
                              d->type, extra_type);
 }
 
 /* Returns the fragment of the user's combine, whose operands and result have the type of the computation. */
-static vd__fragment vd__combine_of(vd_fragment combine, void *user, vc_type type) {
-    return vd__fragment_made("combine", combine, user, type, type, type, type);
+static vd__fragment vd__combine_fragment(vd_fragment combine, void *user, vc_type type) {
+    return vd__fragment_create("combine", combine, user, type, type, type, type);
 }
 
 /* Builds the kernel with scalar loads or with vector loads. */
@@ -6354,7 +6427,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.info = vd__reduce_info_of(w.desc);
     w.type[0] = vd__reduce_state_type(w.desc);
     w.map = vd__reduce_map_fragment(w.desc);
-    w.combine = vd__combine_of(w.desc->combine, w.desc->combine_user, w.type[0]);
+    w.combine = vd__combine_fragment(w.desc->combine, w.desc->combine_user, w.type[0]);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
     w.levels = vd__reduce_level_count(p);
@@ -6375,7 +6448,7 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
         return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
     vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
-    if (d->also && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
+    if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "also is true, but %s has one result", vd__reduce_op_name(d->op));
     uint32_t accepted = vd__reduce_info_of(d)->accepts;
     uint32_t given = d->type == VD_BOOL ? VD__ACCEPTS_BOOL
@@ -6415,9 +6488,9 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
 /* Checks the user's fragments before kernels use them. */
 static vd_result vd__reduce_try_fragments(const vd_reduce *p) {
     vd__fragment map = vd__reduce_map_fragment(&p->desc);
-    vd__fragment combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__reduce_state_type(&p->desc));
-    vd_result result = vd__fragment_try(p->ctx, p->name, &map);
-    return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
+    vd__fragment combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, vd__reduce_state_type(&p->desc));
+    vd_result result = vd__fragment_validate(p->ctx, p->name, &map);
+    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine);
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
@@ -6450,26 +6523,26 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
     vd_buffer no_buffer = { 0 };
-    vd__named from[4], out = vd__named_of(io->out, "out");
+    vd__named_buffer from[4], out = vd__named_buffer_of(io->out, "out");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, alignment);
     if (!result && d->op == VD_REDUCE_DOT)
-        result = vd__plan_check_buffer(p->ctx, io->with, "with", d->type, count, alignment);
-    else if (!result) result = vd__plan_check_unused(io->with, "with", "its op is not VD_REDUCE_DOT");
+        result = vd__plan_check_buffer(p->ctx, io->in_b, "with", d->type, count, alignment);
+    else if (!result) result = vd__plan_check_unused(io->in_b, "with", "its op is not VD_REDUCE_DOT");
     if (!result && d->segments)
         result = vd__plan_check_buffer(p->ctx, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
     else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "it has no segments");
     if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_out_type(d), results, NULL);
-    if (!result && d->also)
-        result = vd__plan_check_buffer(p->ctx, io->also, "also", vd__reduce_extra_type(d), results, NULL);
-    else if (!result) result = vd__plan_check_unused(io->also, "also", "its `also` is false");
-    from[0] = vd__named_of(io->in, "in");
-    from[1] = vd__named_of(d->op == VD_REDUCE_DOT ? io->with : no_buffer, "with");
-    from[2] = vd__named_of(d->segments ? io->offsets : no_buffer, "offsets");
-    from[3] = vd__named_of(d->also ? io->also : no_buffer, "also");
+    if (!result && d->extra_out)
+        result = vd__plan_check_buffer(p->ctx, io->extra_out, "also", vd__reduce_extra_type(d), results, NULL);
+    else if (!result) result = vd__plan_check_unused(io->extra_out, "also", "its `also` is false");
+    from[0] = vd__named_buffer_of(io->in, "in");
+    from[1] = vd__named_buffer_of(d->op == VD_REDUCE_DOT ? io->in_b : no_buffer, "with");
+    from[2] = vd__named_buffer_of(d->segments ? io->offsets : no_buffer, "offsets");
+    from[3] = vd__named_buffer_of(d->extra_out ? io->extra_out : no_buffer, "also");
     for (uint32_t i = 0; i < 4 && !result; i++) { /* inputs may share memory; outputs may not overlap anything */
         if (!from[i].buffer.id) continue;
-        result = vd__plan_check_apart(p->ctx, from[i], out, false);
-        if (!result && d->also && i < 3) result = vd__plan_check_apart(p->ctx, from[i], from[3], false);
+        result = vd__plan_check_overlap(p->ctx, from[i], out, false);
+        if (!result && d->extra_out && i < 3) result = vd__plan_check_overlap(p->ctx, from[i], from[3], false);
     }
     return result;
 }
@@ -6478,12 +6551,12 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
 static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
     int count = 0;
     for (int i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
-        if (vd__reduce_loads_scalars(p, vector)) args[count++] = vd_b(i ? io->with : io->in);
-        if (vector > 1) args[count++] = vd_b(i ? io->with : io->in);
+        if (vd__reduce_loads_scalars(p, vector)) args[count++] = vd_b(i ? io->in_b : io->in);
+        if (vector > 1) args[count++] = vd_b(i ? io->in_b : io->in);
     }
     if (p->desc.segments) args[count++] = vd_b(io->offsets);
     args[count++] = vd_b(io->out);
-    if (p->desc.also) args[count++] = vd_b(io->also);
+    if (p->desc.extra_out) args[count++] = vd_b(io->extra_out);
     if (p->parts > 1) {
         args[count++] = vd_b(p->partials);
         args[count++] = vd_b(p->tickets);
@@ -6518,7 +6591,7 @@ enum {
 
 typedef enum vd__scan_mode {
     VD__SCAN_SINGLE_TILE,        /* a row is one tile */
-    VD__SCAN_LOOK,               /* one pass with look-back */
+    VD__SCAN_LOOK_BACK,          /* one pass with look-back */
     VD__SCAN_REDUCE_TILES,       /* first of three kernels */
     VD__SCAN_TILE_PREFIXES,      /* second */
     VD__SCAN_APPLY_PREFIXES,     /* third */
@@ -6531,7 +6604,7 @@ typedef enum vd__scan_mode {
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 struct vd_scan {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -6547,10 +6620,10 @@ struct vd_scan {
     uint64_t slab;               /* columns: elements along the axis per dispatch */
     uint32_t threads;            /* per work-group */
     uint32_t vector;             /* elements per vector load */
-    bool whole;                  /* every row begins at a multiple of `vector` elements */
-    bool single;                 /* look-back */
+    bool vector_aligned;         /* every row begins at a multiple of `vector` elements */
+    bool single_pass;            /* look-back */
     uint32_t poll_limit;         /* polls of an unpublished tile before its aggregate is recomputed */
-    uint32_t flight;             /* look-back: maximum tiles per dispatch */
+    uint32_t tiles_in_flight;    /* look-back: maximum tiles per dispatch */
     bool subgroup_look_back;     /* a subgroup looks back at one tile per invocation at a time */
     uint32_t subgroup_size;      /* tiles are scanned by subgroups of this size; 0: through shared memory */
     bool atomic64;               /* the device has 64-bit atomics */
@@ -6588,7 +6661,9 @@ typedef struct vd__scan_writer {
 } vd__scan_writer;
 
 /* The type of sums. */
-static vc_type vd__scan_type(const vd_scan *p) { return p->keep ? (vc_type)VC_U32 : vd__reduce_wide(p->desc.type); }
+static vc_type vd__scan_type(const vd_scan *p) {
+    return p->keep ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
+}
 
 /* ---- states ---- */
 
@@ -6606,7 +6681,7 @@ static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
     if (!w->desc->combine) return vd__reduce_combine(w->op, a, b);
-    return vc_cast(w->type, vd__fragment_of(&w->combine, w->k, a, b));
+    return vc_cast(w->type, vd__fragment_record(&w->combine, w->k, a, b));
 }
 
 /* Combines the states of two adjacent ranges, a before b. */
@@ -6646,7 +6721,7 @@ static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, 
 
 /* Converts an element to the type of sums: applies map, or keep as 0 or 1. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
-    vc_val v = w->lift.write ? vd__fragment_of(&w->lift, w->k, element, element) : element;
+    vc_val v = w->lift.write ? vd__fragment_record(&w->lift, w->k, element, element) : element;
     return w->plan->keep ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
@@ -6965,7 +7040,7 @@ static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive
     if (w->desc->exclusive)
         v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), exclusive.value)
                                : exclusive.value;
-    if (w->desc->exclusive) v = vd__reduce_narrowed(w->op, w->desc->type, v);
+    if (w->desc->exclusive) v = vd__reduce_narrow_identity(w->op, w->desc->type, v);
     return vc_cast(w->desc->type, v);
 }
 
@@ -7080,7 +7155,7 @@ static void vd__scan_store_tile_state(const vd__scan_writer *w, vc_val tile, vd_
 }
 
 static void vd__scan_record_tile(vd__scan_writer *w) {
-    vc_val tile = w->mode == VD__SCAN_LOOK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
+    vc_val tile = w->mode == VD__SCAN_LOOK_BACK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
     vc_val tiles = vc_u32((uint32_t)w->plan->tiles);
     vd__scan_state aggregate, prefix = vd__scan_identity_state(w);
     for (uint32_t i = 0; i < VD__SCAN_LOADS * w->vector; i++) {
@@ -7099,7 +7174,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
         VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vd__scan_store_tile_state(w, tile, aggregate); }
         return;
     }
-    if (w->mode == VD__SCAN_LOOK) prefix = vd__scan_look_back(w, tile, aggregate);
+    if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
     else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
     if (w->plan->keep) vd__scan_write_kept(w, prefix.value, aggregate.value);
@@ -7132,7 +7207,7 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
 
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__plan_shares(p->slab, rows);
+    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__ceil_div(p->slab, rows);
     uint32_t inner = (uint32_t)p->inner;
     bool slabs = p->slab < p->count;
     vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)),
@@ -7192,7 +7267,7 @@ static uint32_t vd__scan_row_loads(const vd_scan *p) {
 
 /* Elements of the shared array, including those that loads past the last row write. */
 static uint32_t vd__scan_shared_count(const vd_scan *p) {
-    return (uint32_t)vd__plan_shares(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
+    return (uint32_t)vd__ceil_div(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
 }
 
 /* Index in the shared array of element `at` of the work-group's rows. */
@@ -7289,15 +7364,16 @@ static void vd__scan_declare(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
         || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
         return;
-    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK ? vd__scan_word_type(p) : w->type, VC_READ_WRITE);
-    if (w->mode == VD__SCAN_LOOK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
+    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK_BACK ? vd__scan_word_type(p) : w->type,
+                          VC_READ_WRITE);
+    if (w->mode == VD__SCAN_LOOK_BACK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
     if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
 }
 
 static vd__fragment vd__scan_lift_fragment(const vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
-    if (p->keep) return vd__fragment_made("keep", p->keep, p->keep_user, d->type, VC_NONE, VC_BOOL, VC_BOOL);
-    return vd__fragment_made("map", d->map, d->map_user, d->type, VC_NONE, d->type, vd__scan_type(p));
+    if (p->keep) return vd__fragment_create("keep", p->keep, p->keep_user, d->type, VC_NONE, VC_BOOL, VC_BOOL);
+    return vd__fragment_create("map", d->map, d->map_user, d->type, VC_NONE, d->type, vd__scan_type(p));
 }
 
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
@@ -7307,10 +7383,10 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
-    w.op = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_rows[p->desc.op].form;
+    w.op = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
     w.type = vd__scan_type(p);
     w.lift = vd__scan_lift_fragment(p);
-    w.combine = vd__combine_of(p->desc.combine, p->desc.combine_user, w.type);
+    w.combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, w.type);
     w.threads = p->threads;
     w.vector = p->vector;
     w.vectors = vectors;
@@ -7342,7 +7418,7 @@ static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->type ==
 /* Plans many short rows: about VD__SCAN_TARGET_RUN elements per thread, an odd number, in at most half of the shared
    memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
-    uint32_t count = (uint32_t)p->count, max_threads = vd__plan_threads(d);
+    uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d);
     if (p->keep || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
     for (p->threads = 256;
          p->threads > VD__REDUCE_LANES
@@ -7357,22 +7433,23 @@ static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t siz
 
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_threads(d);
+    uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_max_threads(d);
     uint32_t subgroup_size = d->limits.min_subgroup_size;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
-    p->whole = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
+    p->vector_aligned = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     p->threads = vd__plan_for_cpu(d) ? 32 : 256;
     /* Otherwise the second of three kernels would exceed the device's limit of loop iterations. */
-    if (vd__plan_shares(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector) > vd__plan_rounds(d))
+    if (vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector)
+        > vd__plan_max_iterations(d))
         p->threads = 64;
     while (p->threads > VD__REDUCE_LANES
            && (p->threads > max_threads || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes
                || p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count))
         p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
-    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_rounds(d) / 2; /* two loops visit each element */
+    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops visit each element */
     if (p->slab > p->count) p->slab = p->count;
-    p->single = p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS : vd__scan_forward_progress(d);
+    p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : vd__scan_forward_progress(d);
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
     p->subgroup_look_back = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d)
                             && d->features & VD_FEATURE_SUBGROUP
@@ -7382,7 +7459,7 @@ static void vd__scan_plan(vd_scan *p) {
         p->subgroup_size = subgroup_size;
     p->poll_limit = vd__scan_poll_limit(d);
     /* maximum iterations: polls by the subgroup, polls by one thread, elements of a recomputed tile */
-    p->flight = vd__plan_flight(d, 2 * (p->poll_limit + 2) + p->threads * VD__SCAN_LOADS * p->vector);
+    p->tiles_in_flight = vd__plan_tiles_in_flight(d, 2 * (p->poll_limit + 2) + p->threads * VD__SCAN_LOADS * p->vector);
     p->atomic64 = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
     vd__scan_plan_rows(p, d, size);
 }
@@ -7395,7 +7472,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     if ((uint32_t)d->op > VD_REDUCE_XOR)
         return vd_error_set(VD_ERROR_INVALID, "op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR",
                             vd__reduce_op_name(d->op), (int)d->op);
-    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->way);
+    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->method);
     if (d->combine && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
     vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
@@ -7417,11 +7494,11 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
 }
 
 /* The mode of kernel number `step` of a run; VD__SCAN_MODES after the last one. Columns need one step per slab. */
-static vd__scan_mode vd__scan_step(const vd_scan *p, uint32_t step) {
+static vd__scan_mode vd__scan_step_mode(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
     if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_SINGLE_TILE;
-    if (p->single) return step ? VD__SCAN_MODES : VD__SCAN_LOOK;
+    if (p->single_pass) return step ? VD__SCAN_MODES : VD__SCAN_LOOK_BACK;
     return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_REDUCE_TILES + (int)step);
 }
 
@@ -7431,9 +7508,9 @@ static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
 
 static vd_result vd__scan_check_fragments(const vd_scan *p) {
     vd__fragment lift = vd__scan_lift_fragment(p);
-    vd__fragment combine = vd__combine_of(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
-    vd_result result = vd__fragment_try(p->ctx, p->name, &lift);
-    return result ? result : vd__fragment_try(p->ctx, p->name, &combine);
+    vd__fragment combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
+    vd_result result = vd__fragment_validate(p->ctx, p->name, &lift);
+    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine);
 }
 
 static vd_result vd__scan_make(vd_scan *p) {
@@ -7443,18 +7520,18 @@ static vd_result vd__scan_make(vd_scan *p) {
     if (result) return result;
     vd__scan_plan(p);
     uint64_t tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
-    if (p->inner > 1) p->single = false;
+    if (p->inner > 1) p->single_pass = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
-        uint64_t states = p->single ? tiles * vd__scan_piece_count(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, "scan states", p->single ? vd__scan_word_type(p) : vd__scan_type(p),
+        uint64_t states = p->single_pass ? tiles * vd__scan_piece_count(p) : tiles;
+        p->states = vd__fft_buffer(p->ctx, "scan states", p->single_pass ? vd__scan_word_type(p) : vd__scan_type(p),
                                    states, NULL);
-        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single ? 3 : tiles, NULL);
+        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single_pass ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
-    for (uint32_t step = 0; (mode = vd__scan_step(p, step)) != VD__SCAN_MODES && !result; step++)
+    for (uint32_t step = 0; (mode = vd__scan_step_mode(p, step)) != VD__SCAN_MODES && !result; step++)
         /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
         for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
-            bool vectors = p->whole && vd__scan_mode_has_vectors(mode);
+            bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
             bool fragments = p->keep || p->desc.map || p->desc.combine;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
@@ -7466,7 +7543,7 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    vd_result result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
+    vd_result result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     p->keep = keep;
     p->keep_user = keep_user;
@@ -7483,20 +7560,22 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
    *address_bits. */
 static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *address_bits) {
     uint64_t elements = p->count * p->rows;
-    vd__named out = vd__named_of(io->out, "out");
+    vd__named_buffer out = vd__named_buffer_of(io->out, "out");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, elements, address_bits);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, elements, address_bits);
     if (!result && p->desc.segmented)
-        result = vd__plan_check_buffer(p->ctx, io->heads, "heads", VD_U32, elements, address_bits);
-    else if (!result) result = vd__plan_check_unused(io->heads, "heads", "it is not segmented");
+        result = vd__plan_check_buffer(p->ctx, io->segment_heads, "heads", VD_U32, elements, address_bits);
+    else if (!result) result = vd__plan_check_unused(io->segment_heads, "heads", "it is not segmented");
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, io->count, "count", VD_U32, 1, NULL);
     else if (!result) result = vd__plan_check_unused(io->count, "count", "it is not one of vd_compact_create");
-    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(io->in, "in"), out, !p->keep);
+    if (!result) result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"), out, !p->keep);
     if (!result && p->desc.segmented)
-        result = vd__plan_check_apart(p->ctx, vd__named_of(io->heads, "heads"), out, false);
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->segment_heads, "heads"), out, false);
     if (!result && p->keep)
-        result = vd__plan_check_apart(p->ctx, vd__named_of(io->in, "in"), vd__named_of(io->count, "count"), false);
-    if (!result && p->keep) result = vd__plan_check_apart(p->ctx, out, vd__named_of(io->count, "count"), false);
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"),
+                                        vd__named_buffer_of(io->count, "count"), false);
+    if (!result && p->keep)
+        result = vd__plan_check_overlap(p->ctx, out, vd__named_buffer_of(io->count, "count"), false);
     return result;
 }
 
@@ -7506,7 +7585,7 @@ static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_m
     int count = 0;
     for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES; i++) args[count++] = vd_b(io->in);
     for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES && p->desc.segmented; i++)
-        args[count++] = vd_b(io->heads);
+        args[count++] = vd_b(io->segment_heads);
     if (mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_REDUCE_TILES) {
         args[count++] = vd_b(io->out);
         if (vectors && !p->keep) args[count++] = vd_b(io->out);
@@ -7516,13 +7595,13 @@ static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_m
         || (mode == VD__SCAN_COLUMNS && p->slab == p->count))
         return count;
     args[count++] = vd_b(p->states);
-    if (mode == VD__SCAN_LOOK || p->desc.segmented) args[count++] = vd_b(p->flags);
+    if (mode == VD__SCAN_LOOK_BACK || p->desc.segmented) args[count++] = vd_b(p->flags);
     if (mode == VD__SCAN_COLUMNS) args[count++] = vd_u32((uint32_t)(step * p->slab));
     return count;
 }
 
 static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *io, uint32_t step, bool vectors) {
-    vd__scan_mode mode = vd__scan_step(p, step);
+    vd__scan_mode mode = vd__scan_step_mode(p, step);
     vd_dispatch_desc desc;
     vd_arg args[10];
     vd_result result = VD_OK;
@@ -7531,13 +7610,14 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     desc.kernel = p->kernels[mode][vectors];
-    desc.groups[0] = mode == VD__SCAN_COLUMNS         ? vd__plan_shares(p->rows, VD__REDUCE_LANES)
+    desc.groups[0] = mode == VD__SCAN_COLUMNS         ? vd__ceil_div(p->rows, VD__REDUCE_LANES)
                      : mode == VD__SCAN_TILE_PREFIXES ? p->rows
-                     : mode == VD__SCAN_SHORT_ROWS    ? vd__plan_shares(p->rows, vd__scan_rows_per_group(p))
+                     : mode == VD__SCAN_SHORT_ROWS    ? vd__ceil_div(p->rows, vd__scan_rows_per_group(p))
                                                       : p->rows * p->tiles;
     desc.args = args;
     desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
-    return vd__plan_fly(list, &desc, desc.groups[0], mode == VD__SCAN_LOOK ? p->flight : UINT32_MAX);
+    return vd__plan_dispatch_tiles(list, &desc, desc.groups[0],
+                                   mode == VD__SCAN_LOOK_BACK ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>sort
@@ -7571,7 +7651,7 @@ enum {
 };
 
 struct vd_sort {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -7582,9 +7662,9 @@ struct vd_sort {
     uint32_t threads;        /* per work-group */
     uint32_t loads, tile;    /* keys per thread, per tile */
     uint64_t tiles;
-    bool single;             /* one pass with look-back */
+    bool single_pass;        /* one pass with look-back */
     uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
-    uint32_t flight;         /* look-back: maximum tiles per dispatch */
+    uint32_t tiles_in_flight; /* look-back: maximum tiles per dispatch */
     uint32_t groups;         /* work-groups of the histogram kernel */
     vd_kernel count, scatter;
     vd_scan *scan;
@@ -7677,17 +7757,17 @@ static void vd__sort_record_count(vd__sort_writer *w) {
    the same for odd passes. A word has a status in its upper two bits (VD__STATUS_…) and a count in the others: of the
    tile alone, or up to its end. Each pass clears the words of the next one. */
 
-static uint32_t vd__sort_passes(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
-static uint32_t vd__sort_tickets(const vd_sort *p) { return vd__sort_passes(p) * p->digits; }
+static uint32_t vd__sort_pass_count(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
+static uint32_t vd__sort_ticket_offset(const vd_sort *p) { return vd__sort_pass_count(p) * p->digits; }
 static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
-    return vd__sort_tickets(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
+    return vd__sort_ticket_offset(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
 }
 static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); }
 
 /* Computes the global histogram of each pass. */
 static void vd__sort_record_histogram(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    uint32_t passes = vd__sort_passes(p), counters = passes * p->digits;
+    uint32_t passes = vd__sort_pass_count(p), counters = passes * p->digits;
     vc_ref group_counts = vc_shared(w->k, "found", VC_U32, counters);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
@@ -7719,7 +7799,7 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
     VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) {
-        vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_tickets(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
+        vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_ticket_offset(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
         vc_store(shared, vc_u32(0), ticket);
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
@@ -7876,7 +7956,7 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
         for (uint32_t j = 0; j < subgroups; j++)
             w->total[i] = vc_add(w->total[i],
                                  vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
-        if (p->single) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
+        if (p->single_pass) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
@@ -7931,14 +8011,14 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
 static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_val first[VD__SORT_MAX_THREAD_DIGITS];
-    if (p->single) vd__sort_digit_starts(w, first);
+    if (p->single_pass) vd__sort_digit_starts(w, first);
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (uint32_t i = 0; i < vd__sort_digits_per_thread(p); i++) {
             vc_val digit = vd__sort_thread_digit(w, i);
-            vc_val to = p->single ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
+            vc_val to = p->single_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
                                   : vc_load(w->counts, vd__sort_count_index(w, digit));
             vc_store(w->base, digit, vc_sub(to, w->start[i]));
-            if (p->single) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
+            if (p->single_pass) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
 }
@@ -7984,11 +8064,11 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     if (p->desc.values) w->values = vc_buffer(w->k, "values", value_type, VC_READ | VC_ANY_TYPE);
     w->out = vc_buffer(w->k, "out", w->memory_type, VC_WRITE | VC_ANY_TYPE);
     if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value_type, VC_WRITE | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, p->single ? VC_READ_WRITE : VC_READ);
+    w->counts = vc_buffer(w->k, "counts", VC_U32, p->single_pass ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
-    vd__sort_set_tile(w, p->single ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
+    vd__sort_set_tile(w, p->single_pass ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
     /* Keys past the end get the highest digit and come last in the tile, so they are ranked last. */
     for (uint32_t i = 0; i < p->loads; i++) {
         at = vc_add(w->first, vd__sort_tile_index(w, i));
@@ -8013,7 +8093,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     w.thread = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
-    else if (p->single) vd__sort_record_histogram(&w);
+    else if (p->single_pass) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
     return vd__plan_kernel(p->ctx, w.k, scatter ? &p->scatter : &p->count);
 }
@@ -8030,7 +8110,7 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     if (d->count > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu; it takes up to 2147483648",
                             (unsigned long long)d->count);
-    if ((uint32_t)d->way > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->way);
+    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->method);
     return vd__plan_check_shapes();
 }
 
@@ -8058,7 +8138,7 @@ static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
          p->threads /= 2)
         for (uint32_t i = 0; i < sizeof loads / sizeof *loads; i++) {
             p->loads = loads[i];
-            if (p->threads <= vd__plan_threads(d) && p->threads % subgroup_size == 0
+            if (p->threads <= vd__plan_max_threads(d) && p->threads % subgroup_size == 0
                 && vd__sort_shared_bytes(p) <= d->limits.max_shared_bytes)
                 return true;
         }
@@ -8072,7 +8152,7 @@ static void vd__sort_plan(vd_sort *p) {
         p->bits = vd_type_size(p->desc.type) == 1 ? 4 : 8; /* the number of passes must be even */
         p->digits = 1u << p->bits;
         p->run = VD__SORT_RUN;
-        p->groups = (uint32_t)vd__plan_shares(p->desc.count, p->run * p->threads);
+        p->groups = (uint32_t)vd__ceil_div(p->desc.count, p->run * p->threads);
         p->tiles = (uint64_t)p->groups * p->threads;
         return;
     }
@@ -8083,33 +8163,33 @@ static void vd__sort_plan(vd_sort *p) {
         p->loads = 8;
         p->threads = 256;
         while (p->threads > 32
-               && (p->threads > vd__plan_threads(d) || vd__sort_shared_bytes(p) > d->limits.max_shared_bytes))
+               && (p->threads > vd__plan_max_threads(d) || vd__sort_shared_bytes(p) > d->limits.max_shared_bytes))
             p->threads /= 2;
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
     /* One pass is faster only if all tiles are in flight at once: on an H200, 1 MiB of keys takes 43 us instead of
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
-    p->single = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
-                && (p->desc.way ? p->desc.way == VD_SCAN_ONE_PASS
-                                : p->tiles <= vd__plan_groups && vd__scan_forward_progress(d));
+    p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
+                && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
+                                : p->tiles <= vd__plan_concurrent_groups && vd__scan_forward_progress(d));
     p->poll_limit = vd__scan_poll_limit(d);
-    p->flight = vd__plan_flight(d, (p->poll_limit + 2 + p->tile) * vd__sort_digits_per_thread(p));
-    p->groups = p->tiles < vd__plan_groups ? (uint32_t)p->tiles : vd__plan_groups;
+    p->tiles_in_flight = vd__plan_tiles_in_flight(d, (p->poll_limit + 2 + p->tile) * vd__sort_digits_per_thread(p));
+    p->groups = p->tiles < vd__plan_concurrent_groups ? (uint32_t)p->tiles : vd__plan_concurrent_groups;
 }
 
 /* Creates the buffer of counts, and the scan if there is no look-back. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     vd_result result = VD_OK;
-    uint64_t words = p->single ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
+    uint64_t words = p->single_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     memset(&scan, 0, sizeof scan);
     scan.name = p->name;
     scan.type = VD_U32;
     scan.shape[0] = words;
     scan.exclusive = true;
-    scan.way = p->desc.way;
-    if (!p->single) result = vd__scan_new(p->ctx, &scan, NULL, NULL, &p->scan);
+    scan.method = p->desc.method;
+    if (!p->single_pass) result = vd__scan_new(p->ctx, &scan, NULL, NULL, &p->scan);
     if (result) return result;
     p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
@@ -8131,16 +8211,16 @@ static vd_result vd__sort_make(vd_sort *p) {
 VD__PLAN_NEW(sort, vd__sort_make)
 
 /* Checks that buffers do not overlap. Only out and keys, and out_values and values, may be the same memory. */
-static vd_result vd__sort_check_apart(const vd_sort *p, const vd_sort_io *io) {
-    vd__named buffers[4];
+static vd_result vd__sort_check_overlap(const vd_sort *p, const vd_sort_io *io) {
+    vd__named_buffer buffers[4];
     vd_result result = VD_OK;
-    buffers[0] = vd__named_of(io->keys, "keys");
-    buffers[1] = vd__named_of(io->out, "out");
-    buffers[2] = vd__named_of(io->values, "values");
-    buffers[3] = vd__named_of(io->out_values, "out_values");
+    buffers[0] = vd__named_buffer_of(io->keys, "keys");
+    buffers[1] = vd__named_buffer_of(io->out, "out");
+    buffers[2] = vd__named_buffer_of(io->values, "values");
+    buffers[3] = vd__named_buffer_of(io->out_values, "out_values");
     for (uint32_t i = 0; i < (p->desc.values ? 4u : 2u); i++)
         for (uint32_t j = i == 2; j < i && !result; j++) /* keys and values may overlap: both are only read */
-            result = vd__plan_check_apart(p->ctx, buffers[j], buffers[i], i % 2 && j + 1 == i);
+            result = vd__plan_check_overlap(p->ctx, buffers[j], buffers[i], i % 2 && j + 1 == i);
     return result;
 }
 
@@ -8157,13 +8237,13 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, u
     args[1] = vd_b(p->counts);
     args[2] = vd_u32(shift);
     desc.kernel = p->count;
-    desc.groups[0] = p->single || p->run ? p->groups : p->tiles;
+    desc.groups[0] = p->single_pass || p->run ? p->groups : p->tiles;
     desc.args = args;
-    desc.arg_count = p->single ? 2 : 3;
+    desc.arg_count = p->single_pass ? 2 : 3;
     scan.in = scan.out = p->counts;
-    if (p->single) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
+    if (p->single_pass) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
     if (!result) result = vd_dispatch(list, &desc);
-    return result || p->single ? result : vd_scan_run(p->scan, list, &scan);
+    return result || p->single_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
 /* Runs the scatter kernel of one pass from one pair of buffers to another. */
@@ -8181,14 +8261,15 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift,
     desc.kernel = p->scatter;
     desc.args = args;
     desc.arg_count = count;
-    return vd__plan_fly(list, &desc, p->run ? p->groups : p->tiles, p->single ? p->flight : UINT32_MAX);
+    return vd__plan_dispatch_tiles(list, &desc, p->run ? p->groups : p->tiles,
+                                   p->single_pass ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>histogram
 /* Counts the elements in each bin, in shared memory first if the bins fit. */
 
 struct vd_histogram {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -8210,15 +8291,15 @@ static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, v
 }
 
 static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
-    return vd__fragment_made("bin", d->bin, d->bin_user, d->type, VC_NONE, VC_NONE, VC_NONE);
+    return vd__fragment_create("bin", d->bin, d->bin_user, d->type, VC_NONE, VC_NONE, VC_NONE);
 }
 
 /* Counts an element in the bins `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
     vd__fragment bin = vd__histogram_bin(d);
-    vc_val v = d->bin ? vd__fragment_of(&bin, k, element, element) : element;
+    vc_val v = d->bin ? vd__fragment_record(&bin, k, element, element) : element;
     vc_type type = vc_typeof(v);
-    type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_wide(type) : type;
+    type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_widened_type(type) : type;
     v = vc_cast(type, v);
     VC_IF(k, vd__histogram_in_range(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
@@ -8259,14 +8340,14 @@ static vd_result vd__histogram_make(vd_histogram *p) {
                             (unsigned long long)d->count);
     if (d->bins > (uint32_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u; it takes up to 2147483648", d->bins);
-    p->threads = cpu ? 32 : vd__plan_threads(device) < 256 ? 64 : 256;
-    p->groups = vd__plan_shares(d->count, p->threads * 16);
+    p->threads = cpu ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
+    p->groups = vd__ceil_div(d->count, p->threads * 16);
     /* Twice the usual number of work-groups, since they are small. */
-    if (p->groups > (cpu ? 8 : 2 * vd__plan_groups)) p->groups = cpu ? 8 : 2 * vd__plan_groups;
-    uint64_t min_groups = vd__plan_shares(d->count, p->threads * vd__plan_rounds(device));
+    if (p->groups > (cpu ? 8 : 2 * vd__plan_concurrent_groups)) p->groups = cpu ? 8 : 2 * vd__plan_concurrent_groups;
+    uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
     if (p->groups < min_groups) p->groups = min_groups;
     vd__fragment bin = vd__histogram_bin(d);
-    result = vd__fragment_try(p->ctx, p->name, &bin);
+    result = vd__fragment_validate(p->ctx, p->name, &bin);
     if (result) return result;
     vc_kernel *k = vd__plan_begin(p->ctx, p->name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
@@ -8286,7 +8367,7 @@ VD__PLAN_NEW(histogram, vd__histogram_make)
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -8296,7 +8377,7 @@ struct vd_top_k {
     uint32_t capacity;       /* k rounded up to a power of two */
     uint32_t parts, part;    /* work-groups per row, elements of each */
     vd_kernel kernel;
-    vd_buffer keys, places, tickets; /* results of the parts: keys and indices; finished parts per row */
+    vd_buffer part_keys, part_indices, tickets; /* results of the parts: keys and indices; finished parts per row */
 };
 
 typedef struct vd__top_writer {
@@ -8376,7 +8457,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     }
     item.index = vc_add(s->first, i);
     v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map) v = vd__fragment_of(&w->map, w->k, v, item.index);
+    if (p->desc.map) v = vd__fragment_record(&w->map, w->k, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
@@ -8554,7 +8635,7 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
         vc_store(w->part_keys, to, vc_load(w->best_keys, i));
         vc_store(w->part_indices, to, vc_load(w->best_indices, i));
     }
-    vc_val last = vd__plan_is_last(w->k, w->tickets, w->row, p->parts);
+    vc_val last = vd__plan_is_last_group(w->k, w->tickets, w->row, p->parts);
     s.parts = true;
     s.first = zero;
     s.count = vc_select(last, vc_u32((p->parts - 1) * k + (last_size < k ? last_size : k)), zero);
@@ -8584,7 +8665,7 @@ static void vd__top_declare(vd__top_writer *w) {
 }
 
 static vd__fragment vd__top_map(const vd_top_k_desc *d) {
-    return vd__fragment_made("map", d->map, d->map_user, d->type, VC_U32, d->type, vd__reduce_wide(d->type));
+    return vd__fragment_create("map", d->map, d->map_user, d->type, VC_U32, d->type, vd__reduce_widened_type(d->type));
 }
 
 static vd_result vd__top_build(vd_top_k *p) {
@@ -8594,7 +8675,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     w.map = vd__top_map(&p->desc);
     w.k = vd__plan_begin(p->ctx, p->name, p->threads);
     w.plan = p;
-    w.register_type = vd__reduce_wide(p->desc.type);
+    w.register_type = vd__reduce_widened_type(p->desc.type);
     w.key = vc_type_size(w.register_type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
     vd__top_declare(&w);
     w.thread = vc_local_index(w.k);
@@ -8637,21 +8718,21 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
 
 /* Splits each row into about `wanted` parts of equal size. */
 static void vd__top_split_rows(vd_top_k *p, uint64_t wanted) {
-    p->part = (uint32_t)vd__plan_shares(p->n, wanted);
-    p->parts = (uint32_t)vd__plan_shares(p->n, p->part);
+    p->part = (uint32_t)vd__ceil_div(p->n, wanted);
+    p->parts = (uint32_t)vd__ceil_div(p->n, p->part);
 }
 
 /* Iterations of an invocation's loops over the elements of its part, or over the results of all parts: one loop per
    digit, and one to collect. */
 static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
     uint64_t count = !parts ? p->part : p->parts > 1 ? (uint64_t)p->parts * p->desc.k : 0;
-    return (vd__top_digit_count(p) + 1) * vd__plan_shares(count, p->threads);
+    return (vd__top_digit_count(p) + 1) * vd__ceil_div(count, p->threads);
 }
 
 /* Increases the number of parts, and then of threads, until no invocation exceeds the device's limit of loop
    iterations. Returns VD_ERROR_UNSUPPORTED if that is not possible. */
 static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t max_threads) {
-    uint64_t max_iterations = vd__plan_rounds(d), parts = p->parts;
+    uint64_t max_iterations = vd__plan_max_iterations(d), parts = p->parts;
     while (vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, parts *= 2);
     while (vd__top_iterations(p, false) + vd__top_iterations(p, true) > max_iterations && p->threads < VD__TOP_DIGITS
            && p->threads * 2 <= max_threads) {
@@ -8671,8 +8752,8 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
 static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
     bool cpu = vd__plan_for_cpu(d);
-    uint32_t max_threads = vd__plan_threads(d);
-    uint64_t wanted = cpu ? 8 : 2 * vd__plan_groups;
+    uint32_t max_threads = vd__plan_max_threads(d);
+    uint64_t wanted = cpu ? 8 : 2 * vd__plan_concurrent_groups;
     p->threads = cpu ? 64 : VD__TOP_DIGITS;
     while (p->threads > 32 && (p->threads > max_threads || p->threads >= 2 * p->n)) p->threads /= 2;
     for (p->capacity = 1; p->capacity < p->desc.k; p->capacity *= 2) {}
@@ -8689,16 +8770,16 @@ static vd_result vd__top_make(vd_top_k *p) {
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
     vd__fragment map = vd__top_map(&p->desc);
-    result = vd__fragment_try(p->ctx, p->name, &map);
+    result = vd__fragment_validate(p->ctx, p->name, &map);
     if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
         uint64_t results = p->rows * p->parts * p->desc.k;
-        p->keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32, results,
-                                 NULL);
-        p->places = vd__fft_buffer(p->ctx, "top_k places", VD_U32, results, NULL);
+        p->part_keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32,
+                                      results, NULL);
+        p->part_indices = vd__fft_buffer(p->ctx, "top_k places", VD_U32, results, NULL);
         p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
-        if (!p->keys.id || !p->places.id || !p->tickets.id) return vd_error_result();
+        if (!p->part_keys.id || !p->part_indices.id || !p->tickets.id) return vd_error_result();
     }
     return vd__top_build(p);
 }
@@ -8707,14 +8788,14 @@ VD__PLAN_NEW(top_k, vd__top_make)
 
 static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
     uint64_t results = p->rows * p->desc.k;
-    vd__named in = vd__named_of(io->in, "in"), values = vd__named_of(io->values, "values");
-    vd__named indices = vd__named_of(io->indices, "indices");
+    vd__named_buffer in = vd__named_buffer_of(io->in, "in"), values = vd__named_buffer_of(io->values, "values");
+    vd__named_buffer indices = vd__named_buffer_of(io->indices, "indices");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, p->rows * p->n, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, results, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, results, NULL);
-    if (!result) result = vd__plan_check_apart(p->ctx, in, values, false);
-    if (!result) result = vd__plan_check_apart(p->ctx, in, indices, false);
-    return result ? result : vd__plan_check_apart(p->ctx, values, indices, false);
+    if (!result) result = vd__plan_check_overlap(p->ctx, in, values, false);
+    if (!result) result = vd__plan_check_overlap(p->ctx, in, indices, false);
+    return result ? result : vd__plan_check_overlap(p->ctx, values, indices, false);
 }
 
 VD__FFT_SMALL_END
@@ -8965,7 +9046,7 @@ static vd_result vd__vkfft_make(vd_fft *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes arrays in C order, without strides");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
-    p->tie.lose = vd__vkfft_context_lost;
+    p->tie.release = vd__vkfft_context_lost;
     p->tie.plan = p;
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
@@ -9122,7 +9203,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     desc.use_count = 2;
     desc.record = vd__vkfft_append;
     desc.user = &call;
-    return vd_record(list, &desc);
+    return vd_record_native(list, &desc);
 }
 
 #else
@@ -9141,7 +9222,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 
 // >>cache
 /* Plan cache of a context: the plans of the simple calls. The least recently used plan is evicted.
-   Each of the VD__FFT_KEPT slots has its own lock, held while its plan is created and run, so threads that need
+   Each of the VD__FFT_CACHED_PLANS slots has its own lock, held while its plan is created and run, so threads that need
    different plans do not wait for each other. An index maps the hash of a description to a slot. It is only a hint:
    it is read before the slot is locked, and the slot itself decides whether it holds the plan. */
 
@@ -9161,12 +9242,14 @@ typedef struct vd__cached_plan {
 } vd__cached_plan;
 
 /* The index: hash and time of last use of each slot. The clock counts calls; time 0: never used. */
-typedef struct vd__plan_cache { uint64_t clock, hash[VD__FFT_KEPT], last_use[VD__FFT_KEPT]; } vd__plan_cache;
+typedef struct vd__plan_cache {
+    uint64_t clock, hash[VD__FFT_CACHED_PLANS], last_use[VD__FFT_CACHED_PLANS];
+} vd__plan_cache;
 
 typedef struct vd__plan_request { const vd__plan_ops *ops; const void *desc, *io; uint32_t slot; } vd__plan_request;
 
 /* Attachment keys of the slots, then that of the index. */
-static const char vd__plan_cache_keys[VD__FFT_KEPT + 1] = { 0 };
+static const char vd__plan_cache_keys[VD__FFT_CACHED_PLANS + 1] = { 0 };
 
 static void vd__plan_cache_release_slot(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
@@ -9199,12 +9282,13 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     vd__plan_cache *index = (vd__plan_cache *)*data;
     uint64_t hash = vd__plan_request_hash(request);
     uint32_t i = 0, slot = 0;
-    if (!index && !vd_context_attach(ctx, &vd__tie_key, vd__tie_begin, NULL, vd__tie_lose))
+    if (!index
+        && !vd_context_attach(ctx, &vd__context_link_key, vd__context_link_register, NULL, vd__context_link_release))
         *data = index = (vd__plan_cache *)vd__fft_allocate(&allocator, sizeof *index);
     if (!index) return vd__fft_no_memory();
-    while (i < VD__FFT_KEPT && !(index->last_use[i] && index->hash[i] == hash)) i++;
-    if (i < VD__FFT_KEPT) slot = i;
-    else for (i = 1; i < VD__FFT_KEPT; i++) if (index->last_use[i] < index->last_use[slot]) slot = i;
+    while (i < VD__FFT_CACHED_PLANS && !(index->last_use[i] && index->hash[i] == hash)) i++;
+    if (i < VD__FFT_CACHED_PLANS) slot = i;
+    else for (i = 1; i < VD__FFT_CACHED_PLANS; i++) if (index->last_use[i] < index->last_use[slot]) slot = i;
     index->hash[slot] = hash;
     index->last_use[slot] = ++index->clock;
     request->slot = slot;
@@ -9245,8 +9329,8 @@ static vd_result vd__plan_cache_run(vd_context *ctx, const vd__plan_ops *ops, co
     request.desc = desc;
     request.io = io;
     request.slot = 0;
-    vd_result result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_KEPT], vd__plan_cache_find_slot, &request,
-                                         vd__plan_cache_release);
+    vd_result result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], vd__plan_cache_find_slot,
+                                         &request, vd__plan_cache_release);
     return result ? result
                   : vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
                                       vd__plan_cache_release_slot);
@@ -9341,15 +9425,16 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
 /* Recording the kernels of a plan into a list. */
 
 /* Size of the array of a buffer role. */
-static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_place role) {
-    return p->layout[role].span * vc_type_size(vd__fft_element(p->stored[role], p->scalar[role]));
+static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
+    return p->layout[role].span * vc_type_size(vd__fft_element_type(p->stored[role], p->scalar[role]));
 }
 
 /* Number of work-groups of a pass. */
 static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
-    if (pass->real.alone)
-        return (pass->in.each.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
-    return (vd__fft_count(pass) + pass->shape.side - 1) / pass->shape.side * pass->in.block.product;
+    if (pass->real.fold_only)
+        return (pass->in.transform.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
+    return (vd__fft_transform_count(pass) + pass->shape.ffts_per_group - 1) / pass->shape.ffts_per_group
+           * pass->in.block.product;
 }
 
 /* Compiles the kernels of a run that do not exist yet. `buffers`: the buffer of each role. */
@@ -9359,7 +9444,7 @@ static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_b
     for (uint32_t i = 0; i < route->count && !result; i++) {
         vd__fft_pass *pass = &route->pass[i];
         bool in_place = buffers[pass->from].id == buffers[pass->to].id;
-        if (!pass->kernels[direction][in_place].id) result = vd__fft_build(p, i, direction, in_place);
+        if (!pass->kernels[direction][in_place].id) result = vd__fft_build_kernel(p, i, direction, in_place);
     }
     return result;
 }
@@ -9375,11 +9460,11 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     int count = 0;
     memset(&desc, 0, sizeof desc);
     args[count++] = vd_b(source);
-    if (!in_place || !vd__fft_is_one(p, pass)) args[count++] = vd_b(target);
+    if (!in_place || !vd__fft_has_one_buffer(p, pass)) args[count++] = vd_b(target);
     args[count++] = vd_b(p->tables);
     if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
     if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store))
-        for (int i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_argument(io, p->hooks.name[i])->value;
+        for (int i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_find_argument(io, p->hooks.name[i])->value;
     desc.kernel = pass->kernels[io->direction][in_place];
     desc.groups[0] = vd__fft_group_count(pass);
     desc.args = args;
@@ -9500,7 +9585,7 @@ typedef enum vd__convolve_form {
 } vd__convolve_form;
 
 struct vd_convolve {
-    vd__tie tie;
+    vd__context_link tie;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -9550,12 +9635,12 @@ static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from,
 }
 
 static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char *name, uint32_t access) {
-    return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | access);
+    return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | access);
 }
 
 static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
     if (p->form == VD__CONVOLVE_NEGACYCLIC)
-        p->root = vc_buffer(k, "roots", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_READ);
+        p->root = vc_buffer(k, "roots", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
 static void vd__convolve_declare(vc_kernel *k, void *user) {
@@ -9651,11 +9736,11 @@ static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_f
     v->re = v->im = none;
 }
 
-/* Returns the pass if the spectrum is stored in the order in which its threads read it (vd__fft_is_dealt), else
+/* Returns the pass if the spectrum is stored in the order in which its threads read it (vd__fft_is_thread_order), else
    NULL. */
 static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) {
     const vd__fft_pass *pass = &p->run->route[0].pass[0];
-    return p->run->route[0].count == 1 && vd__fft_is_dealt(pass) ? pass : NULL;
+    return p->run->route[0].count == 1 && vd__fft_is_thread_order(pass) ? pass : NULL;
 }
 
 static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
@@ -9663,7 +9748,7 @@ static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
     p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
     vd__convolve_declare_roots(p, k);
     if (vd__convolve_thread_order_pass(p))
-        p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_of(p->desc.type), VC_ANY_TYPE | VC_WRITE);
+        p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
 /* Loads the element of kernel number `image` at position `at` of the period; the order is reversed for correlation.
@@ -9679,7 +9764,7 @@ static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc
     }
     vc_val x = vd__convolve_load(p, k, p->data[0],
                                  vd__convolve_index(p, p->desc.kernel_shape, coordinate, image, &inside), inside);
-    return p->form == VD__CONVOLVE_NEGACYCLIC ? vd__real_negated(correlation ? below_period : vc_not(below_period), x)
+    return p->form == VD__CONVOLVE_NEGACYCLIC ? vd__real_negate_if(correlation ? below_period : vc_not(below_period), x)
                                               : x;
 }
 
@@ -9703,15 +9788,15 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
     static const vc_val none = { 0, 0 };
     const vd__fft_pass *pass = vd__convolve_thread_order_pass(p);
     vc_val element = vc_u32(0);
-    if (p->desc.filter) p->desc.filter(k, at, v, p->desc.hook_user);
+    if (p->desc.filter) p->desc.filter(k, at, v, p->desc.filter_user);
     if (p->desc.filter && !vc_error(k)) p->filter_incomplete |= !v->re.owner || !v->im.owner;
-    v->re = vc_mul(v->re, vd__fft_number(v->re, p->scale));
-    v->im = vc_mul(v->im, vd__fft_number(v->im, p->scale));
+    v->re = vc_mul(v->re, vd__fft_immediate(v->re, p->scale));
+    v->im = vc_mul(v->im, vd__fft_immediate(v->im, p->scale));
     if (!pass) return;
     for (uint32_t i = pass->shape.axes; i-- > 0;)
         element = vc_add(vc_mul(element, vc_u32(pass->shape.size[i])), at->coordinate[pass->dimension[i]]);
     vc_val first = vc_mul(at->coordinate[0], vc_u32(pass->shape.n));
-    vc_store(p->data[1], vc_add(first, vd__fft_dealt(pass, element)), vc_vec2(v->re, v->im));
+    vc_store(p->data[1], vc_add(first, vd__fft_thread_order_index(pass, element)), vc_vec2(v->re, v->im));
     v->re = v->im = none;
 }
 
@@ -9719,18 +9804,18 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
 static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
     uint64_t skip; /* leading elements of the full result that are left out */
-    bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
-    if (m > n && (wraps || p->desc.range == VD_CONVOLVE_VALID))
+    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
+    if (m > n && (wraps || p->desc.mode == VD_CONVOLVE_VALID))
         return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, the signal has %llu", i, (unsigned long long)m,
                             (unsigned long long)n);
-    skip = p->desc.range == VD_CONVOLVE_FULL ? 0 : p->desc.range == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
-    if (p->desc.range <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
-    p->result[i] = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->desc.range == VD_CONVOLVE_VALID ? n - m + 1 : n;
+    skip = p->desc.mode == VD_CONVOLVE_FULL ? 0 : p->desc.mode == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
+    if (p->desc.mode <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
+    p->result[i] = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->desc.mode == VD_CONVOLVE_VALID ? n - m + 1 : n;
     p->period[i] = n;
-    if (p->desc.range == VD_CONVOLVE_FULL) p->period[i] = n + m - 1;
-    if (p->desc.range == VD_CONVOLVE_SAME) p->period[i] = n + (m - 1 - skip > skip ? m - 1 - skip : skip);
-    if (!wraps && p->desc.range != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
-    if (p->desc.range == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
+    if (p->desc.mode == VD_CONVOLVE_FULL) p->period[i] = n + m - 1;
+    if (p->desc.mode == VD_CONVOLVE_SAME) p->period[i] = n + (m - 1 - skip > skip ? m - 1 - skip : skip);
+    if (!wraps && p->desc.mode != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
+    if (p->desc.mode == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
     p->origin[i] = correlation ? m - 1 - skip : skip;
     p->length[i] = p->period[i];
     return VD_OK;
@@ -9740,7 +9825,7 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
 static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
     if (vd__plan_for_cpu(vd_device(p->ctx, 0))) return false;
     for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
-    return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_POINTS;
+    return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_MAX_POINTS;
 }
 
 /* Chooses the form of a real convolution and the period of its last dimension. With a filter, the spectrum must be
@@ -9751,8 +9836,8 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
 static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
     uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
-    uint64_t min_period = p->desc.range == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
-    bool wraps = p->desc.range <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
+    uint64_t min_period = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
+    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
     if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
     if (!p->desc.real || packs || p->desc.filter) return;
     if (wraps) min_period = n + m - 1;
@@ -9781,7 +9866,7 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
 
 /* Checks a count of channels or kernels against the loop limit of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
-    uint64_t limit = vd__plan_rounds(vd_device(p->ctx, 0));
+    uint64_t limit = vd__plan_max_iterations(vd_device(p->ctx, 0));
     if (count <= limit) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u; a processor takes up to %llu", what, count,
                         (unsigned long long)limit);
@@ -9795,7 +9880,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
     if (result) return result;
     if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)d->kind);
-    if ((uint32_t)d->range > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "range is %d", (int)d->range);
+    if ((uint32_t)d->mode > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "range is %d", (int)d->mode);
     if (!d->type) d->type = VD_F32;
     if (d->type != VD_F32 && d->type != VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes f32 or f64", vd_type_name(d->type));
@@ -9831,10 +9916,10 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
-        vd_fate fate = vd_list_fate(p->ctx, (*link)->ticket);
-        p->has_kernel = p->has_kernel || fate == VD_FATE_SUBMITTED;
-        p->was_discarded = p->was_discarded || fate == VD_FATE_DISCARDED;
-        if (fate == VD_FATE_DISCARDED) vd__convolve_drop_pending(p, link);
+        vd_list_status fate = vd_list_get_status(p->ctx, (*link)->ticket);
+        p->has_kernel = p->has_kernel || fate == VD_LIST_STATUS_SUBMITTED;
+        p->was_discarded = p->was_discarded || fate == VD_LIST_STATUS_DISCARDED;
+        if (fate == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
         else link = &(*link)->next;
     }
     while (p->has_kernel && p->pending) vd__convolve_drop_pending(p, &p->pending);
@@ -9908,7 +9993,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
         root_f32[1] = (float)root[1];
         memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)root_f32 : root, (size_t)(2 * size));
     }
-    p->roots = vd__fft_buffer(p->ctx, "roots of the period", (vd_type)vd__fft_pair_of(p->desc.type), h, table);
+    p->roots = vd__fft_buffer(p->ctx, "roots of the period", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
     vd__fft_free(&p->allocator, table);
     return p->roots.id ? VD_OK : vd_error_result();
 }
@@ -9945,7 +10030,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     vd_result result = vd__fft_new(p->ctx, &desc, &convolution, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_of(p->desc.type),
+    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_type(p->desc.type),
                                       p->run->dense.stride[0] * convolution.kernels * convolution.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
@@ -9980,10 +10065,10 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
     memset(&c, 0, sizeof c);
     memcpy(c.radix, s->radix, s->stages * sizeof s->radix[0]);
-    c.joined = s->joined;
+    c.register_exchange = s->register_exchange;
     c.threads = s->threads;
-    c.side = s->side;
-    c.slices = s->split ? s->slices : 0;
+    c.ffts_per_group = s->ffts_per_group;
+    c.slices = s->split_components ? s->slices : 0;
     return c;
 }
 
@@ -9993,8 +10078,8 @@ static bool vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice
     uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
         if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536) return false;
-    if (pass->chirp) {
-        if (s->n < 2 * pass->chirp - 1) return false;
+    if (pass->bluestein_length) {
+        if (s->n < 2 * pass->bluestein_length - 1) return false;
         s->size[0] = s->n;
     }
     uint32_t left = s->size[vd__fft_axis_at(s, 0)];
@@ -10015,22 +10100,23 @@ static bool vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, cons
     const vd__fft_device *d = &p->device;
     vd__fft_shape s = pass->shape;
     if (!vd__fft_apply_radices(pass, c, &s)) return false;
-    s.columns_in = vd__fft_deals_columns(d, &pass->in);
-    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_deals_columns(d, &pass->out);
-    if (!c->threads || c->threads > d->threads || !c->side || c->side > d->threads || c->slices > (s.mirrored ? 1u : 4u)
-        || c->slices == 3)
+    s.columns_in = vd__fft_assigns_columns(d, &pass->in);
+    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_assigns_columns(d, &pass->out);
+    if (!c->threads || c->threads > d->threads || !c->ffts_per_group || c->ffts_per_group > d->threads
+        || c->slices > (s.real_fold ? 1u : 4u) || c->slices == 3)
         return false;
     s.threads = c->threads;
-    s.side = c->side;
-    s.split = c->slices != 0;
-    s.slices = s.split ? c->slices : 1;
-    if (vd__fft_held(&s) > VD__FFT_RADIX || !vd__fft_take_joined(d, c->joined, &s) || !vd__fft_can_slice(&s, s.slices))
+    s.ffts_per_group = c->ffts_per_group;
+    s.split_components = c->slices != 0;
+    s.slices = s.split_components ? c->slices : 1;
+    if (vd__fft_values_per_thread(&s) > VD__FFT_RADIX || !vd__fft_set_joined(d, c->register_exchange, &s)
+        || !vd__fft_can_slice(&s, s.slices))
         return false;
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_usual_pad;
+        s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
-    if (!vd__fft_settle(d, &s, vd__fft_fits(d, &s))) return false;
+    if (!vd__fft_finish_shape(d, &s, vd__fft_fits(d, &s))) return false;
     *out = s;
     return true;
 }
@@ -10051,11 +10137,11 @@ static bool vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++) {
         if (i && **text != 'x' && **text != '+') break;
-        if (i && *(*text)++ == '+') out->joined |= 1u << i;
+        if (i && *(*text)++ == '+') out->register_exchange |= 1u << i;
         if (!vd__fft_read_number(text, &out->radix[i]) || !out->radix[i]) return false;
     }
     if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->threads) || !out->threads) return false;
-    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->side) || !out->side) return false;
+    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->ffts_per_group) || !out->ffts_per_group) return false;
     if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->slices)) return false;
     return **text == ',' || !**text;
 }
@@ -10065,8 +10151,8 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
     uint64_t n = 1;
     bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
-    if (pass->real.alone || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
-    return target == 'b' ? pass->chirp && n >= 2 * pass->chirp - 1 : n == pass->shape.n;
+    if (pass->real.fold_only || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
+    return target == 'b' ? pass->bluestein_length && n >= 2 * pass->bluestein_length - 1 : n == pass->shape.n;
 }
 
 /* Applies an override to all passes that it is for. `text` is the entry as written, for the error message. */
@@ -10080,7 +10166,7 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
                                 "slices that divide radices and threads", length, text, pass->shape.n,
                                 (unsigned)VD__FFT_RADIX, p->device.threads,
                                 (unsigned)(p->device.shared * vc_type_size(p->real)));
-        p->forced |= 1u << i;
+        p->overridden |= 1u << i;
     }
     return VD_OK;
 }
@@ -10150,10 +10236,10 @@ static void vd__fft_timing_key_digits(vd__fft_timing_key *k, const vd__digits *d
     }
 }
 
-static void vd__fft_timing_key_side(vd__fft_timing_key *k, const vd__fft_side *s) {
+static void vd__fft_timing_key_side(vd__fft_timing_key *k, const vd__fft_addressing *s) {
     for (uint32_t i = 0; i < VD__FFT_AXES; i++) vd__fft_timing_key_add(k, s->stride[i]);
     vd__fft_timing_key_digits(k, &s->block);
-    vd__fft_timing_key_digits(k, &s->each);
+    vd__fft_timing_key_digits(k, &s->transform);
 }
 
 static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
@@ -10174,14 +10260,45 @@ static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, cons
                                     uint32_t direction, vd_fft_rigor rigor) {
     const vd__real *r = &pass->real;
     const vd__fft_shape *s = &pass->shape;
-    const uint64_t words[] = {
-        p->real, p->stored[pass->from], p->stored[pass->to], s->axes, s->size[0], s->size[1], s->size[2], s->size[3],
-        s->mirrored, pass->chirp, pass->turn, pass->turn_rows, pass->turn_first, pass->copies, pass->inverse,
-        pass->filled[0].count, pass->filled[0].scale, pass->filled[1].count, pass->kept[0].count, pass->kept[0].scale,
-        pass->kept[1].count, pass->product.channels, pass->product.kernels, pass->product.plain, (uint64_t)r->kind,
-        r->back, r->half, r->two, r->fold, r->load, r->store, r->scalar_in, r->scalar_out, r->part_in, r->part_out,
-        r->n, r->h, r->filled, r->kept
-    };
+    const uint64_t words[] = { p->real,
+                               p->stored[pass->from],
+                               p->stored[pass->to],
+                               s->axes,
+                               s->size[0],
+                               s->size[1],
+                               s->size[2],
+                               s->size[3],
+                               s->real_fold,
+                               pass->bluestein_length,
+                               pass->twiddle_length,
+                               pass->twiddle_rows,
+                               pass->twiddle_first,
+                               pass->copies,
+                               pass->inverse,
+                               pass->in_range[0].count,
+                               pass->in_range[0].scale,
+                               pass->in_range[1].count,
+                               pass->out_range[0].count,
+                               pass->out_range[0].scale,
+                               pass->out_range[1].count,
+                               pass->product.channels,
+                               pass->product.kernels,
+                               pass->product.store_only,
+                               (uint64_t)r->kind,
+                               r->inverse,
+                               r->half_length,
+                               r->two_rows,
+                               r->fold,
+                               r->load,
+                               r->store,
+                               r->scalar_in,
+                               r->scalar_out,
+                               r->part_in,
+                               r->part_out,
+                               r->n,
+                               r->h,
+                               r->in_count,
+                               r->out_count };
     memset(k, 0, sizeof *k);
     vd__fft_timing_key_device(k, p, direction, rigor);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
@@ -10251,12 +10368,12 @@ static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const
     if (key->overflow) return false;
     if (vd__fft_timings_access(p->ctx, key, t, false)) {
         if (vd_cache_load(p->ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
-        if (!t->count || t->count > VD__FFT_TIMED || t->estimated >= t->count
+        if (!t->count || t->count > VD__FFT_MAX_TIMED || t->estimated >= t->count
             || !vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
             return false;
         vd__fft_timings_access(p->ctx, key, t, true);
     }
-    t->found = 1;
+    t->from_cache = 1;
     return true;
 }
 
@@ -10276,7 +10393,7 @@ typedef struct vd__fft_trial {
     vd_buffer tables;
     uint64_t groups;
     bool active;             /* is timed in the current series */
-    double ns[VD__FFT_ROUNDS], median; /* nanoseconds of one run; 0: not timed */
+    double ns[VD__FFT_TIMED_RUNS], median; /* nanoseconds of one run; 0: not timed */
 } vd__fft_trial;
 
 /* State of the tuner, used for one pass after another. */
@@ -10291,7 +10408,7 @@ typedef struct vd__fft_tuner {
     uint8_t *expected, *actual; /* the first and the last sample_bytes bytes of the results */
     uint64_t sample_bytes;
     vd__fft_candidates candidates;
-    vd__fft_trial trial[VD__FFT_TIMED];
+    vd__fft_trial trial[VD__FFT_MAX_TIMED];
     uint32_t count;
 } vd__fft_tuner;
 
@@ -10304,7 +10421,7 @@ enum {
 static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
     vd__fft_trial *t = &tuner->trial[tuner->count];
     for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->trial[i].choice, c, sizeof *c) == 0) return;
-    if (tuner->count == VD__FFT_TIMED) return;
+    if (tuner->count == VD__FFT_MAX_TIMED) return;
     memset(t, 0, sizeof *t);
     if (!vd__fft_apply_choice(tuner->plan, tuner->pass, c, &t->shape)) return;
     t->choice = *c;
@@ -10318,18 +10435,19 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     vd__fft_search search;
     memset(&search, 0, sizeof search);
     search.device = &p->device;
-    search.wide = &tuner->candidates;
-    search.now = pass->shape;
-    search.now.stages = search.now.joined = 0;
-    search.now.side = search.now.slices = 1;
-    search.now.split = search.now.paired = false;
-    search.now.columns_in = vd__fft_deals_columns(&p->device, &pass->in);
-    search.now.columns_out = vd__fft_deals_columns(&p->device, &pass->out);
-    search.now.n = n;
-    if (pass->chirp) search.now.size[0] = n;
+    search.candidates = &tuner->candidates;
+    search.current = pass->shape;
+    search.current.stages = search.current.register_exchange = 0;
+    search.current.ffts_per_group = search.current.slices = 1;
+    search.current.split_components = search.current.complex_elements = false;
+    search.current.columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
+    search.current.columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
+    search.current.n = n;
+    if (pass->bluestein_length) search.current.size[0] = n;
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        search.now.pad[i] = p->device.cpu || vd__fft_all_columns(&search.now) ? vd__fft_no_pad : vd__fft_usual_pad;
-    vd__fft_enumerate(&search, 0, search.now.size[vd__fft_axis_at(&search.now, 0)], VD__FFT_RADIX);
+        search.current.pad[i] = p->device.cpu || vd__fft_all_columns(&search.current) ? vd__fft_no_pad
+                                                                                      : vd__fft_default_pad;
+    vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
 /* Counts the trials with the same radices as `s`, in any order, by the sum of the radices and of their squares. */
@@ -10353,24 +10471,25 @@ static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_
 static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
-    uint64_t count = vd__fft_count(pass), n = pass->chirp ? 2 * (uint64_t)pass->chirp - 1 : 0, power = 1;
+    uint64_t count = vd__fft_transform_count(pass),
+             n = pass->bluestein_length ? 2 * (uint64_t)pass->bluestein_length - 1 : 0, power = 1;
     vd__fft_choice estimated = vd__fft_choice_of(&pass->shape);
     uint32_t i, limit = tuner->patient ? 20 : 8;
     tuner->count = tuner->candidates.count = 0;
     tuner->candidates.stages = pass->shape.stages < 2 ? 3 : pass->shape.stages + 1;
     vd__fft_add_trial(tuner, &estimated);
     while (power < n) power *= 2;
-    if (!pass->chirp) vd__fft_search_shapes(tuner, pass->shape.n);
+    if (!pass->bluestein_length) vd__fft_search_shapes(tuner, pass->shape.n);
     else
         for (i = 0, n = vd__fft_next_smooth(n, 5); i < 4 && n <= power; i++, n = vd__fft_next_smooth(n + 1, 5))
             vd__fft_search_shapes(tuner, (uint32_t)n);
-    if (pass->chirp && n <= power) vd__fft_search_shapes(tuner, (uint32_t)power);
+    if (pass->bluestein_length && n <= power) vd__fft_search_shapes(tuner, (uint32_t)power);
     for (i = 0; i < tuner->candidates.count && tuner->count < limit; i++) {
         vd__fft_shape s = tuner->candidates.at[i].shape;
         if (vd__fft_count_similar(tuner, &s) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
-        if (s.columns_in || s.columns_out ? !vd__fft_deal_columns(&p->device, &s, count, 1)
-                                          : !vd__fft_deal_rows(&p->device, &s, count))
+        if (s.columns_in || s.columns_out ? !vd__fft_choose_columns(&p->device, &s, count, 1)
+                                          : !vd__fft_choose_rows(&p->device, &s, count))
             continue;
         vd__fft_choice c = vd__fft_choice_of(&s);
         vd__fft_add_trial(tuner, &c);
@@ -10383,11 +10502,11 @@ static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *bas
     static const uint32_t slices[] = { 0, 1, 2, 4 };
     uint32_t widest = tuner->patient ? 4 : 2, limit = tuner->count + (tuner->patient ? 20 : 8);
     vd__fft_choice c = *base;
-    for (uint32_t ffts = base->side * widest; ffts && ffts >= base->side / widest; ffts /= 2) {
+    for (uint32_t ffts = base->ffts_per_group * widest; ffts && ffts >= base->ffts_per_group / widest; ffts /= 2) {
         for (uint32_t i = 0; i < 4 && tuner->count < limit; i++) {
-            if (!tuner->patient && ffts != base->side && slices[i] != base->slices) continue;
-            if (tuner->pass->shape.stages == 1 && !tuner->pass->shape.mirrored && slices[i]) continue;
-            c.side = ffts;
+            if (!tuner->patient && ffts != base->ffts_per_group && slices[i] != base->slices) continue;
+            if (tuner->pass->shape.stages == 1 && !tuner->pass->shape.real_fold && slices[i]) continue;
+            c.ffts_per_group = ffts;
             c.slices = slices[i];
             vd__fft_add_trial(tuner, &c);
         }
@@ -10407,7 +10526,7 @@ static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     pass->shape = t->shape;
     vd_result result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_upload_tables(scratch);
-    if (!result) result = vd__fft_build(scratch, 0, tuner->direction, false);
+    if (!result) result = vd__fft_build_kernel(scratch, 0, tuner->direction, false);
     vd__fft_free(&scratch->allocator, scratch->table);
     t->kernel = pass->kernels[tuner->direction][0];
     t->tables = scratch->tables;
@@ -10524,7 +10643,7 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
     return !result;
 }
 
-/* Fills the spectrum with ones, which are the same in any order of the elements (vd__fft_is_dealt). */
+/* Fills the spectrum with ones, which are the same in any order of the elements (vd__fft_is_thread_order). */
 static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
     static const double one_f64[] = { 1, 0 };
     static const float one_f32[] = { 1, 0 };
@@ -10550,13 +10669,13 @@ static void vd__fft_build_trials(vd__fft_tuner *tuner, uint32_t first) {
 }
 
 static double vd__fft_median(const double *values) {
-    double sorted[VD__FFT_ROUNDS];
+    double sorted[VD__FFT_TIMED_RUNS];
     uint32_t j;
-    for (uint32_t i = 0; i < VD__FFT_ROUNDS; i++) {
+    for (uint32_t i = 0; i < VD__FFT_TIMED_RUNS; i++) {
         for (j = i; j && sorted[j - 1] > values[i]; j--) sorted[j] = sorted[j - 1];
         sorted[j] = values[i];
     }
-    return sorted[VD__FFT_ROUNDS / 2];
+    return sorted[VD__FFT_TIMED_RUNS / 2];
 }
 
 /* Times the active trials in interleaved rounds of some milliseconds per trial. A trial that takes more than twice
@@ -10565,7 +10684,7 @@ static uint32_t vd__fft_time_trials(vd__fft_tuner *tuner) {
     double once_ns = vd__fft_run_trial(tuner, &tuner->trial[0], 2) / 2;
     uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
     uint32_t round, i, winner = 0;
-    for (round = 0; round < VD__FFT_ROUNDS; round++) {
+    for (round = 0; round < VD__FFT_TIMED_RUNS; round++) {
         for (i = 0; i < tuner->count; i++) {
             vd__fft_trial *t = &tuner->trial[i];
             if (!t->active) continue;
@@ -10593,7 +10712,7 @@ static uint32_t vd__fft_count_faster(const vd__fft_tuner *tuner, uint32_t count,
    times of the other trials are scaled by the change of the time of trial 0. Returns the fastest trial. */
 static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint32_t winner) {
     double earlier_ns = tuner->trial[0].median;
-    bool again[VD__FFT_TIMED];
+    bool again[VD__FFT_MAX_TIMED];
     if (tuner->count == first) return winner;
     for (uint32_t i = 0; i < first; i++)
         again[i] = i == 0 || (tuner->trial[i].median > 0 && vd__fft_count_faster(tuner, first, &tuner->trial[i]) < 3);
@@ -10606,7 +10725,7 @@ static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint
 
 /* Sorts the timed trials by time. The estimated shape stays first unless another is at least 1 % faster. */
 static void vd__fft_sort_timings(const vd__fft_tuner *tuner, uint32_t winner, vd__fft_timing *out) {
-    bool listed[VD__FFT_TIMED] = { false };
+    bool listed[VD__FFT_MAX_TIMED] = { false };
     uint32_t i, next = tuner->trial[winner].median > 0.99 * tuner->trial[0].median ? 0 : winner;
     memset(out, 0, sizeof *out);
     while (next < tuner->count) {
@@ -10627,7 +10746,7 @@ static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
     bool ok = vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, tuner->pass->from),
                                  tuner->plan->stored[tuner->pass->from]);
     if (!ok) return false;
-    if (tuner->pass->shape.turned && !vd__fft_fill_ones(tuner)) return false;
+    if (tuner->pass->shape.last_axis_first && !vd__fft_fill_ones(tuner)) return false;
     vd__fft_choose_trials(tuner);
     vd__fft_build_trials(tuner, 0);
     uint32_t first_variant = tuner->count;
@@ -10677,11 +10796,11 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     tuner->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
     tuner->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
     if (spectrum)
-        tuner->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_of(p->real), spectrum,
+        tuner->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_type(p->real), spectrum,
                                          NULL);
     if (!tuner->in.id || !tuner->out.id || (spectrum && !tuner->spectrum.id)) return false;
     if (spectrum
-        && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_of(p->real)), p->real))
+        && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_type(p->real)), p->real))
         return false;
     tuner->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE_BYTES);
     tuner->actual = tuner->expected ? tuner->expected + 2 * (size_t)VD__FFT_SAMPLE_BYTES : NULL;
@@ -10715,7 +10834,7 @@ static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     for (uint32_t i = 0; i < a->route[0].count + a->route[1].count; i++) {
         const vd__fft_pass *x = vd__fft_pass_at(a, i), *y = vd__fft_pass_at(b, i);
         if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0
-            || x->chirp != y->chirp)
+            || x->bluestein_length != y->bluestein_length)
             return false;
         if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in)
             || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out))
@@ -10774,7 +10893,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     for (i = 0; tuner && i < count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         vd__fft_timing *t = &p->timing[i];
-        if (p->forced >> i & 1 || pass->real.alone || pass->shape.n == 1) continue;
+        if (p->overridden >> i & 1 || pass->real.fold_only || pass->shape.n == 1) continue;
         tuner->pass = vd__fft_pass_at(tuner->plan, i);
         tuner->direction = i >= p->route[0].count;
         vd__fft_timing_key_make(&key, tuner->plan, tuner->pass, tuner->direction, rigor);
@@ -10793,7 +10912,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 
 /* Computes the layout of an array from the counts and strides of a description, by default in C order. Elements may
    overlap only in arrays that are read. */
-static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_place role, const uint64_t *count, const uint64_t *stride,
+static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *count, const uint64_t *stride,
                                      const char *prefix) {
     vd__fft_layout *l = &p->layout[role];
     bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
@@ -10811,11 +10930,11 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_place role, const uint64
                                 (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
     }
     for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
-    vd__fft_order(p, l, order);
+    vd__fft_sort_dimensions(p, l, order);
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
         uint64_t n = l->count[order[i]], step = l->stride[order[i]];
         if (n == 1) continue;
-        if (step < l->span && role == VD__FFT_IN && step) p->overlaps = true;
+        if (step < l->span && role == VD__FFT_IN && step) p->in_overlaps = true;
         else if (step < l->span)
             return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu; it takes %llu at least, the room of the "
                                 "dimensions inside", prefix, order[i], (unsigned long long)step,
@@ -10865,10 +10984,12 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     if (!result) result = vd__fft_make_layout(p, VD__FFT_IN, desc->in_count, in_stride, "in");
     for (uint32_t i = 0; i < 4; i++)
         bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
-    if (!result && p->overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
-        result = vd_error_set(VD_ERROR_INVALID, "padded, but by in_count and out_count reals need more room than their "
-                              "bins: %s and %s", vd__numbers_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
-                              vd__numbers_of(bins, p->dimensions, " x ").text);
+    if (!result && p->in_overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
+        result = vd_error_set(VD_ERROR_INVALID,
+                              "padded, but by in_count and out_count reals need more room than their "
+                              "bins: %s and %s",
+                              vd__shape_text_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
+                              vd__shape_text_of(bins, p->dimensions, " x ").text);
     if (!result && reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
     p->scalar[VD__FFT_OUT] |= reals;
     if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
@@ -10921,16 +11042,16 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 /* Reads the properties of the device that the planner uses. */
 static void vd__fft_query_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    p->device.threads = vd__plan_threads(d);
+    p->device.threads = vd__plan_max_threads(d);
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
-    p->device.held = d->limits.max_private_bytes / vc_type_size(p->real);
+    p->device.private_words = d->limits.max_private_bytes / vc_type_size(p->real);
     p->device.cpu = vd__plan_for_cpu(d);
     p->device.wide = p->real == VC_F64;
-    p->device.words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64
+    p->device.pairs_as_words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64
                       && p->real == VC_F32;
-    if (p->device.words && d->features & VD_FEATURE_SUBGROUP
+    if (p->device.pairs_as_words && d->features & VD_FEATURE_SUBGROUP
         && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
-        p->device.lanes = d->limits.min_subgroup_size;
+        p->device.shuffle_lanes = d->limits.min_subgroup_size;
 }
 
 /* Creates the tables and the intermediate buffers of a plan. */
@@ -10941,11 +11062,11 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     vd__fft_free(&p->allocator, p->table);
     p->table = NULL;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
-        vd__fft_place to = vd__fft_pass_at(p, i)->to;
-        if (to < VD__FFT_TEMP || p->own[to].id) continue;
-        p->own[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element(p->real, p->scalar[to]),
+        vd__fft_role to = vd__fft_pass_at(p, i)->to;
+        if (to < VD__FFT_TEMP || p->temporary[to].id) continue;
+        p->temporary[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element_type(p->real, p->scalar[to]),
                                     p->layout[to].span, NULL);
-        if (!p->own[to].id) result = vd_error_result();
+        if (!p->temporary[to].id) result = vd_error_result();
     }
     return result;
 }
@@ -10960,7 +11081,7 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
     allocator = vd_context_allocator(ctx);
     p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
+    result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     if (convolution) p->convolution = *convolution;
     if (!result) result = vd__fft_check_desc(p, desc);
@@ -11039,7 +11160,8 @@ static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd_
 
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
     vd_fft *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_fft_create", desc ? vd__plan_name(desc->name, "fft") : "", vd__fft_new(ctx, desc, NULL, &p));
+    VD__CALL_IN_SCOPE(ctx, "vd_fft_create", desc ? vd__plan_name(desc->name, "fft") : "",
+                      vd__fft_new(ctx, desc, NULL, &p));
     return p;
 }
 
@@ -11051,7 +11173,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
         vd__plan_drop_kernel(p->ctx, vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2]);
     vd__plan_drop_buffer(p->ctx, p->tables);
     vd__plan_drop_buffer(p->ctx, p->spectrum);
-    for (uint32_t i = 0; i < VD__FFT_PLACES; i++) vd__plan_drop_buffer(p->ctx, p->own[i]);
+    for (uint32_t i = 0; i < VD__FFT_ROLES; i++) vd__plan_drop_buffer(p->ctx, p->temporary[i]);
     vd__plan_free(&p->tie, p);
 }
 
@@ -11063,14 +11185,14 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
         return vd_error_set(VD_ERROR_INVALID, "in place needs desc.padded: rows of reals do not begin where their bins "
                             "do, by strides { %s } of reals and { %s } of bins",
-                            vd__numbers_of(in->stride, p->dimensions, ", ").text,
-                            vd__numbers_of(out->stride, p->dimensions, ", ").text);
+                            vd__shape_text_of(in->stride, p->dimensions, ", ").text,
+                            vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
         return vd_error_set(VD_ERROR_INVALID, "in place, but the counts or strides of in and out differ: %s by { %s }, "
-                            "%s by { %s }", vd__numbers_of(in->count, p->dimensions, " x ").text,
-                            vd__numbers_of(in->stride, p->dimensions, ", ").text,
-                            vd__numbers_of(out->count, p->dimensions, " x ").text,
-                            vd__numbers_of(out->stride, p->dimensions, ", ").text);
+                            "%s by { %s }", vd__shape_text_of(in->count, p->dimensions, " x ").text,
+                            vd__shape_text_of(in->stride, p->dimensions, ", ").text,
+                            vd__shape_text_of(out->count, p->dimensions, " x ").text,
+                            vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
         return vd_error_set(VD_ERROR_INVALID, "in place, but in_type is %s and out_type is %s",
                             vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
@@ -11079,35 +11201,37 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
 
 /* Checks the buffers of a run. In-place errors are reported before sizes. `in` and `out`: the roles of input and
    output. Either may be missing if hooks do not use it; `buffers` then has a placeholder. */
-static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *buffers, vd__fft_place in,
-                                  vd__fft_place out) {
-    bool reads = !p->hooks.blind[io->direction] || io->in.id, writes = !p->hooks.mute[io->direction] || io->out.id;
-    bool in_place = reads && writes && buffers[in].id && vd__fft_is_one_memory(p->ctx, buffers[in], buffers[out]);
+static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *buffers, vd__fft_role in,
+                                  vd__fft_role out) {
+    bool reads = !p->hooks.ignores_input[io->direction] || io->in.id,
+         writes = !p->hooks.stores_nothing[io->direction] || io->out.id;
+    bool in_place = reads && writes && buffers[in].id && vd__fft_same_begin(p->ctx, buffers[in], buffers[out]);
     vd_result result = VD_OK;
-    if (p->overlaps && out == VD__FFT_IN)
+    if (p->in_overlaps && out == VD__FFT_IN)
         result = vd_error_set(VD_ERROR_INVALID, "inverse, but by in_stride { %s } the reals overlap",
-                              vd__numbers_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
+                              vd__shape_text_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && in_place) result = vd__fft_check_in_place(p);
     if (!result && reads) result = vd__fft_check_buffer(p->ctx, io->in, "in", vd__fft_bytes(p, in));
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, buffers[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, buffers[VD__FFT_IN]);
     if (!result && reads && writes)
-        result = vd__plan_check_apart(p->ctx, vd__named_of(buffers[in], "in"), vd__named_of(buffers[out], "out"), true);
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(buffers[in], "in"),
+                                        vd__named_buffer_of(buffers[out], "out"), true);
     if (in_place) buffers[out] = buffers[in];
     return result ? result : vd__fft_check_args(p, io);
 }
 
 static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
-    vd_buffer buffers[VD__FFT_PLACES];
+    vd_buffer buffers[VD__FFT_ROLES];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE)
         return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)io->direction);
-    vd__fft_place in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
-    vd__fft_place out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
-    memcpy(buffers, p->own, sizeof buffers);
+    vd__fft_role in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_role out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
+    memcpy(buffers, p->temporary, sizeof buffers);
     /* A hook may use no buffer. The kernel argument then needs a placeholder. */
-    buffers[in] = io->in.id || !p->hooks.blind[io->direction] ? io->in : p->tables;
-    buffers[out] = io->out.id ? io->out : p->hooks.mute[io->direction] ? p->tables : io->in;
+    buffers[in] = io->in.id || !p->hooks.ignores_input[io->direction] ? io->in : p->tables;
+    buffers[out] = io->out.id ? io->out : p->hooks.stores_nothing[io->direction] ? p->tables : io->in;
     vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_io(p, io, buffers, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, buffers[out]);
@@ -11116,41 +11240,41 @@ static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *i
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", p ? p->name : "", result = vd__fft_run_scoped(p, list, io));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", p ? p->name : "", result = vd__fft_run_scoped(p, list, io));
     return result;
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) {
-    return vd__result_of("vd_fft_forward", vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
+    return vd__call_result("vd_fft_forward", vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
 }
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) {
-    return vd__result_of("vd_fft_inverse", vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
+    return vd__call_result("vd_fft_inverse", vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
 }
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    return vd__result_of("vd_fft_2d", vd__fft_simple(ctx, buffer, 2, direction));
+    return vd__call_result("vd_fft_2d", vd__fft_simple(ctx, buffer, 2, direction));
 }
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    return vd__result_of("vd_fft_3d", vd__fft_simple(ctx, buffer, 3, direction));
+    return vd__call_result("vd_fft_3d", vd__fft_simple(ctx, buffer, 3, direction));
 }
 
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins) {
-    return vd__result_of("vd_fft_real_forward", vd__real_simple(ctx, reals, bins, VD_FFT_FORWARD));
+    return vd__call_result("vd_fft_real_forward", vd__real_simple(ctx, reals, bins, VD_FFT_FORWARD));
 }
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals) {
-    return vd__result_of("vd_fft_real_inverse", vd__real_simple(ctx, reals, bins, VD_FFT_INVERSE));
+    return vd__call_result("vd_fft_real_inverse", vd__real_simple(ctx, reals, bins, VD_FFT_INVERSE));
 }
 
 VD__FFT_SMALL
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
-    if (!p) vd__result_of("vd_fft_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
+    if (!p) vd__call_result("vd_fft_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
     if (count) *count = p ? p->hooks.count : 0;
     return p ? p->hooks.arg : NULL;
 }
 
 /* ---- padded rows of reals, for real transforms in place ---- */
 
-static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
+static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
     uint32_t dimensions;
@@ -11181,11 +11305,11 @@ static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_ff
     return VD_ERROR_INVALID;
 }
 
-VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_rows *out) {
-    return vd__result_of("vd_fft_rows_create", vd__rows_create(ctx, shape, out));
+VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
+    return vd__call_result("vd_fft_rows_create", vd__rows_create(ctx, shape, out));
 }
 
-VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
+VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_padded_buffer *rows) {
     if (!rows) return;
     vd_buffer_destroy(ctx, rows->bins);
     vd_buffer_destroy(ctx, rows->reals);
@@ -11193,7 +11317,8 @@ VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_rows *rows) {
 }
 
 /* Fills in the region of the reals without their padding. */
-static vd_result vd__rows_region(vd_context *ctx, const vd_fft_rows *rows, const void *data, vd_region_desc *out) {
+static vd_result vd__rows_region(vd_context *ctx, const vd_fft_padded_buffer *rows, const void *data,
+                                 vd_region_desc *out) {
     uint32_t i, last = 0;
     if (!ctx || !rows || !data)
         return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !rows ? "rows" : "data");
@@ -11208,16 +11333,16 @@ static vd_result vd__rows_region(vd_context *ctx, const vd_fft_rows *rows, const
     return VD_OK;
 }
 
-VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_rows *rows, const float *data) {
+VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data) {
     vd_region_desc region;
     vd_result result = vd__rows_region(ctx, rows, data, &region);
-    return vd__result_of("vd_fft_rows_write", result ? result : vd_buffer_write_region(ctx, &region, data));
+    return vd__call_result("vd_fft_rows_write", result ? result : vd_buffer_write_region(ctx, &region, data));
 }
 
-VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_rows *rows, float *data) {
+VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data) {
     vd_region_desc region;
     vd_result result = vd__rows_region(ctx, rows, data, &region);
-    return vd__result_of("vd_fft_rows_read", result ? result : vd_buffer_read_region(ctx, &region, data));
+    return vd__call_result("vd_fft_rows_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
 static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,
@@ -11237,7 +11362,8 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     if (axes >> dimensions) {
         while (!(axes >> dimensions >> invalid & 1)) invalid++;
         return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s",
-                            axes, dimensions + invalid, info.name, vd__numbers_of(info.shape, dimensions, " x ").text);
+                            axes, dimensions + invalid, info.name,
+                            vd__shape_text_of(info.shape, dimensions, " x ").text);
     }
     if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are one buffer");
@@ -11245,7 +11371,8 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements; it takes up to %u", info.name,
                             (unsigned long long)(info.size / desc.element_bytes), UINT32_MAX);
     result = vd__fft_check_buffer(ctx, out, "out", info.size);
-    if (!result) result = vd__plan_check_apart(ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    if (!result)
+        result = vd__plan_check_overlap(ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
     if (result) return result;
     memcpy(desc.shape, info.shape, sizeof desc.shape);
     desc.axes = axes ? axes : 15;
@@ -11256,7 +11383,7 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
 }
 
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
-    return vd__result_of("vd_fft_shift", vd__shift_simple(ctx, in, out, axes, direction));
+    return vd__call_result("vd_fft_shift", vd__shift_simple(ctx, in, out, axes, direction));
 }
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
@@ -11277,9 +11404,9 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" };
     char kind[32];
     uint32_t family = vd__real_family(r->kind);
-    if (!family) snprintf(kind, sizeof kind, r->two ? " for two reals" : " for reals");
+    if (!family) snprintf(kind, sizeof kind, r->two_rows ? " for two reals" : " for reals");
     else
-        snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C',
+        snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two_rows ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C',
                  classes[family]);
     size_t used = vd__fft_print(text, size, kind, 0);
     return used + vd__fft_print(text + used, size - used, " of %llu", r->n);
@@ -11288,36 +11415,38 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     size_t used = vd__fft_print(text, size,
-                                pass->real.alone                ? "pairs of bins"
+                                pass->real.fold_only                ? "pairs of bins"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);
     for (uint32_t j = 1; j < s->axes; j++) used += vd__fft_print(text + used, size - used, " by %llu", s->size[j]);
     if (pass->real.kind) used += vd__real_print(text + used, size - used, &pass->real);
-    if (pass->real.alone) return used + vd__fft_print(text + used, size - used, "\n", 0);
-    if (pass->chirp) used += vd__fft_print(text + used, size - used, ", twice, for %llu (Bluestein)", pass->chirp);
+    if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
+    if (pass->bluestein_length)
+        used += vd__fft_print(text + used, size - used, ", twice, for %llu (Bluestein)", pass->bluestein_length);
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                         ? " = %llu"
-                             : s->joined >> j & 1           ? " with %llu"
+                             : s->register_exchange >> j & 1           ? " with %llu"
                              : s->axis[j] != s->axis[j - 1] ? " by %llu"
                                                             : " x %llu";
         used += vd__fft_print(text + used, size - used, format, s->radix[j]);
     }
-    if (s->turned) used += vd__fft_print(text + used, size - used, ", the last axis first", 0);
+    if (s->last_axis_first) used += vd__fft_print(text + used, size - used, ", the last axis first", 0);
     used += vd__fft_print(text + used, size - used, ", %llu threads", s->threads);
-    used += vd__fft_print(text + used, size - used, ", %llu side by side", s->side);
+    used += vd__fft_print(text + used, size - used, ", %llu side by side", s->ffts_per_group);
     if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", in %llu slices", s->slices);
     used += vd__fft_print(text + used, size - used,
-                          s->split ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
-                          vd__fft_shared(s) * vc_type_size(p->real));
+                          s->split_components ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
+                          vd__fft_shared_words(s) * vc_type_size(p->real));
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", times the spectrum", 0);
     if (pass->product.channels) used += vd__fft_print(text + used, size - used, " and back", 0);
     if (pass->copies)
         used += vd__fft_print(text + used, size - used,
-                              pass->turn_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
-    if (pass->turn)
+                              pass->twiddle_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
+    if (pass->twiddle_length)
         used += vd__fft_print(text + used, size - used,
-                              pass->turn_first ? ", turned back for %llu" : ", turned for %llu", pass->turn);
+                              pass->twiddle_first ? ", turned back for %llu" : ", turned for %llu",
+                              pass->twiddle_length);
     return used + vd__fft_print(text + used, size - used, "\n", 0);
 }
 
@@ -11327,18 +11456,18 @@ static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
         used += vd__fft_print(text + used, size - used,
                               !i                   ? "%llu"
-                              : c->joined >> i & 1 ? "+%llu"
+                              : c->register_exchange >> i & 1 ? "+%llu"
                                                    : "x%llu",
                               c->radix[i]);
     used += vd__fft_print(text + used, size - used, "/%llu", c->threads);
-    used += vd__fft_print(text + used, size - used, "/%llu", c->side);
+    used += vd__fft_print(text + used, size - used, "/%llu", c->ffts_per_group);
     return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
 }
 
 /* Prints the fastest six choices and the estimated one. */
 static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
     size_t used = vd__fft_print(text, size,
-                                t->found ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
+                                t->from_cache ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
     char ms[32];
     for (uint32_t i = 0; i < t->count; i++) {
         if (i >= 6 && i != t->estimated) continue;
@@ -11373,7 +11502,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     allocator = vd_context_allocator(ctx);
     p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    result = vd__plan_tie(&p->tie, ctx, &p->ctx, &p->allocator);
+    result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
@@ -11388,7 +11517,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
 
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_convolve *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_convolve_create", desc ? vd__plan_name(desc->name, "convolve") : "",
+    VD__CALL_IN_SCOPE(ctx, "vd_convolve_create", desc ? vd__plan_name(desc->name, "convolve") : "",
                  vd__convolve_new(ctx, desc, &p));
     return p;
 }
@@ -11436,7 +11565,7 @@ static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, v
 
 VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", p ? p->name : "",
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", p ? p->name : "",
                  result = vd__convolve_set_kernel_scoped(p, list, kernel));
     return result;
 }
@@ -11444,7 +11573,7 @@ VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer
 static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_fft_argument args[3];
     vd_fft_io io;
-    vd_buffer buffers[VD__FFT_PLACES];
+    vd_buffer buffers[VD__FFT_ROLES];
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
@@ -11452,13 +11581,14 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     if (!result) result = vd__convolve_check_kernel_set(p);
     if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", in_bytes);
     if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", out_bytes);
-    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    if (!result)
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_add_argument(&io, args, "in", in); /* used by hooks only */
     vd__convolve_add_argument(&io, args, "out", out);
     if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
-    memcpy(buffers, p->run->own, sizeof buffers);
+    memcpy(buffers, p->run->temporary, sizeof buffers);
     /* with hooks these arrays are arguments; unused kernel arguments still need a buffer */
     buffers[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in;
     buffers[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
@@ -11467,7 +11597,7 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", p ? p->name : "",
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", p ? p->name : "",
                  result = vd__convolve_run_scoped(p, list, in, out));
     return result;
 }
@@ -11475,7 +11605,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                     vd_convolve_range range) {
+                                     vd_convolve_mode range) {
     static const char *const names[] = { "image", "kernel", "out" };
     vd_convolve_desc desc;
     vd__convolve_io io;
@@ -11508,7 +11638,7 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu images; it takes up to %u", info[0].name,
                             (unsigned long long)batch, UINT32_MAX);
     desc.batch = (uint32_t)batch;
-    desc.range = range;
+    desc.mode = range;
     desc.real = true;
     desc.name = "convolve_2d";
     io.in = image;
@@ -11518,8 +11648,8 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
 }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                vd_convolve_range range) {
-    return vd__result_of("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, range));
+                                vd_convolve_mode range) {
+    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, range));
 }
 
 /* ---- reductions ---- */
@@ -11554,7 +11684,7 @@ static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", p ? p->name : "",
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", p ? p->name : "",
                  result = vd__reduce_run_io_scoped(p, list, io));
     return result;
 }
@@ -11565,7 +11695,8 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
     memset(&io, 0, sizeof io);
     io.in = in;
     io.out = out;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run", p ? p->name : "", result = vd__reduce_run_io_scoped(p, list, &io));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run", p ? p->name : "",
+                      result = vd__reduce_run_io_scoped(p, list, &io));
     return result;
 }
 
@@ -11582,53 +11713,53 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     desc.op = op;
     desc.type = info.type;
     desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
-    desc.also = op == VD_REDUCE_VARIANCE;
+    desc.extra_out = op == VD_REDUCE_VARIANCE;
     io.in = in;
-    if (op == VD_REDUCE_DOT) io.with = in_b;
+    if (op == VD_REDUCE_DOT) io.in_b = in_b;
     io.out = out;
-    if (desc.also) io.also = extra_out;
+    if (desc.extra_out) io.extra_out = extra_out;
     return vd__plan_cache_run(ctx, &vd__cached_reduce, &desc, &io);
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_sum", vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
+    return vd__call_result("vd_reduce_sum", vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_min", vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
+    return vd__call_result("vd_reduce_min", vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_max", vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
+    return vd__call_result("vd_reduce_max", vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_any", vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
+    return vd__call_result("vd_reduce_any", vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
 }
 VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_all", vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
+    return vd__call_result("vd_reduce_all", vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_argmin", vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
+    return vd__call_result("vd_reduce_argmin", vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_argmax", vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
+    return vd__call_result("vd_reduce_argmax", vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_norm", vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
+    return vd__call_result("vd_reduce_norm", vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_reduce_mean", vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
+    return vd__call_result("vd_reduce_mean", vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
-    return vd__result_of("vd_reduce_variance", vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
+    return vd__call_result("vd_reduce_variance", vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
 }
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
-    return vd__result_of("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out));
+    return vd__call_result("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out));
 }
 
 /* ---- scans ---- */
 
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
     vd_scan *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_scan_create", desc ? vd__plan_name(desc->name, "scan") : "",
+    VD__CALL_IN_SCOPE(ctx, "vd_scan_create", desc ? vd__plan_name(desc->name, "scan") : "",
                  vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__scan_new(ctx, desc, NULL, NULL, &p));
     return p;
 }
@@ -11642,13 +11773,13 @@ static vd_result vd__compact_new(vd_context *ctx, const vd_compact_desc *desc, v
     scan.name = desc->name;
     scan.type = desc->type;
     scan.shape[0] = desc->count;
-    scan.way = desc->way;
+    scan.method = desc->method;
     return vd__scan_new(ctx, &scan, desc->keep, desc->keep_user, out);
 }
 
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) {
     vd_scan *p = NULL;
-    VD__IN_SCOPE(ctx, "vd_compact_create", desc ? vd__plan_name(desc->name, "compact") : "",
+    VD__CALL_IN_SCOPE(ctx, "vd_compact_create", desc ? vd__plan_name(desc->name, "compact") : "",
                  vd__compact_new(ctx, desc, &p));
     return p;
 }
@@ -11666,14 +11797,14 @@ static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__scan_check_io(p, io, &alignment);
-    for (uint32_t step = 0; vd__scan_step(p, step) != VD__SCAN_MODES && !result; step++)
-        result = vd__scan_run_step(p, list, io, step, p->whole && alignment % 16 == 0);
+    for (uint32_t step = 0; vd__scan_step_mode(p, step) != VD__SCAN_MODES && !result; step++)
+        result = vd__scan_run_step(p, list, io, step, p->vector_aligned && alignment % 16 == 0);
     return result;
 }
 
 VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", p ? p->name : "", result = vd__scan_run_scoped(p, list, io));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", p ? p->name : "", result = vd__scan_run_scoped(p, list, io));
     return result;
 }
 
@@ -11695,10 +11826,10 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
 }
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_scan_inclusive", vd__scan_whole(ctx, in, out, false));
+    return vd__call_result("vd_scan_inclusive", vd__scan_whole(ctx, in, out, false));
 }
 VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__result_of("vd_scan_exclusive", vd__scan_whole(ctx, in, out, true));
+    return vd__call_result("vd_scan_exclusive", vd__scan_whole(ctx, in, out, true));
 }
 
 /* ---- sorting and counting ---- */
@@ -11731,7 +11862,7 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
         result = vd__plan_check_buffer(p->ctx, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
     if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "it has keys alone");
     if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "it has keys alone");
-    if (!result) result = vd__sort_check_apart(p, &io);
+    if (!result) result = vd__sort_check_overlap(p, &io);
     uint32_t bits = vd_type_size(p->desc.type) * 8;
     /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
        outputs */
@@ -11741,7 +11872,7 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
         pass.values = from_plan ? p->values : shift ? io.out_values : io.values;
         pass.out = from_plan ? io.out : p->keys;
         pass.out_values = from_plan ? io.out_values : p->values;
-        if (!shift || !p->single) result = vd__sort_run_count(p, list, pass.keys, shift);
+        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, pass.keys, shift);
         if (!result) result = vd__sort_run_scatter(p, list, shift, &pass);
     }
     return result;
@@ -11749,7 +11880,7 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
 
 VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, io));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, io));
     return result;
 }
 
@@ -11768,7 +11899,7 @@ static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
-    return vd__result_of("vd_sort_all", vd__sort_simple(ctx, keys));
+    return vd__call_result("vd_sort_all", vd__sort_simple(ctx, keys));
 }
 
 VD__PLAN_CREATE(histogram)
@@ -11786,7 +11917,8 @@ static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buf
     vd_result result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__plan_check_buffer(p->ctx, in, "in", p->desc.type, p->desc.count, NULL);
     if (!result) result = vd__plan_check_buffer(p->ctx, out, "out", VD_U32, p->desc.bins, NULL);
-    if (!result) result = vd__plan_check_apart(p->ctx, vd__named_of(in, "in"), vd__named_of(out, "out"), false);
+    if (!result)
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
     if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -11801,7 +11933,7 @@ static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buf
 
 VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", p ? p->name : "",
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", p ? p->name : "",
                  result = vd__histogram_run_scoped(p, list, in, out));
     return result;
 }
@@ -11811,8 +11943,8 @@ VD__PLAN_CREATE(top_k)
 VD_API void vd_top_k_destroy(vd_top_k *p) {
     if (!p) return;
     vd__plan_drop_kernel(p->ctx, p->kernel);
-    vd__plan_drop_buffer(p->ctx, p->keys);
-    vd__plan_drop_buffer(p->ctx, p->places);
+    vd__plan_drop_buffer(p->ctx, p->part_keys);
+    vd__plan_drop_buffer(p->ctx, p->part_indices);
     vd__plan_drop_buffer(p->ctx, p->tickets);
     vd__plan_free(&p->tie, p);
 }
@@ -11828,8 +11960,8 @@ static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k
     args[0] = vd_b(io->in);
     args[1] = vd_b(io->values);
     args[2] = vd_b(io->indices);
-    args[3] = vd_b(p->keys);
-    args[4] = vd_b(p->places);
+    args[3] = vd_b(p->part_keys);
+    args[4] = vd_b(p->part_indices);
     args[5] = vd_b(p->tickets);
     desc.kernel = p->kernel;
     desc.groups[0] = p->rows * p->parts;
@@ -11840,7 +11972,7 @@ static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k
 
 VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
     vd_result result;
-    VD__IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", p ? p->name : "", result = vd__top_k_run_scoped(p, list, io));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", p ? p->name : "", result = vd__top_k_run_scoped(p, list, io));
     return result;
 }
 
@@ -11873,10 +12005,10 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
 }
 
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__result_of("vd_top_k_largest", vd__top_simple(ctx, in, values, indices, false));
+    return vd__call_result("vd_top_k_largest", vd__top_simple(ctx, in, values, indices, false));
 }
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__result_of("vd_top_k_smallest", vd__top_simple(ctx, in, values, indices, true));
+    return vd__call_result("vd_top_k_smallest", vd__top_simple(ctx, in, values, indices, true));
 }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */

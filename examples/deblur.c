@@ -61,7 +61,7 @@ static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft
     vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "result", .type = VD_F32, .shape = { n } });
     vd_buffer kernel = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "disc", .type = VD_F32, .shape = { SIDE, SIDE }, .data = disc });
     vd_convolve *plan = vd_convolve_create(ctx, &(vd_convolve_desc){ .shape = { (uint64_t)p->height, (uint64_t)p->width }, .kernel_shape = { SIDE, SIDE },
-                                                                     .range = VD_CONVOLVE_CENTRED, .real = true, .filter = filter });
+                                                                     .mode = VD_CONVOLVE_CENTRED, .real = true, .filter = filter });
     vd_list *list = vd_immediate(ctx, 0, 0);
     vd_result r = plan && in.id && out.id && kernel.id ? vd_convolve_set_kernel(plan, list, kernel) : VD_ERROR_INVALID;
     if (!r) r = vd_convolve_run(plan, list, in, out);
@@ -100,7 +100,7 @@ static double difference(const unsigned char *a, const unsigned char *b, size_t 
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
     if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);

@@ -145,7 +145,7 @@ static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, do
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
     if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);

@@ -102,7 +102,7 @@ static vd_result make_finder(finder *f, const float *photo) {
     f->height = vd_buffer_create(f->ctx, &(vd_buffer_desc){ .name = "height", .type = VD_F32, .shape = { 1 } });
     f->forward = vd_fft_create(f->ctx, &forward);
     f->inverse = vd_fft_create(f->ctx, &inverse);
-    f->brightest = vd_reduce_create(f->ctx, &(vd_reduce_desc){ .op = VD_REDUCE_ARGMAX, .shape = { HIGH, WIDE }, .also = true });
+    f->brightest = vd_reduce_create(f->ctx, &(vd_reduce_desc){ .op = VD_REDUCE_ARGMAX, .shape = { HIGH, WIDE }, .extra_out = true });
     return f->photo.id && f->spectra.id && f->match.id && f->best.id && f->height.id && f->forward && f->inverse && f->brightest ? VD_OK : VD_ERROR_INVALID;
 }
 
@@ -115,7 +115,7 @@ static vd_result find(finder *f, place first, place second, uint32_t *best, floa
     vd_list *list = vd_immediate(f->ctx, 0, 0);
     vd_result r = vd_fft_run(f->forward, list, &(vd_fft_io){ .out = f->spectra, .args = cut, .arg_count = 6 });
     if (!r) r = vd_fft_run(f->inverse, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .out = f->match, .args = &both, .arg_count = 1 });
-    if (!r) r = vd_reduce_run_io(f->brightest, list, &(vd_reduce_io){ .in = f->match, .out = f->best, .also = f->height });
+    if (!r) r = vd_reduce_run_io(f->brightest, list, &(vd_reduce_io){ .in = f->match, .out = f->best, .extra_out = f->height });
     if (!r) r = vd_buffer_read(f->ctx, f->best, 0, best, VD_WHOLE);
     if (!r) r = vd_buffer_read(f->ctx, f->height, 0, height, VD_WHOLE);
     return r;
@@ -148,7 +148,7 @@ static vd_result try_shift(finder *f, int dy, int dx, int *wrong) {
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_named(argv[2]) : VD_BACKEND_DEFAULT };
+    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
     if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);

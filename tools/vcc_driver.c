@@ -254,12 +254,12 @@ static const char *arg_kind(vc_arg_kind kind) {
 
 static const char *hidden_kind(vc_implicit kind) {
     switch (kind) {
-    case VC_IMPLICIT_THREADS: return "VD_HIDDEN_THREADS";
-    case VC_IMPLICIT_GROUPS: return "VD_HIDDEN_GROUPS";
-    case VC_IMPLICIT_GROUP_BASE: return "VD_HIDDEN_GROUP_BASE";
-    case VC_IMPLICIT_LENGTH: return "VD_HIDDEN_LENGTH";
-    case VC_IMPLICIT_SHAPE: return "VD_HIDDEN_SHAPE";
-    case VC_IMPLICIT_OUTPUT: return "VD_HIDDEN_OUTPUT";
+    case VC_IMPLICIT_THREADS: return "VD_IMPLICIT_THREADS";
+    case VC_IMPLICIT_GROUPS: return "VD_IMPLICIT_GROUPS";
+    case VC_IMPLICIT_GROUP_BASE: return "VD_IMPLICIT_GROUP_BASE";
+    case VC_IMPLICIT_LENGTH: return "VD_IMPLICIT_LENGTH";
+    case VC_IMPLICIT_SHAPE: return "VD_IMPLICIT_SHAPE";
+    case VC_IMPLICIT_OUTPUT: return "VD_IMPLICIT_OUTPUT";
     default: fail("a hidden value of kind %d", (int)kind); return "";
     }
 }
@@ -294,7 +294,7 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
     }
     if (info->arg_count) say(b, "};\n");
     if (info->implicit_count)
-        say(b, "static const vd_hidden_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->implicit_count);
+        say(b, "static const vd_implicit_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->implicit_count);
     for (i = 0; i < info->implicit_count; i++) {
         const vc_implicit_info *h = &info->implicit[i];
         say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis, (unsigned long)h->offset,

@@ -162,7 +162,7 @@ static int list_backend(vd_backend backend, const options *o, int before) {
 }
 
 static bool parse_backend(const char *name, options *o) {
-    o->backend = vd_backend_named(name);
+    o->backend = vd_backend_from_name(name);
     if (o->backend == VD_BACKEND_DEFAULT) fprintf(stderr, "vdlist: there is no backend '%s'\n", name);
     return o->backend != VD_BACKEND_DEFAULT;
 }

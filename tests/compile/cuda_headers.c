@@ -21,16 +21,16 @@
 VD__CU_NUMBERS(SAME)
 VD__CU_RESULTS(SAME_RESULT)
 typedef char same_address[sizeof(CUdeviceptr) == sizeof(vd__cu_address) ? 1 : -1];
-typedef char same_rows[sizeof(CUDA_MEMCPY2D) == sizeof(vd__cu_rows) && offsetof(CUDA_MEMCPY2D, dstDevice) == offsetof(vd__cu_rows, to.address)
-                       && offsetof(CUDA_MEMCPY2D, srcPitch) == offsetof(vd__cu_rows, from.pitch)
-                       && offsetof(CUDA_MEMCPY2D, Height) == offsetof(vd__cu_rows, height) ? 1 : -1];
-typedef char same_external[sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == sizeof(vd__cu_external)
-                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, handle.fd) == offsetof(vd__cu_external, handle.fd)
-                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, size) == offsetof(vd__cu_external, size)
-                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, flags) == offsetof(vd__cu_external, flags) ? 1 : -1];
-typedef char same_range[sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == sizeof(vd__cu_external_range)
-                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size) == offsetof(vd__cu_external_range, size)
-                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags) == offsetof(vd__cu_external_range, flags) ? 1 : -1];
+typedef char same_rows[sizeof(CUDA_MEMCPY2D) == sizeof(vd__cu_copy_2d) && offsetof(CUDA_MEMCPY2D, dstDevice) == offsetof(vd__cu_copy_2d, to.address)
+                       && offsetof(CUDA_MEMCPY2D, srcPitch) == offsetof(vd__cu_copy_2d, from.pitch)
+                       && offsetof(CUDA_MEMCPY2D, Height) == offsetof(vd__cu_copy_2d, height) ? 1 : -1];
+typedef char same_external[sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == sizeof(vd__cu_external_memory)
+                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, handle.fd) == offsetof(vd__cu_external_memory, handle.fd)
+                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, size) == offsetof(vd__cu_external_memory, size)
+                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, flags) == offsetof(vd__cu_external_memory, flags) ? 1 : -1];
+typedef char same_range[sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == sizeof(vd__cu_external_buffer)
+                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size) == offsetof(vd__cu_external_buffer, size)
+                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags) == offsetof(vd__cu_external_buffer, flags) ? 1 : -1];
 typedef char same_uuid[sizeof(CUuuid) == sizeof ((vd_device_info *)NULL)->uuid ? 1 : -1];
 
 #ifdef __cplusplus

@@ -72,14 +72,14 @@ static void same(vd_context *ctx, vd_kernel a, vd_kernel b, const char *name) {
         assert_int_equal(p.arg.kind, q.arg.kind);
         assert_int_equal(p.arg.type, q.arg.type);
         assert_int_equal(p.arg.access, q.arg.access);
-        assert_int_equal(p.arg.place, q.arg.place);
+        assert_int_equal(p.arg.location, q.arg.location);
         assert_int_equal(p.arg.size, q.arg.size);
         assert_int_equal(p.arg.align, q.arg.align);
         assert_int_equal(p.arg.may_alias, q.arg.may_alias);
     }
     assert_memory_equal(x.local_size, y.local_size, sizeof x.local_size);
     assert_int_equal(x.shared_bytes, y.shared_bytes);
-    assert_int_equal(x.value_bytes, y.value_bytes);
+    assert_int_equal(x.argument_bytes, y.argument_bytes);
     uint64_t always = vd_device(ctx, 0)->backend == VD_BACKEND_CUDA ? VD_FEATURE_ADDRESS : 0; /* said or not: it has no other way */
     assert_int_equal(x.features | always, y.features | always);
 }

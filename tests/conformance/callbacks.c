@@ -110,7 +110,7 @@ static void record(vd_context *ctx) {
     vd_record_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.record = on_record;
-    vd_record(vd_immediate(ctx, 0, 0), &desc);
+    vd_record_native(vd_immediate(ctx, 0, 0), &desc);
 }
 
 static void reduce_with_fragment(vd_context *ctx) {

@@ -10,7 +10,7 @@
 
 enum { BYTES = 20000 };
 
-static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx->machines[0].device); }
+static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx->devices[0].device); }
 
 /* A context that copies as `how` has it; the test is skipped where buffers have no addresses. */
 static vd_context *open_with(fixture *f, const char *how) {
@@ -81,7 +81,7 @@ TEST_EXECUTED(any_ranges) {
 /* As if the device took two groups at once. */
 TEST_EXECUTED(more_than_a_dispatch_takes) {
     vd_context *ctx = open_with(f, "kernel");
-    ctx->machines[0].device.info.limits.max_groups[0] = 2;
+    ctx->devices[0].device.info.limits.max_groups[0] = 2;
     copy_at_random(ctx, 200);
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
     vd_context_destroy(ctx);
@@ -160,7 +160,7 @@ TEST_EXECUTED(when_a_kernel_copies) {
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_UNTRIED);
     vd_context_destroy(ctx);
     if (!getenv("VKDISPATCH_COPIES"))
-        assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE || vulkan_of(f->ctx)->move_bytes == UINT64_MAX);
+        assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE || vulkan_of(f->ctx)->move_min_bytes == UINT64_MAX);
     vd_context_desc desc = fixture_desc(f);
     setenv("VKDISPATCH_COPIES", "magic", 1);
     vd_result r = vd_context_create(&desc, &ctx);

@@ -520,10 +520,10 @@ TEST(modules_described_wrongly) {
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
     check_text("vd_kernel_create", "described|-3");
     desc.arg_count = 1;
-    desc.value_bytes = 4096;
+    desc.argument_bytes = 4096;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
     check_text("vd_kernel_create", "described|4096|1024");
-    desc.value_bytes = 0;
+    desc.argument_bytes = 0;
     desc.local_size[0] = 16;
     assert_true(vd_kernel_create(f->ctx, &desc).id == 0);
     check_text("vd_kernel_create", "described|16|32");

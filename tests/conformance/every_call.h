@@ -245,7 +245,7 @@ static void call_others(caller *c) {
     desc.uses = &use;
     desc.use_count = 1;
     desc.record = nothing_to_record;
-    TOOK(vd_record(immediate(c), &desc));
+    TOOK(vd_record_native(immediate(c), &desc));
     TOOK(vd_native_use(c->w->ctx, 0, 0, nothing_to_do, NULL));
 }
 
@@ -257,7 +257,7 @@ static void call_read_begin(caller *c) {
     desc.buffer = any_buffer(c);
     if (vd_read_begin(immediate(c), &desc, &t)) return;
     TOOK(vd_read_ready(c->w->ctx, t, any(c, 2) ? 0 : VD_FOREVER, &data));
-    EXPECT(c->within || vd_list_fate(c->w->ctx, t) == VD_FATE_SUBMITTED);
+    EXPECT(c->within || vd_list_get_status(c->w->ctx, t) == VD_LIST_STATUS_SUBMITTED);
     vd_read_end(c->w->ctx, t);
 }
 
@@ -286,7 +286,7 @@ static void call_list(caller *c) {
     if (any(c, 2)) vd_list_end(l);
     if (!any(c, 4)) vd_list_discard(l);
     else if (vd_submit(l, NULL, &event) == VD_OK && any(c, 2)) TOOK(vd_wait(c->w->ctx, event, VD_FOREVER));
-    vd_list_fate(c->w->ctx, watch);
+    vd_list_get_status(c->w->ctx, watch);
     vd_read_end(c->w->ctx, watch);
     vd_read_end(c->w->ctx, t);
 }
@@ -306,7 +306,7 @@ static void call_context(caller *c) {
     EXPECT(vd_context_allocator(c->w->ctx).allocate != NULL);
     vd_device(c->w->ctx, 99);
     EXPECT(vd_type_size(VD_F32) == 4 && vd_type_name(VD_F32) && vd_feature_name(1) && vd_backend_name(VD_BACKEND_VULKAN) && vd_time_ns());
-    EXPECT(vd_backend_named("dummy") == VD_BACKEND_DUMMY && vd_error_text() && vd_result_name(vd_error_result()));
+    EXPECT(vd_backend_from_name("dummy") == VD_BACKEND_DUMMY && vd_error_text() && vd_result_name(vd_error_result()));
     vd_error_set(VD_ERROR_INVALID, "%d", count);
     vd_error_within(VD_ERROR_INVALID, "a_call", "an object", "%d", count);
     double bins[4];
@@ -330,9 +330,9 @@ static vd_result use_nothing(vd_context *ctx, void **data, void *user) { (void)c
 static void call_libraries(caller *c) {
     static const char key = 'k';
     char bytes[4] = { 0 };
-    vd_scope scope;
-    vd_scope_begin(c->w->ctx, "a library", &scope);
-    vd_scope_end(&scope);
+    vd_callback_scope scope;
+    vd_callback_scope_begin(c->w->ctx, "a library", &scope);
+    vd_callback_scope_end(&scope);
     TOOK(vd_context_attach(c->w->ctx, &key, use_nothing, NULL, NULL));
     vd_cache_store(c->w->ctx, "test", "key", 3, bytes, 4);
     vd_cache_load(c->w->ctx, "test", "key", 3, bytes, 4);
@@ -364,7 +364,7 @@ static void call_fft(caller *c) {
 static void call_fft_rows(caller *c) {
     static const uint64_t shape[4] = { 2, 6 };
     float reals[12] = { 0 };
-    vd_fft_rows rows;
+    vd_fft_padded_buffer rows;
     if (vd_fft_rows_create(c->w->ctx, shape, &rows)) return;
     TOOK(vd_fft_rows_write(c->w->ctx, &rows, reals));
     TOOK(vd_fft_rows_read(c->w->ctx, &rows, reals));

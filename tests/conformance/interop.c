@@ -675,7 +675,7 @@ TEST(bad_imports_are_refused) {
     NO((d.address = 4096, d.external = &e), "comes as both address and external");
     NO((d.import = VD_IMPORT_HOST, d.external = &e), "the memory is external");
     NO((d.data = data, d.external = &e), "data has to be NULL");
-    uint32_t shares = f->ctx->machines->device.shares;
+    uint32_t shares = f->ctx->devices->device.sharing_mask;
     if (shares >> VD__SHARE_FD & 1u) {
         NO(d.external = &e, "of another device (UUID eeee");
         memcpy(e.uuid, vd_device(f->ctx, 0)->uuid, sizeof e.uuid);
@@ -686,7 +686,7 @@ TEST(bad_imports_are_refused) {
     if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is no multiple of 16");
     if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST), "wrap around");
     if (!(shares >> VD__SHARE_OBJECT & 1u)) NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "a buffer object of the caller's, which|does not take");
-    if (!(shares >> VD__SHARE_OUT & 1u)) NO(d.exportable = true, "exportable memory, which|does not have");
+    if (!(shares >> VD__SHARE_EXPORT & 1u)) NO(d.exportable = true, "exportable memory, which|does not have");
     if (!(shares >> VD__SHARE_ADDRESS & 1u)) NO(d.address = 4096, "an address of the caller's, which|does not take");
     FAILS(vd_buffer_export_fd(NULL, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "the context is NULL");
     FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID, "vd_buffer_export_fd|out is NULL");
@@ -746,8 +746,8 @@ static void check_external(fixture *f, vd_context *from, vd_context *to) {
 }
 
 TEST(external_memory_within_vulkan) {
-    uint32_t shares = f->ctx->machines->device.shares;
-    if (!(shares >> VD__SHARE_OUT & 1u) || !(shares >> VD__SHARE_FD & 1u)) skip_because("this Vulkan device has no VK_KHR_external_memory_fd for buffers");
+    uint32_t shares = f->ctx->devices->device.sharing_mask;
+    if (!(shares >> VD__SHARE_EXPORT & 1u) || !(shares >> VD__SHARE_FD & 1u)) skip_because("this Vulkan device has no VK_KHR_external_memory_fd for buffers");
     check_external(f, f->ctx, context_beside(f));
     check_external(f, context_beside(f), f->ctx);
     assert_int_equal(f->messages, 0);
@@ -785,7 +785,7 @@ typedef struct theirs {
 } theirs;
 
 static theirs theirs_begin(fixture *f, uint64_t queue_properties) {
-    const vd__cl_device *own = vd__cl_device_of(&f->ctx->machines->device);
+    const vd__cl_device *own = vd__cl_device_of(&f->ctx->devices->device);
     theirs t;
     int32_t error = 0;
     memset(&t, 0, sizeof t);
@@ -1078,7 +1078,7 @@ TEST(commands_of_others_are_in_order) {
     vd_record_use use = { b, VD_WRITE };
     vd_record_desc desc = foreign_desc(&o, &use, 1);
     if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) {
-        FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "has nothing for others to record into");
+        FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "has nothing for others to record into");
         assert_int_equal(o.calls, 0);
         return;
     }
@@ -1090,7 +1090,7 @@ TEST(commands_of_others_are_in_order) {
         OK(vd_flush(f->ctx));
         uint64_t barriers = stats_of(f->ctx).barriers;
         OK(affine(list, k, b, 32, 1, 7));
-        OK(vd_record(list, &desc));
+        OK(vd_record_native(list, &desc));
         OK(affine(list, k, b, 32, 2, 1));
         if (i) OK(vd_submit(list, NULL, NULL));
         OK(vd_flush(f->ctx));
@@ -1103,22 +1103,22 @@ TEST(commands_of_others_are_in_order) {
     assert_true(!o.commands == !f->executes);
     o.result = VD_ERROR_IO;
     o.text = "theirs failed";
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
     o.text = NULL; /* what stands there is of an earlier call */
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record 'theirs': `record` gave VD_ERROR_IO");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record_native 'theirs': `record` gave VD_ERROR_IO");
     desc.record = NULL;
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': record is NULL");
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record: the desc is NULL");
-    FAILS(vd_record(NULL, &desc), VD_ERROR_INVALID, "vd_record: the list is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': record is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record_native: the desc is NULL");
+    FAILS(vd_record_native(NULL, &desc), VD_ERROR_INVALID, "vd_record_native: the list is NULL");
     desc = foreign_desc(&o, &use, -1);
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use_count is -1");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use_count is -1");
     desc = foreign_desc(&o, NULL, 1);
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use_count is 1 and uses is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use_count is 1 and uses is NULL");
     desc = foreign_desc(&o, &use, 1);
     use.access = 4;
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': use 0 has access 4");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use 0 has access 4");
     vd_buffer_destroy(f->ctx, b);
-    FAILS(vd_record(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record 'theirs': the use 0 buffer");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': the use 0 buffer");
 }
 
 /* What would hang, or destroy what is in use, is refused within a function that a call of the library calls, and works behind it. */
@@ -1172,9 +1172,9 @@ TEST(the_callers_functions_cannot_call_back) {
     desc.record = record_everything;
     desc.user = &c;
     c.result = VD_OK;
-    c.words = "within the `record` of vd_record";
+    c.words = "within the `record` of vd_record_native";
     if (f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY) {
-        OK(vd_record(vd_immediate(f->ctx, 0, 0), &desc));
+        OK(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc));
         assert_int_equal(c.calls, 3);
     }
     OK(vd_fill(c.list, b, 0, 4, NULL, 0));

@@ -471,7 +471,7 @@ static void check_foreign(vd_context *ctx, vd_kernel k) {
         vd_arg_info arg = arg_of(ctx, k, i).arg;
         assert_int_equal(arg.kind, expected[i].kind);
         assert_int_equal(arg.type, expected[i].type);
-        assert_int_equal(arg.place, expected[i].place);
+        assert_int_equal(arg.location, expected[i].location);
         if (i < 2) assert_int_equal(arg.access, expected[i].access);
         if (i >= 2) assert_int_equal(arg.size, expected[i].size);
     }
@@ -535,7 +535,7 @@ TEST(our_module_alone_tells_its_bindings) {
     assert_int_equal(in.arg.kind, VD_ARG_BINDING);
     assert_int_equal(in.arg.access, VD_READ);
     assert_int_equal(out.arg.access, VD_WRITE);
-    assert_int_equal(out.arg.place, 1);
+    assert_int_equal(out.arg.location, 1);
     assert_int_equal(out.arg.type, VD_F32);
     assert_int_equal(info.local_size[0], 128);
     vc_free(k);

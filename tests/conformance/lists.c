@@ -119,16 +119,16 @@ TEST(a_watched_list_tells_what_became_of_it) {
         vd_list *list = i == 3 ? vd_immediate(f->ctx, 0, 0) : list_begin(f->ctx);
         if (i) OK(fill_word(list, b, i, i));
         OK(vd_list_watch(list, &tickets[i]));
-        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), i == 3 ? VD_FATE_SUBMITTED : VD_FATE_OPEN);
+        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]), i == 3 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_OPEN);
         if (i == 2) vd_list_discard(list);
         else OK(vd_submit(list, NULL, NULL));
     }
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), i == 2 ? VD_FATE_DISCARDED : VD_FATE_SUBMITTED);
+        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]), i == 2 ? VD_LIST_STATUS_DISCARDED : VD_LIST_STATUS_SUBMITTED);
         if (i != 2) OK(vd_read_ready(f->ctx, tickets[i], VD_FOREVER, &data));
         if (i != 2) assert_null(data);
         vd_read_end(f->ctx, tickets[i]);
-        assert_int_equal(vd_list_fate(f->ctx, tickets[i]), VD_FATE_UNKNOWN);
+        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]), VD_LIST_STATUS_UNKNOWN);
         assert_int_equal(read_u32(f->ctx, b, i), i == 2 ? 0 : i);
     }
 }

@@ -21,7 +21,7 @@ static const char saxpy[] =
 typedef struct saxpy_desc {
     vd_kernel_desc desc;
     vd_arg_info args[3];
-    vd_hidden_info hidden;
+    vd_implicit_info hidden;
 } saxpy_desc;
 
 static void describe(saxpy_desc *s) {
@@ -29,21 +29,21 @@ static void describe(saxpy_desc *s) {
     for (uint32_t i = 0; i < 2; i++) {
         s->args[i].kind = VD_ARG_BINDING;
         s->args[i].type = VD_F32;
-        s->args[i].place = i;
+        s->args[i].location = i;
     }
     s->args[0].name = "x"; s->args[0].access = VD_READ;
     s->args[1].name = "y"; s->args[1].access = VD_READ_WRITE;
     s->args[2].name = "a"; s->args[2].kind = VD_ARG_VALUE; s->args[2].type = VD_F32; s->args[2].size = 4;
-    s->hidden.kind = VD_HIDDEN_THREADS;
-    s->hidden.place = 4;
+    s->hidden.kind = VD_IMPLICIT_THREADS;
+    s->hidden.offset = 4;
     s->desc.name = "saxpy";
     s->desc.code_kind = VD_CODE_OPENCL;
     s->desc.code = saxpy;
     s->desc.args = s->args;
     s->desc.arg_count = 3;
-    s->desc.hidden = &s->hidden;
-    s->desc.hidden_count = 1;
-    s->desc.value_bytes = 8;
+    s->desc.implicit = &s->hidden;
+    s->desc.implicit_count = 1;
+    s->desc.argument_bytes = 8;
     s->desc.local_size[0] = 64;
     s->desc.local_size[1] = s->desc.local_size[2] = 1;
 }
@@ -153,8 +153,8 @@ TEST_EXECUTED(a_desc_that_does_not_fit_its_text) {
     describe(&s);
     s.args[0].kind = VD_ARG_ADDRESS;
     s.args[0].size = 8;
-    s.args[0].place = 8;
-    s.desc.value_bytes = 16;
+    s.args[0].location = 8;
+    s.desc.argument_bytes = 16;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
     check_text("vd_kernel_create", "saxpy|address");
 }
@@ -462,14 +462,14 @@ typedef struct piece { vd__block block; vd__memory memory; } piece;
 
 static void piece_create(vd__device *dev, piece *p, vd__memory_kind kind, uint64_t size) {
     const vd__backend *b = dev->driver->backend;
-    vd__need need;
+    vd__memory_requirements need;
     memset(p, 0, sizeof *p);
     memset(&need, 0, sizeof need);
     p->memory.size = size;
     p->memory.serial = 1;
     OK(b->memory_create(dev, &p->memory, &need));
     p->block.size = need.size;
-    p->block.type = vd__lowest(b->memory_types(dev, kind, need.types));
+    p->block.type = vd__lowest_bit(b->memory_types(dev, kind, need.types));
     OK(b->block_create(dev, &p->block));
     p->memory.block = &p->block;
     p->memory.mapped = p->block.mapped;
@@ -540,17 +540,17 @@ TEST_EXECUTED(declarations_are_brought_along) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         desc.code = known[i];
         desc.code_size = strlen(known[i]);
-        if (!vd__cl_calls(&desc)) fail_msg("'%s' calls what is not known", known[i]);
+        if (!vd__cl_declared_calls(&desc)) fail_msg("'%s' calls what is not known", known[i]);
     }
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         desc.code = unknown[i];
         desc.code_size = strlen(unknown[i]);
-        if (vd__cl_calls(&desc)) fail_msg("'%s' calls nothing unknown", unknown[i]);
+        if (vd__cl_declared_calls(&desc)) fail_msg("'%s' calls nothing unknown", unknown[i]);
     }
     describe(&s);
     s.desc.entry = "saxpy";
     s.desc.code_size = strlen(saxpy);
-    assert_true(vd__cl_calls(&s.desc) != 0);
+    assert_true(vd__cl_declared_calls(&s.desc) != 0);
     vd_kernel k = vd_kernel_create(f->ctx, &s.desc);
     if (!k.id) fail_msg("vd_kernel_create: %s", vd_error_text());
     check_saxpy(f->ctx, k, 1000);

@@ -31,7 +31,7 @@ static void need_device(void) {
 typedef struct sample {
     uint64_t shape[3], kernel[3];
     vd_convolve_kind kind;
-    vd_convolve_range range;
+    vd_convolve_mode range;
     uint32_t batch, channels, kernels;
     int real;                /* 0: complex numbers, 1: reals, 2: reals, two groups as one */
     vd_type type;
@@ -154,7 +154,7 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     memcpy(desc.kernel_shape, s->kernel, sizeof desc.kernel_shape);
     desc.kind = s->kind;
-    desc.range = s->range;
+    desc.mode = s->range;
     desc.batch = s->batch;
     desc.channels = s->channels;
     desc.kernels = s->kernels;
@@ -212,7 +212,7 @@ static void ranges(void **state) {
     for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
         for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++)
             for (int real = 0; real < 2; real++) {
-                sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_range)range, 3, 1, 1, real, VD_F32 };
+                sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 3, 1, 1, real, VD_F32 };
                 check(&s);
             }
 }
@@ -732,9 +732,9 @@ static void bad_input(void **state) {
     desc.kind = (vd_convolve_kind)3;
     refuse(ctx, &desc, "'made': kind is 3");
     desc.kind = VD_CONVOLVE_KIND_DEFAULT;
-    desc.range = (vd_convolve_range)6;
+    desc.mode = (vd_convolve_mode)6;
     refuse(ctx, &desc, "'made': range is 6");
-    desc.range = VD_CONVOLVE_RANGE_DEFAULT;
+    desc.mode = VD_CONVOLVE_RANGE_DEFAULT;
     desc.type = VD_F16;
     refuse(ctx, &desc, "'made': type is f16; it takes f32 or f64");
     desc.type = VD_F32;

@@ -125,7 +125,7 @@ static vd_result convolve(fixture *f) {
     vd_convolve_desc desc = { 0 };
     desc.shape[0] = desc.shape[1] = 16;
     desc.kernel_shape[0] = desc.kernel_shape[1] = 3;
-    desc.range = VD_CONVOLVE_SAME;
+    desc.mode = VD_CONVOLVE_SAME;
     desc.real = true;
     vd_convolve *plan = vd_convolve_create(f->ctx, &desc);
     vd_result result = last(plan);
@@ -162,7 +162,7 @@ static vd_result run_scan(fixture *f, vd_scan *plan, bool compacts) {
 static vd_result scan(fixture *f) {
     vd_scan_desc desc = { 0 };
     desc.shape[0] = N;
-    desc.way = VD_SCAN_THREE_KERNELS;
+    desc.method = VD_SCAN_THREE_KERNELS;
     return run_scan(f, vd_scan_create(f->ctx, &desc), false);
 }
 
@@ -170,7 +170,7 @@ static vd_result compact(fixture *f) {
     vd_compact_desc desc = { 0 };
     desc.count = N;
     desc.keep = positive;
-    desc.way = VD_SCAN_ONE_PASS;
+    desc.method = VD_SCAN_ONE_PASS;
     return run_scan(f, vd_compact_create(f->ctx, &desc), true);
 }
 

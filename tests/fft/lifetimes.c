@@ -96,7 +96,7 @@ static const char *make_the_others(vd_context *ctx, plans *p) {
     p->scan = vd_scan_create(ctx, &scan);
     p->compact = vd_compact_create(ctx, &compact);
     p->sort = vd_sort_create(ctx, &sort);
-    sort.way = VD_SCAN_THREE_KERNELS;
+    sort.method = VD_SCAN_THREE_KERNELS;
     p->counting = vd_sort_create(ctx, &sort);
     p->histogram = vd_histogram_create(ctx, &histogram);
     p->top = vd_top_k_create(ctx, &top);

@@ -57,7 +57,7 @@ static vd_scan *scan_of(const scan_sample *s) {
     vd_scan_desc scan = { 0 };
     vd_compact_desc compact = { 0 };
     scan.type = compact.type = s->type;
-    scan.way = compact.way = VD_SCAN_ONE_PASS;
+    scan.method = compact.method = VD_SCAN_ONE_PASS;
     memcpy(scan.shape, s->shape, sizeof s->shape);
     compact.count = s->shape[0];
     compact.keep = odd;
@@ -69,7 +69,7 @@ static vd_scan *scan_of(const scan_sample *s) {
     vd_scan *p = s->compact ? vd_compact_create(device_context, &compact) : vd_scan_create(device_context, &scan);
     unsetenv("VKDISPATCH_FFT_SHAPES");
     if (!p) fail_msg("%s", vd_error_text());
-    assert_true(p->single);
+    assert_true(p->single_pass);
     return p;
 }
 
@@ -110,12 +110,12 @@ static uint64_t scan_expect(const scan_sample *s, uint64_t tile, uint8_t *to) {
 
 /* Tiles from..to begin and publish nothing. */
 static void scan_with_silence(vd_scan *p, const scan_sample *s, const vd_scan_io *io) {
-    bool vectors = p->kernels[VD__SCAN_LOOK][1].id != 0;
+    bool vectors = p->kernels[VD__SCAN_LOOK_BACK][1].id != 0;
     vd_dispatch_desc desc = { 0 };
     vd_arg args[10];
-    desc.kernel = p->kernels[VD__SCAN_LOOK][vectors];
+    desc.kernel = p->kernels[VD__SCAN_LOOK_BACK][vectors];
     desc.args = args;
-    desc.arg_count = vd__scan_arguments(p, io, VD__SCAN_LOOK, 0, vectors, args);
+    desc.arg_count = vd__scan_arguments(p, io, VD__SCAN_LOOK_BACK, 0, vectors, args);
     desc.groups[0] = s->from;
     if (s->from) assert_int_equal(vd_dispatch(vd_immediate(device_context, 0, 0), &desc), VD_OK);
     set_word(p->flags, 0, s->to); /* tickets */
@@ -162,19 +162,19 @@ static void scan_check(const scan_sample *given) {
     tile = (uint64_t)p->threads * VD__SCAN_LOADS * p->vector;
     io.in = buffer_of(device_context, s->type, all, data);
     io.out = s->in_place ? io.in : buffer_of(device_context, s->type, all, nothing);
-    if (s->segmented) io.heads = buffer_of(device_context, VD_U32, all, heads);
+    if (s->segmented) io.segment_heads = buffer_of(device_context, VD_U32, all, heads);
     if (s->compact) io.count = buffer_of(device_context, VD_U32, 1, NULL);
     scan_with_silence(p, s, &io);
     scan_compare(s, &io, tile, true);
     if (s->in_place) assert_int_equal(vd_buffer_write(device_context, io.in, 0, data, all * size), VD_OK);
     uint64_t before = dispatches();
     if (vd_scan_run(p, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
-    assert_int_equal(dispatches() - before, (p->rows * p->tiles + p->flight - 1) / p->flight);
+    assert_int_equal(dispatches() - before, (p->rows * p->tiles + p->tiles_in_flight - 1) / p->tiles_in_flight);
     scan_compare(s, &io, tile, false);
     vd_scan_destroy(p);
     vd_buffer_destroy(device_context, io.in);
     if (!s->in_place) vd_buffer_destroy(device_context, io.out);
-    vd_buffer_destroy(device_context, io.heads);
+    vd_buffer_destroy(device_context, io.segment_heads);
     vd_buffer_destroy(device_context, io.count);
     free(data);
     free(nothing);
@@ -212,8 +212,8 @@ static void longest_walks(void **state) {
     for (int i = 0; i < 2; i++) {
         scan_sample s = { VD_U32, { 1 << 20, 0 }, 0, 1, false, false, false, false, false, i == 1 };
         vd_scan *p = scan_of(&s);
-        uint32_t most = p->flight < 700 ? p->flight : 30;
-        if (vd_device(device_context, 0)->type == VD_DEVICE_CPU) assert_true(p->flight < p->tiles);
+        uint32_t most = p->tiles_in_flight < 700 ? p->tiles_in_flight : 30;
+        if (vd_device(device_context, 0)->type == VD_DEVICE_CPU) assert_true(p->tiles_in_flight < p->tiles);
         s.to = most > 1 ? most - 1 : 1;
         s.shape[0] = (most + 3) * (uint64_t)p->threads * VD__SCAN_LOADS * p->vector + 5;
         vd_scan_destroy(p);
@@ -233,7 +233,7 @@ static vd_sort *sort_of(const sort_sample *s) {
     desc.values = VD_U32;
     desc.count = s->count;
     desc.descending = s->descending;
-    desc.way = VD_SCAN_ONE_PASS;
+    desc.method = VD_SCAN_ONE_PASS;
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_sort *p = vd_sort_create(device_context, &desc);
     unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -252,7 +252,7 @@ static void sort_with_silence(vd_sort *p, const sort_sample *s, const vd_sort_io
     desc.arg_count = 6;
     desc.groups[0] = s->from;
     if (s->from) assert_int_equal(vd_dispatch(list, &desc), VD_OK);
-    set_word(p->counts, vd__sort_tickets(p), s->to);
+    set_word(p->counts, vd__sort_ticket_offset(p), s->to);
     desc.groups[0] = p->tiles - s->to;
     assert_int_equal(vd_dispatch(list, &desc), VD_OK);
 }
@@ -286,7 +286,7 @@ static void sort_whole(vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
     assert_non_null(values);
     uint64_t before = dispatches();
     if (vd_sort_run(p, vd_immediate(device_context, 0, 0), io)) fail_msg("%s", vd_error_text());
-    assert_int_equal(dispatches() - before, 1 + vd__sort_passes(p) * ((p->tiles + p->flight - 1) / p->flight));
+    assert_int_equal(dispatches() - before, 1 + vd__sort_pass_count(p) * ((p->tiles + p->tiles_in_flight - 1) / p->tiles_in_flight));
     assert_int_equal(vd_buffer_read(device_context, io->out_values, 0, values, VD_WHOLE), VD_OK);
     for (uint64_t i = 1; i < s->count; i++) {
         uint64_t a = sort_key(values[i - 1]), b = sort_key(values[i]), mask = size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
@@ -310,7 +310,7 @@ static void sort_check(const sort_sample *s) {
     io.values = buffer_of(device_context, VD_U32, s->count, values);
     io.out = buffer_of(device_context, s->type, s->count, nothing);
     io.out_values = buffer_of(device_context, VD_U32, s->count, nothing);
-    bool single = p->single;
+    bool single = p->single_pass;
     if (single) {
         assert_true(p->tiles > s->to);
         sort_with_silence(p, s, &io);

@@ -184,7 +184,7 @@ static void check_convolution(bool padded) {
         vd_convolve_desc desc = { 0 };
         desc.shape[0] = desc.shape[1] = padded ? SIDE : KERNEL;
         desc.kernel_shape[0] = desc.kernel_shape[1] = KERNEL;
-        desc.range = padded ? VD_CONVOLVE_FULL : VD_CONVOLVE_CIRCULAR;
+        desc.mode = padded ? VD_CONVOLVE_FULL : VD_CONVOLVE_CIRCULAR;
         desc.rigor = i ? VD_FFT_MEASURE : VD_FFT_ESTIMATE;
         vd_convolve *plan = vd_convolve_create(device_context, &desc);
         vd_list *list = vd_immediate(device_context, 0, 0);

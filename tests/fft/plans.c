@@ -80,7 +80,7 @@ static void scans(void **state) {
         desc.shape[0] = COUNT;
         desc.segmented = type % 2;
         desc.exclusive = type % 3 == 0;
-        desc.way = type % 4 ? VD_SCAN_ONE_PASS : VD_SCAN_THREE_KERNELS;
+        desc.method = type % 4 ? VD_SCAN_ONE_PASS : VD_SCAN_THREE_KERNELS;
         vd_scan *plan = vd_scan_create(device_context, &desc);
         made(plan, "a scan", type);
         vd_scan_destroy(plan);

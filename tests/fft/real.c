@@ -694,7 +694,7 @@ static void rows(void **state) {
         array reals = array_of(&s, false), bins = array_of(&s, true);
         double x[64], y[64], is[64];
         float data[64];
-        vd_fft_rows r;
+        vd_fft_padded_buffer r;
         vd_fft_desc desc = { .kind = VD_FFT_REAL, .padded = true };
         assert_int_equal(vd_fft_rows_create(device_context, shapes[i], &r), VD_OK);
         memcpy(desc.shape, r.shape, sizeof desc.shape);
@@ -738,7 +738,7 @@ static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, bool pack_ro
 
 static void bad_input(void **state) {
     vd_context *ctx = dummy_context();
-    vd_fft_rows r;
+    vd_fft_padded_buffer r;
     (void)state;
     vd_fft_desc desc = { .shape = { 4, 10 }, .kind = (vd_fft_kind)11 };
     refuse(ctx, &desc, "kind is 11");

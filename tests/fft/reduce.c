@@ -223,20 +223,20 @@ static void run(const vd_reduce_desc *desc, const void *data, const void *with, 
     vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
     if (!plan) fail_msg("%s", vd_error_text());
     io.in = buffer_of(device_context, type, n, data);
-    if (with) io.with = buffer_of(device_context, type, n, with);
+    if (with) io.in_b = buffer_of(device_context, type, n, with);
     io.out = buffer_of(device_context, out_type, results, NULL);
-    if (also) io.also = buffer_of(device_context, also_type, results, NULL);
+    if (also) io.extra_out = buffer_of(device_context, also_type, results, NULL);
     for (int round = 0; round < 2; round++) {
         assert_int_equal(vd_fill(vd_immediate(device_context, 0, 0), io.out, 0, VD_WHOLE, NULL, 0), VD_OK);
         vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
         if (!result) result = vd_buffer_read(device_context, io.out, 0, out, VD_WHOLE);
-        if (!result && also) result = vd_buffer_read(device_context, io.also, 0, also, VD_WHOLE);
+        if (!result && also) result = vd_buffer_read(device_context, io.extra_out, 0, also, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
     }
     vd_buffer_destroy(device_context, io.in);
-    vd_buffer_destroy(device_context, io.with);
+    vd_buffer_destroy(device_context, io.in_b);
     vd_buffer_destroy(device_context, io.out);
-    vd_buffer_destroy(device_context, io.also);
+    vd_buffer_destroy(device_context, io.extra_out);
     vd_reduce_destroy(plan);
 }
 
@@ -281,7 +281,7 @@ static void check_arg(const sample *s, vd_type type, bool most) {
     desc.op = most ? VD_REDUCE_ARGMAX : VD_REDUCE_ARGMIN;
     desc.type = type;
     desc.axes = s->axes;
-    desc.also = true;
+    desc.extra_out = true;
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     run(&desc, data, NULL, n, got, VD_U32, values, type, results);
     for (uint64_t r = 0; r < results; r++) {
@@ -388,12 +388,12 @@ static void statistics(void **state) {
     for (int i = 0; i < N; i++) squares += ((double)x[i] - average) * ((double)x[i] - average);
     desc.shape[0] = N;
     desc.op = VD_REDUCE_VARIANCE;
-    desc.also = true;
+    desc.extra_out = true;
     desc.correction = 1;
     run(&desc, x, NULL, N, &got, VD_F32, &mean, VD_F32, 1);
     if (fabs((double)got - squares / (N - 1)) > 1e-2 * squares / (N - 1)) fail_msg("variance %g, wanted %g", (double)got, squares / (N - 1));
     assert_true(fabs((double)mean - average) < 4e-7 * average);
-    desc.also = false;
+    desc.extra_out = false;
     desc.correction = 0;
     desc.op = VD_REDUCE_MEAN;
     run(&desc, x, NULL, N, &got, VD_F32, NULL, VD_F32, 1);
@@ -435,7 +435,7 @@ static void statistics_of_types(void **state) {
             desc.shape[1] = WIDE;
             desc.axes = axes;
             desc.op = VD_REDUCE_VARIANCE;
-            desc.also = true;
+            desc.extra_out = true;
             run(&desc, data, NULL, ROWS * WIDE, got, result, mean, result, results);
             for (uint64_t r = 0; r < results; r++) {
                 double sum = 0, squares = 0, eps = type == VD_F16 ? 1e-3 : 1e-6;
@@ -785,7 +785,7 @@ static void bad_input(void **state) {
     desc.type = VD_BOOL;
     refuse(ctx, &desc, "type is bool; it takes a scalar number");
     desc.type = VD_F32;
-    desc.also = true;
+    desc.extra_out = true;
     refuse(ctx, &desc, "also is true, but VD_REDUCE_MEAN has one result");
     desc.op = VD_REDUCE_VARIANCE;
     desc.correction = 100;
@@ -795,7 +795,7 @@ static void bad_input(void **state) {
     desc.shape[1] = 2;
     refuse(ctx, &desc, "7 segments of 2 dimensions");
     desc.segments = desc.shape[1] = 0;
-    desc.also = false;
+    desc.extra_out = false;
     desc.combine = times;
     refuse(ctx, &desc, "op is VD_REDUCE_VARIANCE although there is a combine");
     desc.op = VD_REDUCE_DEFAULT;
@@ -867,8 +867,8 @@ static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
         desc.shape[0] = rows;
         desc.shape[1] = n;
         desc.axes = 2;
-        desc.also = desc.op == VD_REDUCE_VARIANCE;
-        run(&desc, x, desc.op == VD_REDUCE_DOT ? y : NULL, rows * n, got, VD_F32, desc.also ? mean : NULL, VD_F32, rows);
+        desc.extra_out = desc.op == VD_REDUCE_VARIANCE;
+        run(&desc, x, desc.op == VD_REDUCE_DOT ? y : NULL, rows * n, got, VD_F32, desc.extra_out ? mean : NULL, VD_F32, rows);
         for (uint64_t r = 0; r < rows; r++) {
             double sum = 0, squares = 0, products = 0, far = 0, size = 0, count = (double)n, wanted;
             for (uint64_t i = r * n; i < (r + 1) * n; i++) {
@@ -1057,25 +1057,25 @@ static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, 
     vd_reduce *plan = vd_reduce_create(device_context, desc);
     if (!plan) fail_msg("%s", vd_error_text());
     io.in = buffer_of(device_context, VD_F32, n, data);
-    if (with) io.with = buffer_of(device_context, VD_F32, n, with);
+    if (with) io.in_b = buffer_of(device_context, VD_F32, n, with);
     if (s->segments) io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
     io.out = buffer_of(device_context, VD_F32, results, NULL);
-    if (also) io.also = buffer_of(device_context, VD_F32, results, NULL);
+    if (also) io.extra_out = buffer_of(device_context, VD_F32, results, NULL);
     for (int round = 0; round < 2; round++) { /* the same bits each time */
         float *again = (float *)malloc(4 * results);
         vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
         if (!result) result = vd_buffer_read(device_context, io.out, 0, again, VD_WHOLE);
-        if (!result && also) result = vd_buffer_read(device_context, io.also, 0, also, VD_WHOLE);
+        if (!result && also) result = vd_buffer_read(device_context, io.extra_out, 0, also, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
         if (round) assert_memory_equal(out, again, 4 * results);
         memcpy(out, again, 4 * results);
         free(again);
     }
     vd_buffer_destroy(device_context, io.in);
-    vd_buffer_destroy(device_context, io.with);
+    vd_buffer_destroy(device_context, io.in_b);
     vd_buffer_destroy(device_context, io.offsets);
     vd_buffer_destroy(device_context, io.out);
-    vd_buffer_destroy(device_context, io.also);
+    vd_buffer_destroy(device_context, io.extra_out);
     vd_reduce_destroy(plan);
     free(offsets);
 }
@@ -1163,7 +1163,7 @@ static void variance_far_from_zero(void **state) {
             far[r] += x * x;
         }
         desc.op = VD_REDUCE_VARIANCE;
-        desc.also = true;
+        desc.extra_out = true;
         if (c % 2) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
         run_sums(s, &desc, data, NULL, n, out, mean, results);
         unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -1198,7 +1198,7 @@ static void errors_with_infinities(void **state) {
     run_sums(&rows, &desc, data, NULL, 3 * 70001, sums, NULL, 3);
     assert_true(isinf(sums[0]) && sums[0] > 0 && isnan(sums[1]) && fabsf(sums[2]) < 1e33f);
     desc.op = VD_REDUCE_VARIANCE;
-    desc.also = true;
+    desc.extra_out = true;
     run_sums(&rows, &desc, data, NULL, 3 * 70001, variances, means, 3);
     assert_true(!(variances[0] < INFINITY) && isnan(variances[1]) && !(variances[2] < INFINITY) && isnan(means[1]));
 }

@@ -596,26 +596,26 @@ static void overlapping_reductions(memory *m, vd_list *list) {
     vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
     desc.shape[0] = 1000;
     desc.op = VD_REDUCE_VARIANCE;
-    desc.also = true;
+    desc.extra_out = true;
     vd_reduce *plan = vd_reduce_create(m->ctx, &desc);
     io.in = part(m, 0, VD_F32, 0, 1000);
     io.out = part(m, 1, VD_F32, 256, 4);
-    io.also = part(m, 2, VD_F32, 8192, 4);
+    io.extra_out = part(m, 2, VD_F32, 8192, 4);
     refused(vd_reduce_run_io(plan, list, &io), "vd_reduce_run_io 'reduce': in and out overlap");
     io.out = part(m, 1, VD_F32, 8192, 4);
     refused(vd_reduce_run_io(plan, list, &io), "also and out overlap");
     vd_reduce_destroy(plan);
     desc.op = VD_REDUCE_DOT;
-    desc.also = false;
+    desc.extra_out = false;
     plan = vd_reduce_create(m->ctx, &desc);
-    io.with = part(m, 2, VD_F32, 8192, 1000);
-    io.also = none;
+    io.in_b = part(m, 2, VD_F32, 8192, 1000);
+    io.extra_out = none;
     refused(vd_reduce_run_io(plan, list, &io), "with and out overlap");
     vd_reduce_destroy(plan);
     desc.op = VD_REDUCE_SUM;
     desc.segments = 4;
     plan = vd_reduce_create(m->ctx, &desc);
-    io.with = none;
+    io.in_b = none;
     io.offsets = part(m, 2, VD_U32, 8192, 5);
     refused(vd_reduce_run_io(plan, list, &io), "offsets and out overlap");
     vd_reduce_destroy(plan);
@@ -756,7 +756,7 @@ static void buffers_without_use(vd_context *ctx) {
         io.in = in;
         io.out = out;
         assert_int_equal(vd_reduce_run_io(r, list, &io), VD_OK);
-        *(i == 0 ? &io.with : i == 1 ? &io.offsets : &io.also) = more;
+        *(i == 0 ? &io.in_b : i == 1 ? &io.offsets : &io.extra_out) = more;
         refused(vd_reduce_run_io(r, list, &io), of_reduce[i]);
     }
     for (int i = 0; i < 2; i++) {
@@ -764,7 +764,7 @@ static void buffers_without_use(vd_context *ctx) {
         vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
         of.in = io.keys = in;
         of.out = io.out = out;
-        *(i ? &of.count : &of.heads) = more;
+        *(i ? &of.count : &of.segment_heads) = more;
         refused(vd_scan_run(s, list, &of), of_scan[i]);
         *(i ? &io.out_values : &io.values) = more;
         refused(vd_sort_run(o, list, &io), of_sort[i]);

@@ -258,7 +258,7 @@ static void as_for_a_gpu(void **state) {
 typedef struct convolution {
     uint64_t shape[3], kernel[3];
     vd_convolve_kind kind;
-    vd_convolve_range range;
+    vd_convolve_mode range;
     uint32_t batch, channels, kernels;
     vd_type type;
     bool complex;
@@ -293,7 +293,7 @@ static void check_convolution(const convolution *c) {
     memcpy(desc.shape, c->shape, sizeof desc.shape);
     memcpy(desc.kernel_shape, c->kernel, sizeof desc.kernel_shape);
     desc.kind = c->kind;
-    desc.range = c->range;
+    desc.mode = c->range;
     desc.batch = c->batch;
     desc.channels = c->channels;
     desc.kernels = c->kernels;
@@ -335,7 +335,7 @@ static void ranges(void **state) {
     need_device();
     for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
         for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++) {
-            convolution c = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_range)range, 5 + (unsigned)range % 2, 0, 0, VD_F32, false, NULL };
+            convolution c = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 5 + (unsigned)range % 2, 0, 0, VD_F32, false, NULL };
             if (!passes_over(3, 1)) check_convolution(&c);
         }
 }

@@ -41,7 +41,7 @@ typedef struct sample {
     uint64_t shape[4];
     uint32_t axis;
     bool exclusive, segmented, last /* the caller's operation: the last number that is not 0 */, in_place, map;
-    vd_scan_way way;
+    vd_scan_method way;
     bool gpu;                /* as planned for a GPU */
 } sample;
 
@@ -132,7 +132,7 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.axis = s->axis;
     desc.exclusive = s->exclusive;
     desc.segmented = s->segmented;
-    desc.way = s->way;
+    desc.method = s->way;
     if (s->map) desc.map = twice;
     if (s->last) desc.combine = last_one;
     if (s->last) desc.identity = vc_imm(s->type, 0);
@@ -157,7 +157,7 @@ static void check_in(vd_context *ctx, const sample *s) {
     vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     io.in = buffer_of(ctx, s->type, n, data);
     io.out = s->in_place ? io.in : buffer_of(ctx, s->type, n, NULL);
-    if (s->segmented) io.heads = buffer_of(ctx, VD_U32, n, heads);
+    if (s->segmented) io.segment_heads = buffer_of(ctx, VD_U32, n, heads);
     for (int round = 0; round < 3; round++) { /* tickets are put back, what was published is of no more use */
         assert_int_equal(vd_write(vd_immediate(ctx, 0, 0), io.in, 0, data, n * size), VD_OK);
         vd_result result = vd_scan_run(plan, vd_immediate(ctx, 0, 0), &io);
@@ -173,7 +173,7 @@ static void check_in(vd_context *ctx, const sample *s) {
     }
     vd_buffer_destroy(ctx, io.in);
     if (!s->in_place) vd_buffer_destroy(ctx, io.out);
-    vd_buffer_destroy(ctx, io.heads);
+    vd_buffer_destroy(ctx, io.segment_heads);
     vd_scan_destroy(plan);
     free(data);
     free(wanted);
@@ -188,7 +188,7 @@ static void check(const sample *s) {
 
 /* ---- tests ---- */
 
-static const vd_scan_way ways[] = { VD_SCAN_ONE_PASS, VD_SCAN_THREE_KERNELS };
+static const vd_scan_method ways[] = { VD_SCAN_ONE_PASS, VD_SCAN_THREE_KERNELS };
 
 static void types(void **state) {
     (void)state;
@@ -351,7 +351,7 @@ static void compaction(void **state) {
         }
         desc.keep = chosen;
         desc.keep_user = &limit;
-        desc.way = ways[i / 2 % 2];
+        desc.method = ways[i / 2 % 2];
         vd_scan *plan = vd_compact_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
         vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
@@ -425,9 +425,9 @@ static void bad_input(void **state) {
     desc.axis = 2;
     refuse(ctx, &desc, "axis is 2, which counts from 1 on, but there are 1 dimensions");
     desc.axis = 0;
-    desc.way = (vd_scan_way)3;
+    desc.method = (vd_scan_method)3;
     refuse(ctx, &desc, "way is 3");
-    desc.way = VD_SCAN_DEFAULT;
+    desc.method = VD_SCAN_DEFAULT;
     desc.shape[1] = (uint64_t)1 << 33;
     refuse(ctx, &desc, "more than 2147483648 elements");
     desc.shape[1] = 0;
@@ -456,7 +456,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_scan_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     io.in = io.out = right;
     refuse_run(plan, ctx, &io, "buffer");
-    io.heads = whole;
+    io.segment_heads = whole;
     refuse_run(plan, ctx, &io, "(heads) is of i32, the plan wants u32");
     io.in = small;
     refuse_run(plan, ctx, &io, "(in) has 399996 bytes, the plan needs 400000");
@@ -475,10 +475,10 @@ static void bad_input(void **state) {
     vd_buffer third = vd_buffer_view(ctx, &part);
     io.in = first;
     io.out = second;
-    io.heads = heads;
+    io.segment_heads = heads;
     refuse_run(plan, ctx, &io, "in and out overlap, and do not begin at one place");
     io.in = right;
-    io.heads = third;
+    io.segment_heads = third;
     refuse_run(plan, ctx, &io, "heads and out overlap");
     vd_buffer_destroy(ctx, first);
     vd_buffer_destroy(ctx, second);

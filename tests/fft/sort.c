@@ -40,7 +40,7 @@ static uint64_t key_of(vd_type type, uint64_t i, bool few) {
     return x & (top | (top - 1));
 }
 
-typedef struct sample { vd_type type, values; uint64_t count; bool descending, few, in_place; vd_scan_way way; } sample;
+typedef struct sample { vd_type type, values; uint64_t count; bool descending, few, in_place; vd_scan_method way; } sample;
 
 static void check(const sample *s) {
     uint32_t size = vd_type_size(s->type), value = vd_type_size(s->values);
@@ -62,7 +62,7 @@ static void check(const sample *s) {
     desc.values = s->values;
     desc.count = n;
     desc.descending = s->descending;
-    desc.way = s->way;
+    desc.method = s->way;
     vd_sort *plan = vd_sort_create(device_context, &desc);
     if (!plan) fail_msg("%s of %s: %s", vd_type_name(s->values), vd_type_name(s->type), vd_error_text());
     vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
@@ -272,10 +272,10 @@ static void bad_input(void **state) {
     assert_null(vd_sort_create(ctx, &desc));
     says("values is f32x4, of 16 bytes; it takes 4 or 8");
     desc.values = VD_F32X2;
-    desc.way = (vd_scan_way)9;
+    desc.method = (vd_scan_method)9;
     assert_null(vd_sort_create(ctx, &desc));
     says("way is 9");
-    desc.way = VD_SCAN_DEFAULT;
+    desc.method = VD_SCAN_DEFAULT;
     vd_sort *plan = vd_sort_create(ctx, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
     vd_buffer keys = buffer_of(ctx, VD_U32, 100, NULL), values = buffer_of(ctx, VD_F32X2, 99, NULL), other = buffer_of(ctx, VD_F32, 100, NULL);

@@ -219,7 +219,7 @@ static vd_context *open_device(vd_device_info *info, bool vulkan, const vd__back
         exit(2);
     }
     ctx->driver.backend = spy;
-    if (vulkan) ctx->machines[0].device.info.backend = VD_BACKEND_VULKAN;
+    if (vulkan) ctx->devices[0].device.info.backend = VD_BACKEND_VULKAN;
     return ctx;
 }
 
@@ -297,7 +297,7 @@ static vd_result run_convolution(bench *b, const char *spec) {
     memset(sizes, 0, sizeof sizes);
     numbers(spec, " kernel=", sizes);
     memcpy(desc.kernel_shape, sizes, sizeof desc.kernel_shape);
-    for (int i = 1; i <= VD_CONVOLVE_VALID; i++) if (has(spec, ranges[i])) desc.range = (vd_convolve_range)i;
+    for (int i = 1; i <= VD_CONVOLVE_VALID; i++) if (has(spec, ranges[i])) desc.mode = (vd_convolve_mode)i;
     desc.kind = has(spec, "correlation") ? VD_CONVOLVE_CORRELATION : VD_CONVOLVE_CONVOLUTION;
     desc.batch = (uint32_t)number(spec, "batch=", 1);
     desc.channels = (uint32_t)number(spec, "channels=", 1);
@@ -335,22 +335,22 @@ static vd_result run_reduction(bench *b, const char *spec) {
     desc.type = type_of(spec, "");
     shape_of(spec, desc.shape);
     desc.axes = (uint32_t)number(spec, "axes=", 0);
-    desc.also = has(spec, "extra");
+    desc.extra_out = has(spec, "extra");
     desc.segments = number(spec, "segments=", 0);
     if (has(spec, "map")) desc.map = square_map;
     vd_reduce *plan = vd_reduce_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     io.in = b->in;
-    io.with = desc.op == VD_REDUCE_DOT ? b->in_b : none;
+    io.in_b = desc.op == VD_REDUCE_DOT ? b->in_b : none;
     io.out = b->out;
     io.offsets = desc.segments ? b->in_b : none;
-    io.also = desc.also ? b->out_b : none;
+    io.extra_out = desc.extra_out ? b->out_b : none;
     vd_result result = vd_reduce_run_io(plan, b->list, &io);
     vd_reduce_destroy(plan);
     return result;
 }
 
-static vd_scan_way way_of(const char *spec) {
+static vd_scan_method way_of(const char *spec) {
     return has(spec, "one_pass") ? VD_SCAN_ONE_PASS : has(spec, "three_kernels") ? VD_SCAN_THREE_KERNELS : VD_SCAN_DEFAULT;
 }
 
@@ -368,14 +368,14 @@ static vd_result run_scan(bench *b, const char *spec) {
     scan.axis = (uint32_t)number(spec, "axis=", 0);
     scan.exclusive = has(spec, "exclusive");
     scan.segmented = has(spec, "segmented");
-    scan.way = compact.way = way_of(spec);
+    scan.method = compact.method = way_of(spec);
     if (has(spec, "map")) scan.map = square_map;
     compact.keep = positive;
     vd_scan *plan = compacts ? vd_compact_create(b->ctx, &compact) : vd_scan_create(b->ctx, &scan);
     if (!plan) return vd_error_result();
     io.in = b->in;
     io.out = b->out;
-    if (scan.segmented) io.heads = b->in_b;
+    if (scan.segmented) io.segment_heads = b->in_b;
     if (compacts) io.count = b->out_b;
     vd_result result = vd_scan_run(plan, b->list, &io);
     vd_scan_destroy(plan);
@@ -392,7 +392,7 @@ static vd_result run_sort(bench *b, const char *spec) {
     desc.type = type_of(spec, "");
     desc.count = shape[0];
     desc.descending = has(spec, "descending");
-    desc.way = way_of(spec);
+    desc.method = way_of(spec);
     if (has(spec, "values")) desc.values = VD_U32;
     vd_sort *plan = vd_sort_create(b->ctx, &desc);
     if (!plan) return vd_error_result();

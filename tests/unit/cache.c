@@ -9,16 +9,16 @@
 
 static char folder[64];
 static vd__host host;
-static vd__counter counter;
-static char path[VD__CACHE_PATH];
-static const vd__cache_key start = VD__CACHE_START;
+static vd__counting_allocator counter;
+static char path[VD__CACHE_PATH_CHARS];
+static const vd__cache_key start = VD__CACHE_KEY_INIT;
 
 static int setup(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/vkdispatch-unit-XXXXXX");
     if (!mkdtemp(folder)) return -1;
     memset(&host, 0, sizeof host);
-    host.allocator = vd__counter_init(&counter, NULL);
+    host.allocator = vd__counting_allocator_init(&counter, NULL);
     host.cache_directory = folder;
     return 0;
 }
@@ -31,7 +31,7 @@ static int teardown(void **state) {
 
 static vd__cache_key key_of(const char *text) {
     vd__cache_key key = start;
-    vd__cache_add_text(&key, text);
+    vd__cache_key_add_text(&key, text);
     assert_true(vd__cache_path(&host, "unit", &key, path));
     return key;
 }
@@ -63,11 +63,11 @@ static void comes_back(void **state) {
 static void keys_differ(void **state) {
     (void)state;
     vd__cache_key a = start, b = start, c = start;
-    vd__cache_add_text(&a, "ab");
-    vd__cache_add_text(&a, "c");
-    vd__cache_add_text(&b, "a");
-    vd__cache_add_text(&b, "bc");
-    vd__cache_add_text(&c, "abc");
+    vd__cache_key_add_text(&a, "ab");
+    vd__cache_key_add_text(&a, "c");
+    vd__cache_key_add_text(&b, "a");
+    vd__cache_key_add_text(&b, "bc");
+    vd__cache_key_add_text(&c, "abc");
     assert_true(memcmp(&a, &b, sizeof a) && memcmp(&a, &c, sizeof a) && memcmp(&b, &c, sizeof b));
     assert_true(a.words[0] != b.words[0] && a.words[1] != b.words[1]);
 }
@@ -82,7 +82,7 @@ static void broken_files_are_not_used(void **state) {
     assert_non_null(file);
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    assert_int_equal(size, sizeof(vd__cache_head) + 9);
+    assert_int_equal(size, sizeof(vd__cache_header) + 9);
     for (size_t i = 0; i <= 2 * size; i++) {
         size_t length = i < size ? size : i == 2 * size ? size + 1 : i - size;
         if (i < size) bytes[i] ^= 0x10;
@@ -100,7 +100,7 @@ static void broken_files_are_not_used(void **state) {
 static void the_wrong_key_is_noticed(void **state) {
     (void)state;
     vd__cache_key one = key_of("one"), two;
-    char first[VD__CACHE_PATH];
+    char first[VD__CACHE_PATH_CHARS];
     vd__cache_store(&host, "unit", &one, "one", 3);
     snprintf(first, sizeof first, "%s", path);
     two = key_of("two");
@@ -111,7 +111,7 @@ static void the_wrong_key_is_noticed(void **state) {
 static void no_folder_is_no_failure(void **state) {
     (void)state;
     vd__cache_key key = key_of("nowhere");
-    char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__CACHE_PATH + 1];
+    char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__CACHE_PATH_CHARS + 1];
     host.cache_directory = nowhere;
     vd__cache_store(&host, "unit", &key, "x", 1);
     check_stored(&key, NULL);
@@ -129,7 +129,7 @@ static void no_folder_is_no_failure(void **state) {
 /* Where the calls for libraries on top put bytes of a key. */
 static void know_path(const char *key) {
     vd__cache_key k = start;
-    vd__cache_add(&k, key, strlen(key));
+    vd__cache_key_add(&k, key, strlen(key));
     assert_true(vd__cache_path(&host, "unit", &k, path));
 }
 
@@ -181,9 +181,9 @@ static void a_context_copies_the_name(void **state) {
 static void not_called_here(void *user, vd_log_level level, const char *message) { (void)user, (void)level, (void)message; }
 
 /* Takes the messages for log, and counts the warnings about the file. */
-static int warnings(vd__outbox *outbox) {
+static int warnings(vd__message_queue *outbox) {
     int count = 0;
-    for (vd__message *m = vd__message_take(outbox); m; m = vd__message_take(outbox)) {
+    for (vd__message *m = vd__message_pop(outbox); m; m = vd__message_pop(outbox)) {
         count += m->level == VD_LOG_WARNING && strstr(m->text, "is ignored: it must be") != NULL;
         vd__free(&host.allocator, m);
     }
@@ -192,10 +192,10 @@ static int warnings(vd__outbox *outbox) {
 
 /* Neither loads the file, nor waits for it. */
 static void check_ignored(const vd__cache_key *key) {
-    vd__outbox outbox;
-    vd__outbox_init(&outbox, 0);
+    vd__message_queue outbox;
+    vd__message_queue_init(&outbox, 0);
     host.log = not_called_here;
-    host.outbox = &outbox;
+    host.messages = &outbox;
     alarm(20);
     check_stored(key, NULL);
     alarm(0);

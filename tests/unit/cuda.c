@@ -79,7 +79,7 @@ static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, si
     d.entry = entry;
     d.args = args;
     d.arg_count = 2;
-    d.value_bytes = 12;
+    d.argument_bytes = 12;
     d.local_size[0] = 256;
     d.local_size[1] = d.local_size[2] = 1;
     return vd_kernel_create(ctx, &d);
@@ -209,7 +209,7 @@ static void a_timeline_of_32_bits_is_extended(void **state) {
     fake_devices(1, 0);
     vd_context *ctx = context();
     ctx->queues[0].submitted = ctx->queues[0].completed = 0xFFFFFFF0u;
-    vd__cu_queue *q = &vd__cu_device_of(&ctx->machines[0].device)->queues[0];
+    vd__cu_queue *q = &vd__cu_device_of(&ctx->devices[0].device)->queues[0];
     *q->timeline = q->submitted = q->sent = 0xFFFFFFF0u;
     for (int i = 0; i < 20; i++) transfer(ctx);
     assert_true(ctx->queues[0].completed > 0x100000000u);
@@ -414,7 +414,7 @@ static void a_stream_of_the_callers(void **state) {
     desc.cuda_stream = stream;
     long live = fake_count("live");
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
-    assert_ptr_equal(vd__cu_device_of(&ctx->machines[0].device)->queues[0].stream, stream);
+    assert_ptr_equal(vd__cu_device_of(&ctx->devices[0].device)->queues[0].stream, stream);
     transfer(ctx);
     vd_context_destroy(ctx);
     assert_int_equal(fake_count("live"), live);

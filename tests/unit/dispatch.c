@@ -12,8 +12,8 @@ static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *
     seen *s = &launches[launch_count++];
     memset(s, 0, sizeof *s);
     memcpy(s->groups, launch->groups, sizeof s->groups);
-    assert_true(launch->value_bytes <= sizeof s->words);
-    memcpy(s->words, launch->values, launch->value_bytes);
+    assert_true(launch->argument_bytes <= sizeof s->words);
+    memcpy(s->words, launch->arguments, launch->argument_bytes);
     s->binding_count = launch->binding_count;
     for (uint32_t i = 0; i < launch->binding_count; i++) {
         s->numbers[i] = launch->bindings[i].number;
@@ -33,7 +33,7 @@ static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, ui
     info.name = name;
     info.type = type;
     info.access = kind == VD_ARG_VALUE ? 0u : (uint32_t)VD_READ;
-    info.place = place;
+    info.location = place;
     info.size = size;
     return info;
 }
@@ -41,9 +41,9 @@ static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, ui
 /* Bindings 5 and 2 in this order, an address at 8, a value at 0; hidden values behind them; local size 64 × 1 × 1. */
 static int setup(void **state) {
     static vd__backend spy;
-    static const vd_hidden_info hidden[] = { { VD_HIDDEN_THREADS, 0, 0, 16 }, { VD_HIDDEN_GROUPS, 0, 1, 20 }, { VD_HIDDEN_GROUP_BASE, 0, 0, 24 },
-                                            { VD_HIDDEN_GROUP_BASE, 0, 1, 28 },
-                                             { VD_HIDDEN_LENGTH, 0, 0, 32 }, { VD_HIDDEN_SHAPE, 1, 1, 36 }, { VD_HIDDEN_LENGTH, 3, 0, 40 } };
+    static const vd_implicit_info hidden[] = { { VD_IMPLICIT_THREADS, 0, 0, 16 }, { VD_IMPLICIT_GROUPS, 0, 1, 20 }, { VD_IMPLICIT_GROUP_BASE, 0, 0, 24 },
+                                            { VD_IMPLICIT_GROUP_BASE, 0, 1, 28 },
+                                             { VD_IMPLICIT_LENGTH, 0, 0, 32 }, { VD_IMPLICIT_SHAPE, 1, 1, 36 }, { VD_IMPLICIT_LENGTH, 3, 0, 40 } };
     vd_device_info device;
     vd_arg_info args[4];
     vd_kernel_desc d;
@@ -70,9 +70,9 @@ static int setup(void **state) {
     d.code_size = module.count * 4;
     d.args = args;
     d.arg_count = 4;
-    d.hidden = hidden;
-    d.hidden_count = 7;
-    d.value_bytes = 44;
+    d.implicit = hidden;
+    d.implicit_count = 7;
+    d.argument_bytes = 44;
     kernel = vd_kernel_create(ctx, &d);
     if (!kernel.id) print_error("%s\n", vd_error_text());
     memset(&shape, 0, sizeof shape);

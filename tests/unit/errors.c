@@ -35,10 +35,10 @@ static void outer_functions_replace_names(void **state) {
     check_sentence("vd_reduce_run 'sum': pass 0: tile 7: argument 2 is wrong");
     vd_error_within(VD_ERROR_INVALID, "vd_reduce_sum", "", NULL);
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
-    vd__fail_named(VD_ERROR_INVALID, "vd_wait");
+    vd__fail_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
     vd__fail(VD_ERROR_INVALID, "nothing");
-    vd__fail_named(VD_ERROR_INVALID, "vd_wait");
+    vd__fail_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_wait: nothing");
 }
 
@@ -67,9 +67,9 @@ static void memory_is_said_in_one_way(void **state) {
     check_sentence("vd_call 'x': out of host memory");
     vd__fail_memory("vd_call", NULL, 4096);
     check_sentence("vd_call: out of host memory: 4096 bytes");
-    vd__fail_by_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
+    vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
     check_sentence("out of device memory: vkAllocateMemory failed");
-    vd__fail_by_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
+    vd__fail_add_out_of_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
     check_sentence("vkQueueSubmit failed");
 }
 
@@ -174,7 +174,7 @@ static void callbacks_leave_the_error_as_it_is(void **state) {
     assert_int_equal(vd_buffer_write(ctx, none, 0, &wrong, 4), VD_ERROR_INVALID);
     const char *text = vd_error_text();
     vd__logf(&ctx->host, VD_LOG_ERROR, "a message that waits");
-    vd__leave(ctx);
+    vd__api_end(ctx);
     assert_int_equal(wrong, 0);
     assert_non_null(strstr(text, "vd_buffer_write: the target buffer")); /* the same pointer */
     check_sentence(text);

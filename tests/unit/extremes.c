@@ -74,7 +74,7 @@ static void of_calls(void **state) {
         submit.wait_count = x;
         assert_int_not_equal(vd_submit(vd_immediate(ctx, 0, 0), &submit, NULL), VD_OK);
         record.use_count = x;
-        assert_int_not_equal(vd_record(vd_immediate(ctx, 0, 0), &record), VD_OK);
+        assert_int_not_equal(vd_record_native(vd_immediate(ctx, 0, 0), &record), VD_OK);
         assert_int_not_equal(vd_native_use(ctx, x, 0, NULL, NULL), VD_OK);
         assert_int_not_equal(vd_native_use(ctx, 0, x, NULL, NULL), VD_OK);
         assert_int_not_equal(vd_dlpack_export(ctx, b, x, &tensor), VD_OK);
@@ -91,7 +91,7 @@ static void of_kernels(void **state) {
     vd_kernel none = { 0 };
     for (size_t i = 0; i < VD__COUNT(extremes); i++) {
         vd_arg_info args[1];
-        vd_hidden_info hidden[1];
+        vd_implicit_info hidden[1];
         memset(args, 0, sizeof args);
         memset(hidden, 0, sizeof hidden);
         for (int field = 0; field < 3; field++) {
@@ -101,9 +101,9 @@ static void of_kernels(void **state) {
             desc.code = words;
             desc.code_size = sizeof words;
             desc.args = args;
-            desc.hidden = hidden;
+            desc.implicit = hidden;
             if (field == 0) desc.arg_count = extremes[i];
-            if (field == 1) desc.hidden_count = extremes[i];
+            if (field == 1) desc.implicit_count = extremes[i];
             if (field == 2) desc.format_count = extremes[i];
             assert_int_equal(vd_kernel_create(ctx, &desc).id, 0);
         }

@@ -184,7 +184,7 @@ static int setup(void **state) {
     unit_saxpy(&module);
     saxpy = unit_kernel(ctx, &module, "saxpy");
     vd_flush(ctx);
-    vd__hazards_clear(&ctx->queues[0].open.hazards); /* the fills of creation */
+    vd__hazards_clear(&ctx->queues[0].open_batch.hazards); /* the fills of creation */
     barriers_before = unit_stats(ctx).barriers;
     return saxpy.id ? 0 : 1;
 }
@@ -313,10 +313,10 @@ static void a_list_keeps_what_it_uses(void **state) {
             const vd__buffer *of_x = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, x[i].id);
             const vd__buffer *of_y = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, y[i].id);
             bool written = i < 40 - barriers_in_list;
-            assert_int_equal(of_x->storage->used[0], ctx->queues[0].submitted);
-            assert_true(of_x->storage->written < ctx->queues[0].submitted);
-            assert_int_equal(of_y->storage->used[0] == ctx->queues[0].submitted, written);
-            assert_int_equal(of_y->storage->written == ctx->queues[0].submitted, written);
+            assert_int_equal(of_x->storage->last_use[0], ctx->queues[0].submitted);
+            assert_true(of_x->storage->last_write < ctx->queues[0].submitted);
+            assert_int_equal(of_y->storage->last_use[0] == ctx->queues[0].submitted, written);
+            assert_int_equal(of_y->storage->last_write == ctx->queues[0].submitted, written);
         }
     }
 }
@@ -347,14 +347,14 @@ static void many_memories_grow_the_table(void **state) {
     static vd_buffer many[300];
     for (int i = 0; i < 300; i++) many[i] = unit_buffer(ctx, "many", VD_F32, 64, NULL);
     vd_flush(ctx);
-    vd__hazards_clear(&ctx->queues[0].open.hazards);
+    vd__hazards_clear(&ctx->queues[0].open_batch.hazards);
     for (int i = 0; i < 300; i += 2) run(many[i], many[i + 1]);
     assert_int_equal(barriers(), 0);
     run(many[1], a);
     assert_int_equal(barriers(), 1);
 }
 
-static const vd__touched *find(const vd__hazards *h, uint32_t serial) { return vd__hazards_at(h, vd__hazards_place(h, serial, serial)); }
+static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) { return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial)); }
 
 /* The table finds what it was given, also when it grows and when the count of epochs wraps. */
 static void epochs(void **state) {
@@ -367,15 +367,15 @@ static void epochs(void **state) {
             assert_null(find(&h, i * 64));
             vd__access access = { NULL, i, i + 1, i % 2 != 0 };
             assert_true(h.count < h.limit || vd__hazards_grow(&h, h.count + 1));
-            assert_true(vd__hazards_touch(&h, i * 64, &access, h.count));
+            assert_true(vd__hazards_access(&h, i * 64, &access, h.count));
         }
         for (uint32_t i = 0; i < 500; i++) {
-            const vd__touched *t = find(&h, i * 64);
+            const vd__tracked_memory *t = find(&h, i * 64);
             assert_non_null(t);
             assert_int_equal(t->serial, i * 64);
-            assert_true(vd__touched_meets(t, i, i + 1, true));
-            assert_int_equal(vd__touched_meets(t, i, i + 1, false), i % 2);
-            assert_false(vd__touched_meets(t, i + 1, i + 2, true));
+            assert_true(vd__tracked_conflicts(t, i, i + 1, true));
+            assert_int_equal(vd__tracked_conflicts(t, i, i + 1, false), i % 2);
+            assert_false(vd__tracked_conflicts(t, i + 1, i + 2, true));
         }
         vd__hazards_clear(&h);
     }

@@ -20,15 +20,15 @@ static void random_ranges(void **state) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         uint64_t random = seed;
         uint32_t count = 0, size = 1000 + unit_random(&random) % 64000;
-        vd__space space;
-        assert_true(vd__space_init(&space, &allocator, size));
+        vd__tlsf space;
+        assert_true(vd__tlsf_init(&space, &allocator, size));
         memset(taken, 0, sizeof taken);
         for (int step = 0; step < 20000; step++) {
             if (count < 4096 && unit_random(&random) % 100 < (step / 4000 % 2 ? 40u : 60u)) {
                 uint32_t wanted = 1 + unit_random(&random) % (unit_random(&random) % 8 ? 40 : 4000), align = 1u << unit_random(&random) % 5;
-                uint32_t node = vd__space_take(&space, wanted, align);
+                uint32_t node = vd__tlsf_allocate(&space, wanted, align);
                 if (!node) continue;
-                range r = { node, space.nodes[node].at, wanted };
+                range r = { node, space.nodes[node].offset, wanted };
                 assert_int_equal(r.at % align, 0);
                 assert_true(r.at + wanted <= size);
                 bool overlap = false;
@@ -38,17 +38,17 @@ static void random_ranges(void **state) {
             } else if (count) {
                 uint32_t i = unit_random(&random) % count;
                 memset(taken + out[i].at, 0, out[i].size);
-                vd__space_give(&space, out[i].node);
+                vd__tlsf_release(&space, out[i].node);
                 out[i] = out[--count];
             }
         }
-        while (count) vd__space_give(&space, out[--count].node);
-        assert_int_equal(space.taken, 0);
-        uint32_t whole = vd__space_take(&space, size / 2, 1);
+        while (count) vd__tlsf_release(&space, out[--count].node);
+        assert_int_equal(space.used, 0);
+        uint32_t whole = vd__tlsf_allocate(&space, size / 2, 1);
         assert_int_not_equal(whole, 0);
-        assert_int_equal(space.nodes[whole].at, 0);
-        vd__space_give(&space, whole);
-        vd__space_free(&space);
+        assert_int_equal(space.nodes[whole].offset, 0);
+        vd__tlsf_release(&space, whole);
+        vd__tlsf_destroy(&space);
     }
 }
 
@@ -136,7 +136,7 @@ static void heap_release(void *user, void *block) {
 }
 
 static uint8_t *piece(vd__vk_arena *a, size_t size, size_t align) {
-    uint8_t *p = (uint8_t *)vd__vk_arena_take(a, size, align, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+    uint8_t *p = (uint8_t *)vd__vk_arena_allocate(a, size, align, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
     assert_non_null(p);
     assert_int_equal((uintptr_t)p % (align < 16 ? 16 : align), 0);
     memset(p, (int)(size & 0xFFu), size);
@@ -171,26 +171,26 @@ static void commands_memory(void **state) {
         for (int i = 0; i < PIECES; i++) {
             sizes[i] = unit_random(&random) % (i % 50 ? 300 : 9000);
             size_t align = (size_t)1 << unit_random(&random) % (i % 50 ? 5 : 9);
-            large += sizes[i] > VD__VK_PIECE_LARGE || align > 16;
+            large += sizes[i] > VD__VK_ALLOCATION_MAX || align > 16;
             pieces[i] = piece(&a, sizes[i], align);
             if (i % 7) continue;
             size_t size = sizes[i] * 2 + 1;
-            pieces[i] = (uint8_t *)vd__vk_arena_retake(&a, pieces[i], size, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+            pieces[i] = (uint8_t *)vd__vk_arena_reallocate(&a, pieces[i], size, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
             assert_non_null(pieces[i]);
             for (size_t k = 0; k < sizes[i]; k++) assert_int_equal(pieces[i][k], sizes[i] & 0xFFu);
-            large += size > VD__VK_PIECE_LARGE;
+            large += size > VD__VK_ALLOCATION_MAX;
             sizes[i] = size;
             memset(pieces[i], (int)(size & 0xFFu), size);
         }
         for (int i = 0; i < PIECES; i++) {
             for (size_t k = 0; k < sizes[i]; k++) assert_int_equal(pieces[i][k], sizes[i] & 0xFFu);
-            vd__vk_arena_give(&a, pieces[i]);
+            vd__vk_arena_free(&a, pieces[i]);
         }
         if (round) assert_int_equal(h.calls - calls, large);
-        assert_int_equal(a.alive, 0);
+        assert_int_equal(a.live_allocations, 0);
     }
-    vd__vk_arena_give(&a, NULL);
-    vd__vk_arena_give(&a, before);
+    vd__vk_arena_free(&a, NULL);
+    vd__vk_arena_free(&a, before);
     vd__vk_slabs_free(&a, &a.slabs);
     assert_int_equal(h.live, 0);
 }
@@ -205,20 +205,20 @@ static void commands_memory_is_given_back(void **state) {
     arena_start(&a, &h, &allocator);
     vd__vk_arena_reset(&a);
     uint8_t *first = piece(&a, 40, 8);
-    for (int i = 0; i < 100000; i++) vd__vk_arena_give(&a, piece(&a, 1000, 8));
+    for (int i = 0; i < 100000; i++) vd__vk_arena_free(&a, piece(&a, 1000, 8));
     assert_int_equal(h.live, 1);
-    vd__vk_arena_give(&a, first);
+    vd__vk_arena_free(&a, first);
     uint8_t *kept = piece(&a, 24, 8);
     for (int i = 0; i < 100000; i++) piece(&a, 100, 8);
     assert_true(h.live > 2 * VD__VK_SLABS_KEPT);
-    a.alive = 1; /* all but the one kept */
+    a.live_allocations = 1; /* all but the one kept */
     vd__vk_arena_reset(&a);
     long live = h.live;
     uint8_t *alone = piece(&a, 24, 8);
     assert_int_equal(h.live, live + 1);
     assert_int_equal(kept[0], 24);
-    vd__vk_arena_give(&a, alone);
-    vd__vk_arena_give(&a, kept);
+    vd__vk_arena_free(&a, alone);
+    vd__vk_arena_free(&a, kept);
     vd__vk_arena_reset(&a);
     assert_int_equal(h.live, VD__VK_SLABS_KEPT);
     assert_ptr_equal(piece(&a, 40, 8), first);
@@ -235,18 +235,18 @@ static void commands_memory_fails(void **state) {
     vd__vk_arena_reset(&a);
     h.fail_after = 2;
     int taken = 0;
-    while (vd__vk_arena_take(&a, 1000, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)) taken++;
+    while (vd__vk_arena_allocate(&a, 1000, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)) taken++;
     assert_int_equal(taken, 2 * ((VD__VK_SLAB_BYTES - 16) / 1024));
     assert_true(a.failed);
-    a.alive = 0;
+    a.live_allocations = 0;
     vd__vk_arena_reset(&a);
     assert_false(a.failed);
     uint8_t *p = piece(&a, 10, 8);
-    assert_null(vd__vk_arena_retake(&a, p, SIZE_MAX - 8, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
+    assert_null(vd__vk_arena_reallocate(&a, p, SIZE_MAX - 8, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
     assert_true(a.failed);
     assert_int_equal(p[9], 10);
-    assert_null(vd__vk_arena_retake(&a, p, 0, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
-    assert_int_equal(a.alive, 0);
+    assert_null(vd__vk_arena_reallocate(&a, p, 0, 8, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT));
+    assert_int_equal(a.live_allocations, 0);
     vd__vk_slabs_free(&a, &a.slabs);
     assert_int_equal(h.live, 0);
 }

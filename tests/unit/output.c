@@ -74,7 +74,7 @@ static vc_kernel *kernel_talk(void) {
 }
 
 /* The desc of a kernel, to be spoilt. */
-typedef struct plan { vd_kernel_desc desc; vd_arg_info args[8]; vd_hidden_info hidden[16]; const char *formats[8]; } plan;
+typedef struct plan { vd_kernel_desc desc; vd_arg_info args[8]; vd_implicit_info hidden[16]; const char *formats[8]; } plan;
 
 static void plan_of(vc_kernel *k, plan *p) {
     size_t words = 0;
@@ -89,9 +89,9 @@ static void plan_of(vc_kernel *k, plan *p) {
     p->desc.name = info->name;
     p->desc.args = p->args;
     p->desc.arg_count = info->arg_count;
-    p->desc.hidden = p->hidden;
-    p->desc.hidden_count = info->implicit_count;
-    p->desc.value_bytes = info->argument_bytes;
+    p->desc.implicit = p->hidden;
+    p->desc.implicit_count = info->implicit_count;
+    p->desc.argument_bytes = info->argument_bytes;
     p->desc.formats = p->formats;
     p->desc.format_count = info->format_count;
     p->desc.features = info->features;
@@ -111,7 +111,7 @@ static void descs_that_print_are_checked(void **state) {
     int output = 0;
     (void)state;
     plan_of(k, &p);
-    while (p.hidden[output].kind != VD_HIDDEN_OUTPUT) output++;
+    while (p.hidden[output].kind != VD_IMPLICIT_OUTPUT) output++;
     assert_int_not_equal(vd_kernel_create(ctx, &p.desc).id, 0);
     p.formats[1] = "f32:%d";
     refused(ctx, &p, "format 1 'f32:%d' is none; one has the types of its conversions in front: f32:%f");
@@ -131,9 +131,9 @@ static void descs_that_print_are_checked(void **state) {
     p.args[0].type = VD_F32;
     refused(ctx, &p, "fits neither the arguments nor the block");
     plan_of(k, &p);
-    p.hidden[output ? 0 : 1].kind = VD_HIDDEN_OUTPUT;
+    p.hidden[output ? 0 : 1].kind = VD_IMPLICIT_OUTPUT;
     p.hidden[output ? 0 : 1].axis = 0;
-    refused(ctx, &p, "2 hidden values of kind VD_HIDDEN_OUTPUT, the limit is 1");
+    refused(ctx, &p, "2 hidden values of kind VD_IMPLICIT_OUTPUT, the limit is 1");
     vc_free(k);
     vd_context_destroy(ctx);
     vd_context_desc desc;
@@ -146,11 +146,11 @@ static void descs_that_print_are_checked(void **state) {
 
 /* As if a submission had brought these words. */
 static void print_words(vd_context *ctx, const uint32_t *words, uint32_t count) {
-    vd_list *l = &ctx->queues[0].open;
-    assert_int_equal(vd__output_need(l), VD_OK);
+    vd_list *l = &ctx->queues[0].open_batch;
+    assert_int_equal(vd__output_acquire(l), VD_OK);
     memcpy(l->output->storage.memory.mapped, words, 4 * (size_t)count);
     vd__output_print(ctx, l->output);
-    vd__leave(ctx);
+    vd__api_end(ctx);
 }
 
 static void records_may_be_anything(void **state) {
@@ -304,10 +304,10 @@ static void kernels_are_for_all_devices(void **state) {
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     assert_int_equal(vd_device_count(ctx), 2);
     assert_int_equal(vd_device_count(NULL), 0);
-    vd_device_info *second = &ctx->machines[1].device.info;
+    vd_device_info *second = &ctx->devices[1].device.info;
     form.code_kind = VD_CODE_SPIRV;
     form.features = VD_FEATURE_F64;
-    assert_int_equal(vd__blob_fits(ctx, &form), 2);
+    assert_int_equal(vd__blob_form_match(ctx, &form), 2);
     assert_int_not_equal(kernel_of(ctx, VC_F64, 256, NULL).id, 0);
     vc_machine before = vd_machine(ctx), now;
     second->features &= ~(uint64_t)(VD_FEATURE_F64 | VD_FEATURE_ADDRESS);
@@ -319,7 +319,7 @@ static void kernels_are_for_all_devices(void **state) {
     assert_int_equal(now.max_local_size[0], 128);
     assert_int_equal(now.max_local_size[1], before.max_local_size[1]);
     assert_int_equal(now.max_groups[1], 5);
-    assert_int_equal(vd__blob_fits(ctx, &form), 1);
+    assert_int_equal(vd__blob_form_match(ctx, &form), 1);
     assert_int_not_equal(kernel_of(ctx, VC_F32, 128, NULL).id, 0); /* by bindings */
     assert_int_equal(kernel_of(ctx, VC_F64, 128, &now).id, 0);
     CHECK_TEXT("f64");
@@ -345,7 +345,7 @@ static void waiting_messages_are_limited(void **state) {
     enum { MANY = 50000 };
     vd_context_desc desc;
     vd_context *ctx = NULL;
-    vd_scope scope;
+    vd_callback_scope scope;
     (void)state;
     memset(&desc, 0, sizeof desc);
     memset(&taken, 0, sizeof taken);
@@ -355,9 +355,9 @@ static void waiting_messages_are_limited(void **state) {
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     for (int round = 0; round < 2; round++) {
         memset(&taken, 0, sizeof taken);
-        vd_scope_begin(ctx, "a library", &scope);
+        vd_callback_scope_begin(ctx, "a library", &scope);
         for (int i = 0; i < MANY; i++) vd__logf(&ctx->host, VD_LOG_INFO, "message %d of the many that nobody takes", i);
-        vd_scope_end(&scope);
+        vd_callback_scope_end(&scope);
         assert_true(taken.bytes < 1 << 20);
         assert_true(taken.infos > 1000 && taken.infos < MANY);
         assert_int_equal(taken.infos + (int)taken.dropped, MANY);

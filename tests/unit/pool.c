@@ -81,20 +81,20 @@ static void exhausted_generations(void **state) {
     vd_allocator allocator = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
     vd__pool pool;
     vd__pool_init(&pool, &allocator, VD__HANDLE_TICKET, 7, sizeof(vd__ticket));
-    vd__slot *slot = vd__pool_take(&pool), *first = slot;
-    uint64_t stale = vd__pool_open(&pool, slot), id = stale, reuses = 0;
+    vd__slot *slot = vd__pool_acquire(&pool), *first = slot;
+    uint64_t stale = vd__pool_publish(&pool, slot), id = stale, reuses = 0;
     while (slot == first) {
-        vd__pool_close(&pool, slot);
-        vd__pool_give(&pool, slot);
-        slot = vd__pool_take(&pool);
-        id = vd__pool_open(&pool, slot);
+        vd__pool_invalidate(&pool, slot);
+        vd__pool_release(&pool, slot);
+        slot = vd__pool_acquire(&pool);
+        id = vd__pool_publish(&pool, slot);
         assert_int_not_equal(id, stale);
         assert_null(vd__pool_find(&pool, stale));
         assert_ptr_equal(vd__pool_find(&pool, id), slot);
         reuses++;
     }
     assert_int_equal(reuses, 0xFFFFF);
-    assert_int_equal(pool.made, 2);
+    assert_int_equal(pool.used, 2);
     vd__pool_free(&pool);
 }
 
@@ -116,7 +116,7 @@ static void all_context_numbers(void **state) {
     (void)state;
     static bool taken[VD__CONTEXT_NUMBERS];
     for (uint32_t i = 1; i < VD__CONTEXT_NUMBERS; i++) {
-        uint32_t number = vd__context_number_take();
+        uint32_t number = vd__context_number_acquire();
         assert_false(!number || taken[number]);
         taken[number] = true;
     }
@@ -126,12 +126,12 @@ static void all_context_numbers(void **state) {
     desc.backend = VD_BACKEND_DUMMY;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("vd_context_create: 65535 contexts exist, which is the limit");
-    vd__context_number_give(4711);
+    vd__context_number_release(4711);
     ctx = unit_context(NULL);
     assert_int_equal(ctx->number, 4711);
     vd_context_destroy(ctx);
     for (uint32_t i = 1; i < VD__CONTEXT_NUMBERS; i++)
-        if (i != 4711) vd__context_number_give(i);
+        if (i != 4711) vd__context_number_release(i);
 }
 
 int main(void) {

@@ -88,7 +88,7 @@ static void a_set_user_id_program_ignores_paths(void **state) {
 static void this_program_is_not_privileged(void **state) {
     (void)state;
     setenv("VKDISPATCH_NVRTC", "/a/path", 1);
-    assert_false(vd__privileged());
+    assert_false(vd__is_privileged());
     assert_string_equal(vd__environment_path("VKDISPATCH_NVRTC"), "/a/path");
     unsetenv("VKDISPATCH_NVRTC");
     assert_null(vd__environment_path("VKDISPATCH_NVRTC"));

@@ -38,7 +38,7 @@ static void check_arg(const reflection *info, int i, const char *name, vd_arg_ki
     assert_int_equal(a->kind, kind);
     assert_string_equal(vd_type_name(a->type), vd_type_name(type));
     assert_int_equal(a->access, access);
-    assert_int_equal(a->place, place);
+    assert_int_equal(a->location, place);
     assert_int_equal(a->size, size);
 }
 
@@ -103,7 +103,7 @@ static void bindings_and_values(void **state) {
     check_arg(&info, 2, "a", VD_ARG_VALUE, VD_F32, 0, 0, 4);
     check_arg(&info, 3, "n", VD_ARG_VALUE, VD_U32, 0, 4, 4);
     assert_int_equal(info.kernel.local_size[0], 64);
-    assert_int_equal(info.kernel.value_bytes, 8);
+    assert_int_equal(info.kernel.argument_bytes, 8);
     assert_int_equal(info.kernel.shared_bytes, 0);
 }
 
@@ -127,7 +127,7 @@ static void structs_arrays_and_vectors(void **state) {
     check_arg(&info, 3, "b", VD_ARG_VALUE, VD_F64X2, 0, 16, 16);
     check_arg(&info, 4, "c", VD_ARG_VALUE, VD_I64, 0, 32, 8);
     check_arg(&info, 5, "t", VD_ARG_VALUE, VD_BYTES, 0, 40, 12);
-    assert_int_equal(info.kernel.value_bytes, 52);
+    assert_int_equal(info.kernel.argument_bytes, 52);
     assert_int_equal(info.kernel.local_size[0], 8);
     assert_int_equal(info.kernel.local_size[1], 4);
     assert_int_equal(info.kernel.local_size[2], 2);

@@ -179,11 +179,11 @@ static void fates(void **state) {
         vd_list *l = vd_list_begin(ctx, NULL);
         if (i & 1) assert_int_equal(vd_fill(l, b, 0, 4, NULL, 0), VD_OK);
         assert_int_equal(vd_list_watch(l, &tickets[i]), VD_OK);
-        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_OPEN);
+        assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_OPEN);
         assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), VD_ERROR_INVALID);
         CHECK_TEXT("has not been submitted");
         if (i & 2) assert_int_equal(vd_list_end(l), VD_OK);
-        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_OPEN);
+        assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_OPEN);
         if (i < 4) assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
         else if (i < 8) vd_list_discard(l);
         else {
@@ -195,19 +195,19 @@ static void fates(void **state) {
             desc.wait_count = 1;
             assert_int_equal(vd_submit(l, &desc, NULL), VD_ERROR_INVALID);
         }
-        for (int j = 0; j <= i; j++) assert_int_equal(vd_list_fate(ctx, tickets[j]), j < 4 ? VD_FATE_SUBMITTED : VD_FATE_DISCARDED);
+        for (int j = 0; j <= i; j++) assert_int_equal(vd_list_get_status(ctx, tickets[j]), j < 4 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_DISCARDED);
     }
     for (int i = 0; i < 12; i++) {
         data = &data;
         assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), i < 4 ? VD_OK : VD_ERROR_INVALID);
         assert_null(data);
         vd_read_end(ctx, tickets[i]);
-        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_UNKNOWN);
-        CHECK_TEXT("vd_list_fate: the ticket was destroyed");
+        assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_UNKNOWN);
+        CHECK_TEXT("vd_list_get_status: the ticket was destroyed");
     }
-    assert_int_equal(vd_list_fate(ctx, none), VD_FATE_UNKNOWN);
-    assert_int_equal(vd_list_fate(NULL, none), VD_FATE_UNKNOWN);
-    CHECK_TEXT("vd_list_fate: the context is NULL");
+    assert_int_equal(vd_list_get_status(ctx, none), VD_LIST_STATUS_UNKNOWN);
+    assert_int_equal(vd_list_get_status(NULL, none), VD_LIST_STATUS_UNKNOWN);
+    CHECK_TEXT("vd_list_get_status: the context is NULL");
     assert_int_equal(vd_list_watch(NULL, &tickets[0]), VD_ERROR_INVALID);
     CHECK_TEXT("vd_list_watch: the list is NULL");
     assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
@@ -216,8 +216,8 @@ static void fates(void **state) {
         if (i == 1) assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_OK);
         if (i == 2) assert_int_equal(vd_flush(ctx), VD_OK);
         assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), &tickets[i]), VD_OK);
-        assert_int_equal(vd_list_fate(ctx, tickets[i]), VD_FATE_SUBMITTED);
-        assert_int_equal(vd_list_fate(other, tickets[i]), VD_FATE_UNKNOWN);
+        assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_SUBMITTED);
+        assert_int_equal(vd_list_get_status(other, tickets[i]), VD_LIST_STATUS_UNKNOWN);
         assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), VD_OK);
         assert_null(data);
     }
@@ -227,7 +227,7 @@ static void fates(void **state) {
     vd_list_discard(l);
     next = vd_list_begin(ctx, NULL);
     assert_int_equal(vd_list_watch(next, &tickets[3]), VD_OK);
-    assert_int_equal(vd_list_fate(ctx, tickets[3]), VD_FATE_OPEN);
+    assert_int_equal(vd_list_get_status(ctx, tickets[3]), VD_LIST_STATUS_OPEN);
     vd_context_destroy(ctx); /* with a list that is watched */
     vd_context_destroy(other);
 }

@@ -182,7 +182,7 @@ static void kernel_descs(void **state) {
     unit_module module;
     vd_kernel_desc d;
     vd_arg_info args[17];
-    vd_hidden_info hidden;
+    vd_implicit_info hidden;
     (void)state;
     unit_saxpy(&module);
     memset(&d, 0, sizeof d);
@@ -214,27 +214,27 @@ static void kernel_descs(void **state) {
     args[0].size = 4;
     REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' has 4 bytes in the block of values, f64 wants 8");
     args[0].size = 8;
-    args[0].place = 4;
-    d.value_bytes = 8;
+    args[0].location = 4;
+    d.argument_bytes = 8;
     REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' ends at byte 12 of a block of values of 8 bytes");
-    d.value_bytes = 1028;
+    d.argument_bytes = 1028;
     REFUSED(vd_kernel_create(ctx, &d), "1028 bytes");
-    d.value_bytes = 16;
-    d.hidden = &hidden;
-    d.hidden_count = 1;
+    d.argument_bytes = 16;
+    d.implicit = &hidden;
+    d.implicit_count = 1;
     REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
-    hidden.kind = VD_HIDDEN_LENGTH; /* of a value */
+    hidden.kind = VD_IMPLICIT_LENGTH; /* of a value */
     REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
-    d.hidden_count = 0;
+    d.implicit_count = 0;
     for (uint32_t i = 0; i < 17; i++) {
         args[i].kind = VD_ARG_BINDING;
         args[i].type = VD_F32;
         args[i].access = VD_READ;
-        args[i].place = i;
+        args[i].location = i;
     }
     d.arg_count = 17;
     REFUSED(vd_kernel_create(ctx, &d), "17 buffers by binding, the device's limit is 16");
-    args[2].place = 1;
+    args[2].location = 1;
     REFUSED(vd_kernel_create(ctx, &d), "arguments 1 and 2 both have binding 1");
     args[1].access = 4;
     REFUSED(vd_kernel_create(ctx, &d), "has access 4");
@@ -515,7 +515,7 @@ static void the_same_memory_among_many(void **state) {
         infos[i].kind = VD_ARG_ADDRESS;
         infos[i].type = VD_F32;
         infos[i].access = i ? VD_READ : VD_READ_WRITE;
-        infos[i].place = 8 * i;
+        infos[i].location = 8 * i;
         infos[i].size = 8;
     }
     unit_saxpy(&module);
@@ -524,7 +524,7 @@ static void the_same_memory_among_many(void **state) {
     desc.code_size = module.count * 4;
     desc.args = infos;
     desc.arg_count = VD_MAX_ARGS;
-    desc.value_bytes = 8 * VD_MAX_ARGS;
+    desc.argument_bytes = 8 * VD_MAX_ARGS;
     vd_kernel many = vd_kernel_create(ctx, &desc);
     if (!many.id) fail_msg("%s", vd_error_text());
     for (int i = 0; i < 2 * VD_MAX_ARGS; i++) buffers[i] = unit_buffer(ctx, "b", VD_F32, 16, NULL);
@@ -558,7 +558,7 @@ static void views_of_structs(void **state) {
             infos[i].kind = VD_ARG_ADDRESS;
             infos[i].type = VD_STRUCT(size);
             infos[i].access = i ? VD_WRITE : VD_READ;
-            infos[i].place = 8 * i;
+            infos[i].location = 8 * i;
             infos[i].size = 8;
         }
         vd_kernel_desc desc;
@@ -567,7 +567,7 @@ static void views_of_structs(void **state) {
         desc.code_size = module.count * 4;
         desc.args = infos;
         desc.arg_count = 2;
-        desc.value_bytes = 16;
+        desc.argument_bytes = 16;
         for (int i = 0; i < 3; i++) desc.local_size[i] = i ? 1 : 64;
         vd_kernel k = vd_kernel_create(ctx, &desc);
         vd_buffer a = unit_buffer(ctx, "a", VD_STRUCT(size), 8, NULL), b = unit_buffer(ctx, "b", VD_STRUCT(size), 8, NULL);
@@ -588,12 +588,12 @@ static void views_of_structs(void **state) {
 
 static void names_of_backends(void **state) {
     (void)state;
-    for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_named(vd_backend_name((vd_backend)b)), b);
+    for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_from_name(vd_backend_name((vd_backend)b)), b);
     assert_string_equal(vd_backend_name(VD_BACKEND_OPENCL), "opencl");
     assert_string_equal(vd_backend_name((vd_backend)77), "");
-    assert_int_equal(vd_backend_named("OpenCL"), VD_BACKEND_OPENCL);
-    assert_int_equal(vd_backend_named("open"), VD_BACKEND_DEFAULT);
-    assert_int_equal(vd_backend_named(NULL), VD_BACKEND_DEFAULT);
+    assert_int_equal(vd_backend_from_name("OpenCL"), VD_BACKEND_OPENCL);
+    assert_int_equal(vd_backend_from_name("open"), VD_BACKEND_DEFAULT);
+    assert_int_equal(vd_backend_from_name(NULL), VD_BACKEND_DEFAULT);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -34,7 +34,7 @@ static void record(uint32_t from, uint32_t to, bool moves) {
     memset(&c, 0, sizeof c);
     memset(&seen, 0, sizeof seen);
     vk.vkCmdPipelineBarrier = spy;
-    vk.move_bytes = moves ? 0 : UINT64_MAX;
+    vk.move_min_bytes = moves ? 0 : UINT64_MAX;
     dev.native = &vk;
     commands.buffer = (VkCommandBuffer)(uintptr_t)64;
     c.native[0] = (uintptr_t)&commands;

@@ -40,7 +40,7 @@ static vd_kernel count_create(vd_context *ctx) {
     desc.code = count_text;
     desc.args = args;
     desc.arg_count = 2;
-    desc.value_bytes = 12;
+    desc.argument_bytes = 12;
     desc.local_size[0] = THREADS;
     desc.local_size[1] = desc.local_size[2] = 1;
     vd_kernel k = vd_kernel_create(ctx, &desc);

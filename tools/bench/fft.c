@@ -162,11 +162,11 @@ static vd_convolve *convolution_of(bench *b, const size *s) {
     desc.batch = (uint32_t)batch_of(s, b->bytes);
     if (s->what == CROPPED) {
         desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
-        desc.range = VD_CONVOLVE_SAME;
+        desc.mode = VD_CONVOLVE_SAME;
     }
     if (s->what == FILTER_REAL) {
         for (uint32_t i = 0; i < s->rank; i++) desc.kernel_shape[i] = FILTER;
-        desc.range = VD_CONVOLVE_CENTRED;
+        desc.mode = VD_CONVOLVE_CENTRED;
     }
     desc.real = is_real_convolution(s);
     desc.pack_rows = b->pack_rows;

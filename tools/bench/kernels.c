@@ -261,7 +261,7 @@ static vd_kernel kernel_of(vd_context *ctx, const vc_info *info, const uint32_t 
     desc.name = info->name;
     desc.args = args;
     desc.arg_count = info->arg_count;
-    desc.value_bytes = info->argument_bytes;
+    desc.argument_bytes = info->argument_bytes;
     desc.code = words;
     desc.code_size = 4 * count;
     vd_kernel made = vd_kernel_create(ctx, &desc);

@@ -31,9 +31,9 @@ typedef struct raw {
 } raw;
 
 /* The platform and device that our context has, which is listed at the same place. */
-static vd__cl_place raw_place(raw *r, int index) {
+static vd__cl_device_entry raw_place(raw *r, int index) {
     vd__cl_platform_id platforms[16];
-    vd__cl_place place = { NULL, NULL };
+    vd__cl_device_entry place = { NULL, NULL };
     uint32_t count = 0;
     NEED(r->cl.clGetPlatformIDs(16, platforms, &count));
     for (uint32_t i = 0; i < count && index >= 0; i++) {
@@ -69,7 +69,7 @@ static void raw_open(raw *r, vc_kernel *k, int index, const char *options) {
     void *library = vd__library_open("libOpenCL.so.1");
     memset(r, 0, sizeof *r);
     if (!text || !info || !library || vd__cl_load(&r->cl, library)) die("no text or no library", 0);
-    vd__cl_place place = raw_place(r, index);
+    vd__cl_device_entry place = raw_place(r, index);
     intptr_t properties[3] = { VD__CL_CONTEXT_PLATFORM, 0, 0 };
     properties[1] = (intptr_t)place.platform;
     r->context = r->cl.clCreateContext(properties, 1, &place.device, NULL, NULL, &error);
@@ -149,8 +149,8 @@ static void bench_form(bool objects) {
         return;
     }
     const vd_device_info *info = vd_device(o.ctx, 0);
-    const vd__cl_device *device = vd__cl_device_of(&o.ctx->machines[0].device);
-    if (!objects && !device->shared) bench_not_run("opencl", form, "host and device do not share memory");
+    const vd__cl_device *device = vd__cl_device_of(&o.ctx->devices[0].device);
+    if (!objects && !device->svm) bench_not_run("opencl", form, "host and device do not share memory");
     else {
         printf("# %s, %s, memory in %s\n", info->name, info->driver, objects ? "buffer objects" : "shared virtual memory");
         vc_kernel *k = ours_builder(o.ctx, VC_BUFFERS_DEFAULT);

@@ -171,7 +171,7 @@ static void work_check(work *w, const subject *s, vd_kernel kernel, float scale,
 /* ---- kernels ---- */
 
 /* The arguments of a module, whoever made it: those of the builder. */
-static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_hidden_info *hidden) {
+static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_implicit_info *hidden) {
     vd_kernel_desc desc = { 0 };
     desc.name = info->name;
     for (int i = 0; i < info->arg_count; i++) {
@@ -182,14 +182,14 @@ static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_hi
     }
     for (int i = 0; i < info->implicit_count; i++) {
         const vc_implicit_info *h = &info->implicit[i];
-        vd_hidden_info one = { (vd_hidden)h->kind, h->arg, h->axis, h->offset };
+        vd_implicit_info one = { (vd_implicit)h->kind, h->arg, h->axis, h->offset };
         hidden[i] = one;
     }
     desc.args = args;
     desc.arg_count = info->arg_count;
-    desc.hidden = hidden;
-    desc.hidden_count = info->implicit_count;
-    desc.value_bytes = info->argument_bytes;
+    desc.implicit = hidden;
+    desc.implicit_count = info->implicit_count;
+    desc.argument_bytes = info->argument_bytes;
     return desc;
 }
 
@@ -302,7 +302,7 @@ static void bench_pipelines(work *w, const raw *r, const subject *s, vc_buffers 
     vc_kernel_desc desc = describe(w->ctx, s, form), other = describe(w->ctx, s, VC_BUFFERS_BINDING);
     vc_kernel *k = vc_begin(&desc), *usual = vc_begin(&other);
     vd_arg_info args[2][MOST_ARGS];
-    vd_hidden_info hidden[2][MOST_ARGS];
+    vd_implicit_info hidden[2][MOST_ARGS];
     double registers[2] = { -1, -1 };
     char size[64];
     snprintf(size, sizeof size, "%s-%s", s->name, form == VC_BUFFERS_BINDING ? "same" : "usual");
