@@ -1748,7 +1748,7 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
                               size_t item_size) {
     if (need <= *capacity) return true;
     uint32_t wanted = *capacity ? *capacity * 2 : 16;
-    while (wanted < need) wanted *= 2;
+    while (wanted < need) wanted = wanted > UINT32_MAX / 2 ? need : wanted * 2;
     void *moved = vd__realloc(allocator, *items, wanted * item_size);
     if (!moved) return false;
     *items = moved;
@@ -4273,7 +4273,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
                                                               import_info.pHostPointer, &properties);
     if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(base));
     uint32_t types = properties.memoryTypeBits & need->types;
-    for (block->type = 0; types >> block->type; block->type++) {
+    for (block->type = 0; block->type < vk->memory.memoryTypeCount; block->type++) {
         VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
         if (!(types >> block->type & 1u) || !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) continue;
         block->size = (*offset + need->size + align - 1) / align * align;
@@ -14135,7 +14135,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
         if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
     }
     vd__buffer_unpin(ctx, source_buffer);
-    return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_read_region", r);
+    return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
@@ -14551,12 +14551,13 @@ VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
     if (vd__context_check(ctx, "vd_list_get_status")) return VD_LIST_STATUS_UNKNOWN;
     vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_get_status");
-    vd_list_status fate = !t             ? VD_LIST_STATUS_UNKNOWN
+    vd_list_status status = !t           ? VD_LIST_STATUS_UNKNOWN
                           : t->discarded ? VD_LIST_STATUS_DISCARDED
                           : t->list      ? VD_LIST_STATUS_OPEN
                                          : VD_LIST_STATUS_SUBMITTED;
     vd__unlock_all(ctx);
-    return fate;
+    vd__api_end(ctx);
+    return status;
 }
 
 VD__SMALL_END
@@ -14794,6 +14795,7 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
     if (t) vd__ticket_close(ctx, t);
     vd__unlock_all(ctx);
+    vd__api_end(ctx);
 }
 
 /* ---- waiting ---- */

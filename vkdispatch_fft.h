@@ -557,14 +557,14 @@ typedef struct vd_fft_padded_buffer {
 } vd_fft_padded_buffer;
 
 /* Creates both buffers for reals of this shape. */
-VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out);
+VD_API vd_result vd_fft_padded_buffer_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out);
 
 /* Destroys both buffers. */
-VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_padded_buffer *rows);
+VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *rows);
 
 /* Copy all reals from or to the host, without padding. The bins are read and written as any buffer. */
-VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data);
-VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data);
+VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data);
+VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data);
 
 /* ---- convolutions ---- */
 
@@ -3372,10 +3372,10 @@ static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
 }
 
 /* Transform on the host in double precision, out of place, recursively by the smallest prime factor. No prime factor
-   of n may exceed 7, see line[]. x has stride `step`, y is contiguous. */
+   of n may exceed the largest radix. x has stride `step`, y is contiguous. */
 static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint32_t step) {
     uint32_t r = 2;
-    double line[2 * 8], c, s;
+    double line[2 * VD__FFT_RADIX], c, s;
     if (n == 1) { y[0] = x[0]; y[1] = x[1]; return; }
     while (n % r) r++;
     uint32_t m = n / r;
@@ -4725,7 +4725,10 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
     vd__fft_layout temp = vd__real_dense_layout(p, axis, t->rule.h), out = fold ? temp : t->out;
     vd__fft_pass *a = vd__fft_add_pass(r, t->base.from, VD__FFT_TEMP);
     vd__fft_pass *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : t->base.to) : NULL;
-    if (!b) return false;
+    if (!b) {
+        r->count = before;
+        return false;
+    }
     uint64_t step = temp.stride[axis];
     vd__real_set_input(p, a, t);
     a->real.part_in = (uint32_t)second;
@@ -11301,15 +11304,16 @@ static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_ff
     out->bins = vd_buffer_view(ctx, &view);
     memcpy(out->shape, shape, sizeof out->shape);
     if (out->bins.id) return VD_OK;
-    vd_fft_rows_destroy(ctx, out);
-    return VD_ERROR_INVALID;
+    result = vd_error_result();
+    vd_fft_padded_buffer_destroy(ctx, out);
+    return result;
 }
 
-VD_API vd_result vd_fft_rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
-    return vd__call_result("vd_fft_rows_create", vd__rows_create(ctx, shape, out));
+VD_API vd_result vd_fft_padded_buffer_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
+    return vd__call_result("vd_fft_padded_buffer_create", vd__rows_create(ctx, shape, out));
 }
 
-VD_API void vd_fft_rows_destroy(vd_context *ctx, vd_fft_padded_buffer *rows) {
+VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *rows) {
     if (!rows) return;
     vd_buffer_destroy(ctx, rows->bins);
     vd_buffer_destroy(ctx, rows->reals);
@@ -11333,16 +11337,16 @@ static vd_result vd__rows_region(vd_context *ctx, const vd_fft_padded_buffer *ro
     return VD_OK;
 }
 
-VD_API vd_result vd_fft_rows_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data) {
+VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data) {
     vd_region_desc region;
     vd_result result = vd__rows_region(ctx, rows, data, &region);
-    return vd__call_result("vd_fft_rows_write", result ? result : vd_buffer_write_region(ctx, &region, data));
+    return vd__call_result("vd_fft_padded_buffer_write", result ? result : vd_buffer_write_region(ctx, &region, data));
 }
 
-VD_API vd_result vd_fft_rows_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data) {
+VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data) {
     vd_region_desc region;
     vd_result result = vd__rows_region(ctx, rows, data, &region);
-    return vd__call_result("vd_fft_rows_read", result ? result : vd_buffer_read_region(ctx, &region, data));
+    return vd__call_result("vd_fft_padded_buffer_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
 static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,

@@ -365,10 +365,10 @@ static void call_fft_rows(caller *c) {
     static const uint64_t shape[4] = { 2, 6 };
     float reals[12] = { 0 };
     vd_fft_padded_buffer rows;
-    if (vd_fft_rows_create(c->w->ctx, shape, &rows)) return;
-    TOOK(vd_fft_rows_write(c->w->ctx, &rows, reals));
-    TOOK(vd_fft_rows_read(c->w->ctx, &rows, reals));
-    vd_fft_rows_destroy(c->w->ctx, &rows);
+    if (vd_fft_padded_buffer_create(c->w->ctx, shape, &rows)) return;
+    TOOK(vd_fft_padded_buffer_write(c->w->ctx, &rows, reals));
+    TOOK(vd_fft_padded_buffer_read(c->w->ctx, &rows, reals));
+    vd_fft_padded_buffer_destroy(c->w->ctx, &rows);
 }
 
 static void call_convolve(caller *c) {

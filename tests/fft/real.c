@@ -696,13 +696,13 @@ static void rows(void **state) {
         float data[64];
         vd_fft_padded_buffer r;
         vd_fft_desc desc = { .kind = VD_FFT_REAL, .padded = true };
-        assert_int_equal(vd_fft_rows_create(device_context, shapes[i], &r), VD_OK);
+        assert_int_equal(vd_fft_padded_buffer_create(device_context, shapes[i], &r), VD_OK);
         memcpy(desc.shape, r.shape, sizeof desc.shape);
         vd_fft *plan = vd_fft_create(device_context, &desc);
         assert_non_null(plan);
         random_numbers(x, reals.count, VD_F32);
         for (uint64_t j = 0; j < reals.count; j++) data[j] = (float)x[j];
-        assert_int_equal(vd_fft_rows_write(device_context, &r, data), VD_OK);
+        assert_int_equal(vd_fft_padded_buffer_write(device_context, &r, data), VD_OK);
         vd_fft_io io = { .in = r.reals };
         if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
         assert_int_equal(vd_buffer_read(device_context, r.bins, 0, data, bins.count * 8), VD_OK);
@@ -713,11 +713,11 @@ static void rows(void **state) {
         io.in = r.bins;
         if (vd_device(device_context, 0)->backend == VD_BACKEND_VULKAN) io.out = r.reals; /* two views of one memory */
         if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
-        assert_int_equal(vd_fft_rows_read(device_context, &r, data), VD_OK);
+        assert_int_equal(vd_fft_padded_buffer_read(device_context, &r, data), VD_OK);
         for (uint64_t j = 0; j < reals.count; j++) is[j] = (double)data[j];
         assert_true(compare(is, x, reals.count, 1) < 5e-7);
         vd_fft_destroy(plan);
-        vd_fft_rows_destroy(device_context, &r);
+        vd_fft_padded_buffer_destroy(device_context, &r);
     }
 }
 
@@ -823,8 +823,8 @@ static void bad_input(void **state) {
     vd_buffer_destroy(ctx, bins);
     vd_buffer_destroy(ctx, few);
     uint64_t none[4] = { 0, 0, 0, 0 };
-    assert_int_equal(vd_fft_rows_create(ctx, none, &r), VD_ERROR_INVALID);
-    assert_int_equal(vd_fft_rows_create(ctx, none, NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_padded_buffer_create(ctx, none, &r), VD_ERROR_INVALID);
+    assert_int_equal(vd_fft_padded_buffer_create(ctx, none, NULL), VD_ERROR_INVALID);
     explains(ctx, VD_FFT_REAL, 64, false, "rows of 32 for reals of 64");
     explains(ctx, VD_FFT_REAL, 63, false, "rows of 63 for reals of 63");
     explains(ctx, VD_FFT_REAL, 63, true, "rows of 63 for two reals of 63");

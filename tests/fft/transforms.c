@@ -4,6 +4,7 @@
 
    The error allowed is 0.5 eps log2 N relative to the root of the sum of squares, which is what theory gives for a transform whose twiddles are rounded once
    (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1), and a rounding more for short ones. */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -264,6 +265,21 @@ static void lengths(void **state) {
     for (size_t i = 0; i < COUNT(chosen); i += engine ? 3 : 1) check_length(chosen[i]);
     for (uint64_t n = 41; n <= 4200; n += engine ? 10 * every : every) check_length(n);
     print_message("# worst of all lengths: %llu, its error is %.2f of 0.5 eps log2 N\n", (unsigned long long)worst.length, worst.ratio);
+}
+
+/* Radices that the planner would not choose, through VKDISPATCH_FFT_FACTORS. b: the inner length of Bluestein's algorithm,
+   which has prime factors above 7 here. */
+static void forced_factors(void **state) {
+    static const struct { uint64_t n; const char *factors; } cases[] = {
+        { 37, "b11x11/11/1/0" }, { 37, "b13x7/13/1/0" }, { 101, "b29x7/29/1/0" }, { 143, "11x13/13/1/0" },
+    };
+    (void)state;
+    if (engine) skip();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
+        check_length(cases[i].n);
+    }
+    unsetenv("VKDISPATCH_FFT_FACTORS");
 }
 
 static void axes(void **state) {
@@ -611,7 +627,7 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides),
+        cmocka_unit_test(lengths), cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides),
         cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
         cmocka_unit_test(simple_forgets), cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
     };
