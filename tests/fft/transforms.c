@@ -627,9 +627,10 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths), cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides),
-        cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple),
-        cmocka_unit_test(simple_forgets), cmocka_unit_test(good_sizes), cmocka_unit_test(bad_input),
+        cmocka_unit_test(lengths), cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms),
+        cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts),
+        cmocka_unit_test(simple), cmocka_unit_test(simple_forgets), cmocka_unit_test(good_sizes),
+        cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strncmp(argv[i], "-a", 2)) every = argv[i][2] ? strtoull(argv[i] + 2, NULL, 10) : 1;
