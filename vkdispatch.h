@@ -779,7 +779,8 @@ typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, s
 
 typedef struct vd_list_desc {
     vd_list_kind kind;              /* default: VD_LIST_ONCE */
-    int device, queue;              /* device index, and index of its queue or VD_QUEUE_ANY. Default: 0 */
+    int device;                     /* 1 + device index. Default: device 0 */
+    int queue;                      /* index of a queue of the device, or VD_QUEUE_ANY. Default: 0 */
     const char *name;               /* for messages. Default: none */
 } vd_list_desc;
 
@@ -818,7 +819,7 @@ typedef struct vd_record_desc {
 typedef struct vd_read_desc {
     vd_buffer buffer;
     uint64_t offset, size;          /* bytes. Size 0 or VD_WHOLE: to the end of the buffer */
-    int device;                     /* device index, which must be that of the list. Default: the list's device */
+    int device;                     /* 1 + device index, which must be that of the list. Default: the list's device */
 } vd_read_desc;
 
 typedef struct vd_submit_desc {
@@ -14044,13 +14045,26 @@ static vd_result vd__device_check(const vd_context *ctx, const char *call, int d
                          (unsigned)ctx->device_count);
 }
 
+/* Checks the `device` of a desc: 0 or 1 + the index of a device of the context. */
+static vd_result vd__desc_device_check(const vd_context *ctx, const char *call, int device) {
+    if (device >= 0 && (uint32_t)device <= ctx->device_count) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.device is %d (1 + device index), but the context has %u "
+                         "devices", device, (unsigned)ctx->device_count);
+}
+
+/* As vd__desc_device_check, for a command in a list, which works on one device. */
+static vd_result vd__list_device_check(const vd_list *list, const char *call, int device) {
+    uint32_t index = list->queue->context_device->index;
+    vd_result r = vd__desc_device_check(list->ctx, call, device);
+    if (r || !device || (uint32_t)device == index + 1) return r;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.device is %d (1 + device index), but the list belongs to "
+                         "device %u", device, (unsigned)index);
+}
+
 /* Checks that a region desc is not NULL and that its device exists. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
     if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the desc is NULL");
-    if (desc->device < 0 || (uint32_t)desc->device > ctx->device_count)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d of the desc (1 + index) is not in the context, "
-                             "which has %u", desc->device, (unsigned)ctx->device_count);
-    return VD_OK;
+    return vd__desc_device_check(ctx, call, desc->device);
 }
 
 static vd__region vd__region_from(const vd_region_desc *desc) {
@@ -14499,7 +14513,10 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
-    vd__queue *q = vd__queue_find(ctx, "vd_list_begin", desc ? desc->device : 0, desc ? desc->queue : 0);
+    if (vd__context_check(ctx, "vd_list_begin")) return NULL;
+    int device = desc ? desc->device : 0;
+    if (vd__desc_device_check(ctx, "vd_list_begin", device)) return NULL;
+    vd__queue *q = vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
         vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "kind is %d, there is no such list; VD_LIST_ONCE "
@@ -14742,9 +14759,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     vd_result r = vd__list_check(list, "vd_write_region");
     if (r) return r;
     r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
-    if (!r && desc->device && (uint32_t)desc->device != list->queue->context_device->index + 1)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_write_region", NULL, "device %d of the desc (1 + index), the list "
-                          "works on device %u", desc->device, (unsigned)list->queue->context_device->index);
+    if (!r) r = vd__list_device_check(list, "vd_write_region", desc->device);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
     if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
@@ -14757,9 +14772,7 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     if (r) return r;
     if (!desc || !out)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "the desc");
-    else if (desc->device && (uint32_t)desc->device != list->queue->context_device->index)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "device %d in the desc, the list works on device %u",
-                          desc->device, (unsigned)list->queue->context_device->index);
+    else r = vd__list_device_check(list, "vd_read_begin", desc->device);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);

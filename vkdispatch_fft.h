@@ -743,7 +743,8 @@ typedef struct vd_scan_desc {
     vd_reduce_op op;         /* VD_REDUCE_SUM to VD_REDUCE_XOR; default: VD_REDUCE_SUM; must be 0 with combine */
     vd_type type;            /* of elements and results: a scalar number; default: VD_F32 */
     uint64_t shape[4];       /* elements along each dimension, in C order; trailing zeros: fewer dimensions. Required */
-    uint32_t axis;           /* 1 + the dimension to scan along; default: the last one, which is fastest */
+    uint32_t axes;           /* bit i: the scan goes along dimension i, of which there is one; default: the last one,
+                                which is fastest */
     bool exclusive;          /* a result combines the elements before its own; default: its own too */
     bool segmented;          /* vd_scan_io.heads marks where a new segment begins; default: no segments */
     vd_fragment map;         /* replaces each element before it is scanned; default: none */
@@ -7485,10 +7486,13 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
                             bitwise ? "integer" : "number");
     result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
-    if (d->axis > dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "axis is %u, which counts from 1 on, but there are %u dimensions",
-                            d->axis, dimensions);
-    uint32_t axis = d->axis ? d->axis - 1 : dimensions - 1;
+    if (d->axes >> dimensions)
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape has %u dimensions", d->axes, dimensions);
+    if (d->axes & (d->axes - 1))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x; a scan goes along one dimension", d->axes);
+    uint32_t axis = dimensions - 1;
+    for (uint32_t i = 0; i < dimensions; i++)
+        if (d->axes >> i & 1) axis = i;
     p->count = d->shape[axis];
     p->rows = elements / p->count;
     p->inner = 1;

@@ -190,7 +190,7 @@ TEST(a_missing_list_is_an_error_and_no_crash) {
 }
 
 TEST(devices_and_queues_that_are_not_there_have_no_lists) {
-    vd_list_desc desc = { VD_LIST_ONCE, 1, 0, NULL };
+    vd_list_desc desc = { VD_LIST_ONCE, 2, 0, NULL };
     assert_null(vd_immediate(f->ctx, 1, 0));
     assert_non_null(strstr(vd_error_text(), "vd_immediate"));
     assert_null(vd_immediate(f->ctx, 0, 1));

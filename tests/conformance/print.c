@@ -335,7 +335,7 @@ TEST_DEVICES_EXECUTED(lists_of_several_queues_and_devices_print) {
             for (int q = 0; q < QUEUES; q++) {
                 vd_list_desc desc;
                 memset(&desc, 0, sizeof desc);
-                desc.device = d;
+                desc.device = 1 + d;
                 desc.queue = q;
                 vd_list *list = vd_list_begin(ctx, &desc), *dropped = vd_list_begin(ctx, &desc);
                 assert_non_null(list);

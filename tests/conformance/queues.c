@@ -257,7 +257,7 @@ TEST_DEVICES_EXECUTED(kernels_run_on_each_device) {
     for (int d = 0; d < 2; d++) {
         vd_list_desc desc;
         memset(&desc, 0, sizeof desc);
-        desc.device = d;
+        desc.device = 1 + d;
         vd_list *list = vd_list_begin(ctx, &desc);
         OK(affine(list, k, b, WORDS, 2, 0));
         OK(vd_submit(list, NULL, NULL));
@@ -467,7 +467,7 @@ static void one_list(world *w, int device, int queue) {
     vd_submit_desc after;
     memset(&desc, 0, sizeof desc);
     memset(&after, 0, sizeof after);
-    desc.device = device;
+    desc.device = 1 + device;
     desc.queue = queue;
     after.waits = &w->event;
     after.wait_count = roll(&w->d, 4) == 0;

@@ -39,7 +39,7 @@ typedef struct sample {
     vd_reduce_op op;
     vd_type type;
     uint64_t shape[4];
-    uint32_t axis;
+    uint32_t axis; /* 1 + dimension, 0: the last */
     bool exclusive, segmented, last /* the caller's operation: the last number that is not 0 */, in_place, map;
     vd_scan_method way;
     bool gpu;                /* as planned for a GPU */
@@ -129,7 +129,7 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.op = s->op;
     desc.type = s->type;
     memcpy(desc.shape, s->shape, sizeof desc.shape);
-    desc.axis = s->axis;
+    desc.axes = s->axis ? 1u << (s->axis - 1) : 0;
     desc.exclusive = s->exclusive;
     desc.segmented = s->segmented;
     desc.method = s->way;
@@ -422,9 +422,12 @@ static void bad_input(void **state) {
     desc.type = VD_F32C;
     refuse(ctx, &desc, "type is complex f32; it takes a scalar number");
     desc.type = VD_F32;
-    desc.axis = 2;
-    refuse(ctx, &desc, "axis is 2, which counts from 1 on, but there are 1 dimensions");
-    desc.axis = 0;
+    desc.axes = 2;
+    refuse(ctx, &desc, "axes is 0x2, but the shape has 1 dimensions");
+    desc.shape[1] = 3;
+    desc.axes = 3;
+    refuse(ctx, &desc, "axes is 0x3; a scan goes along one dimension");
+    desc.shape[1] = desc.axes = 0;
     desc.method = (vd_scan_method)3;
     refuse(ctx, &desc, "way is 3");
     desc.method = VD_SCAN_DEFAULT;

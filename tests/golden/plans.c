@@ -365,7 +365,8 @@ static vd_result run_scan(bench *b, const char *spec) {
     scan.type = compact.type = type_of(spec, "");
     shape_of(spec, scan.shape);
     compact.count = scan.shape[0];
-    scan.axis = (uint32_t)number(spec, "axis=", 0);
+    uint32_t axis = (uint32_t)number(spec, "axis=", 0);
+    scan.axes = axis ? 1u << (axis - 1) : 0;
     scan.exclusive = has(spec, "exclusive");
     scan.segmented = has(spec, "segmented");
     scan.method = compact.method = way_of(spec);
