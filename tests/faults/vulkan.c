@@ -310,8 +310,7 @@ static void a_timeline_that_cannot_be_read_for_a_while(void **state) {
     vd_event event = fill(ctx, 0, make_buffer(ctx));
     driver.name = "vkGetSemaphoreCounterValue";
     uint64_t end = vd_time_ns() + 20000000;
-    int asked = 0;
-    for (; asked < 1000 || vd_time_ns() < end; asked++) assert_int_equal(vd_wait(ctx, event, 0), VD_TIMEOUT);
+    while (vd_time_ns() < end) assert_int_equal(vd_wait(ctx, event, 0), VD_TIMEOUT);
     driver.name = NULL;
     assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_OK);
     vd_context_destroy(ctx);
