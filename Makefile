@@ -14,7 +14,7 @@ export CC CXX FUZZ_COUNT FUZZ_SEED
 HEADERS  := $(wildcard vkdispatch*.h)
 WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
 CFLAGS    = -O1 -g
-UNIT      = $(CFLAGS)
+UNIT      = -O0 -g
 BENCH     = -O2 -DNDEBUG
 SANITIZE  = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 RACES     = -O1 -g -fsanitize=thread -fno-omit-frame-pointer
@@ -50,8 +50,6 @@ language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
 keep_loaded = tests/keep_loaded.c -Wl,--export-dynamic-symbol=dlclose
 quiet      := $(if $(V),,@)
-# Unit tests bring implementations of their own, which cost more to optimise than to run, except these.
-busy_unit   = blob builder_robust
 
 # $1 compiler, $2 flags, $3 further source or linker flag
 define link
@@ -86,14 +84,14 @@ build/$1/tests/%: tests/%.c build/$1/implementation.a
 	$$(call link,$1,$$(CFLAGS))
 build/$1/sanitize/tests/%: tests/%.c build/$1/sanitize/implementation.a
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
-build/$1/tests/unit/%: tests/unit/%.c build/$1/implementation.a
-	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(CFLAGS),$$(UNIT)))
+build/$1/tests/unit/%: tests/unit/%.c
+	$$(call link,$1,$$(UNIT))
 build/$1/races/implementation.a: tests/implementation.c
 	$$(call archive,$1,$$(RACES))
 build/$1/races/tests/%: tests/%.c build/$1/races/implementation.a
 	$$(call link,$1,$$(RACES))
-build/$1/sanitize/tests/unit/%: tests/unit/%.c build/$1/sanitize/implementation.a
-	$$(call link,$1,$$(if $$(filter $$(busy_unit),$$(@F)),$$(SANITIZE),$$(patsubst -O%,-O0,$$(SANITIZE))),$$(keep_loaded))
+build/$1/sanitize/tests/unit/%: tests/unit/%.c
+	$$(call link,$1,$$(patsubst -O%,-O0,$$(SANITIZE)),$$(keep_loaded))
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c
@@ -135,7 +133,7 @@ build/ahead/%.h build/ahead/%.blob: tests/ahead/%.c tools/vcc tools/vcc_driver.c
 define ahead_of_time
 build/$1examples/ahead_of_time: build/ahead/heat.h
 build/$1tests/conformance/ahead_of_time: build/ahead/heat.h build/ahead/assorted.h
-build/$1tests/unit/blob: build/ahead/assorted.h
+build/$1tests/unit/all: build/ahead/assorted.h
 endef
 $(foreach c,$(compilers),$(eval $(call ahead_of_time,$c/))$(eval $(call ahead_of_time,$c/sanitize/)))
 
@@ -155,14 +153,21 @@ absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok - $1 under $
 # Libraries in place of drivers that are not here.
 fakes = $(patsubst %.c,build/$1/%.so,$(wildcard tests/fake/*.c))
 
-programs_unit        = $(call files,tests/unit,$(cc)) $(call fakes,$(cc))
-commands_unit        = $(call files,tests/unit,$(cc))
+# One program has the unit tests of all files but left_out.c. Each file is a run of its own, so that TEST_JOBS of them run at a time.
+# T='hazards pool/stale_handles': only this file and this test.
+T =
+unit_files           = $(filter-out all,$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c)))
+unit_program         = build/$1/tests/unit/$(if $(filter left_out left_out/%,$2),left_out,all)
+unit_programs        = $(sort $(foreach t,$(or $T,$(unit_files)),$(call unit_program,$1,$t))) $(call fakes,$1)
+unit_commands        = $(foreach t,$(or $T,$(unit_files)),"$2$(call unit_program,$1,$t) $t")
+programs_unit        = $(call unit_programs,$(cc))
+commands_unit        = $(call unit_commands,$(cc))
 
 programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
-# MATRIX_PARTS=8: the longest program in as many parts, for TEST_JOBS; MATRIX_OF=0: the first of them alone; MATRIX_FLAGS=-a: as `make matrix`.
+# MATRIX_PARTS=8: the longest program in 8 parts, which run at the same time; MATRIX_OF=0: only the first; MATRIX_FLAGS=-a: as `make matrix`.
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
@@ -201,9 +206,9 @@ programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(c
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(foreach s,unit golden codegen conformance faults,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
-programs_sanitize    = $(sanitized) $(call fakes,$(cc)/sanitize)
-commands_sanitize    = $(sanitized:%="tools/sanitized %")
+sanitized            = $(foreach s,golden codegen conformance faults,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
+programs_sanitize    = $(call unit_programs,$(cc)/sanitize) $(sanitized)
+commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) $(sanitized:%="tools/sanitized %")
 
 # opencl.c makes no Vulkan device, so that there would be nothing to validate.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))

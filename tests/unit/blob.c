@@ -1,22 +1,22 @@
 /* vd_kernel_load on blobs that are damaged, cut off or made to hurt: an error with a sentence or a kernel, and nothing else. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #ifndef AHEAD_FOLDER
 #define AHEAD_FOLDER "build/ahead"
 #endif
 
-enum { MOST = 1 << 20, HEAD = 24 };
+enum { BLOB_MOST = 1 << 20, HEAD = 24 };
 
-static uint8_t whole[MOST];
-static size_t whole_size;
+static uint8_t assorted[BLOB_MOST];
+static size_t assorted_size;
 
 static int read_blob(void **state) {
     FILE *f = fopen(AHEAD_FOLDER "/assorted.blob", "rb");
     (void)state;
     if (!f) { print_error("%s/assorted.blob is not there; tools/vcc makes it\n", AHEAD_FOLDER); return 1; }
-    whole_size = fread(whole, 1, MOST, f);
+    assorted_size = fread(assorted, 1, BLOB_MOST, f);
     fclose(f);
-    return whole_size < HEAD;
+    return assorted_size < HEAD;
 }
 
 static void put_u64(uint8_t *to, uint64_t x) { for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> (8 * i)); }
@@ -39,7 +39,7 @@ static vd_kernel load_copy(vd_context *ctx, const uint8_t *blob, size_t size, co
     return k;
 }
 
-static void refused(vd_context *ctx, const uint8_t *blob, size_t size, const char *name, const char *part) {
+static void blob_refused(vd_context *ctx, const uint8_t *blob, size_t size, const char *name, const char *part) {
     vd_error_set(VD_OK, "nothing");
     assert_int_equal(load_copy(ctx, blob, size, name).id, 0);
     CHECK_TEXT(name && *name ? "vd_kernel_load '" : "vd_kernel_load: ");
@@ -51,57 +51,58 @@ static void kernels_are_found_by_name(void **state) {
     vd_context *ctx = unit_context(NULL);
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        vd_kernel k = load_copy(ctx, whole, whole_size, names[i]);
+        vd_kernel k = load_copy(ctx, assorted, assorted_size, names[i]);
         vd_kernel_info info;
         assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
         assert_string_equal(info.name, names[i]);
     }
-    refused(ctx, whole, whole_size, "left_out", "'left_out': the blob has no kernel of this name");
-    refused(ctx, whole, whole_size, "", "the blob has no kernel of this name");
-    refused(ctx, whole, whole_size, NULL, "the blob has 7 kernels; say which");
+    blob_refused(ctx, assorted, assorted_size, "left_out", "'left_out': the blob has no kernel of this name");
+    blob_refused(ctx, assorted, assorted_size, "", "the blob has no kernel of this name");
+    blob_refused(ctx, assorted, assorted_size, NULL, "the blob has 7 kernels; say which");
     assert_int_equal(vd_kernel_load(ctx, NULL, 5, "affine").id, 0);
     CHECK_TEXT("'affine': the blob is NULL");
-    assert_int_equal(vd_kernel_load(NULL, whole, whole_size, "affine").id, 0);
+    assert_int_equal(vd_kernel_load(NULL, assorted, assorted_size, "affine").id, 0);
     CHECK_TEXT("the context is NULL");
     vd_context_destroy(ctx);
 }
 
 static void any_address_will_do(void **state) {
-    static uint8_t moved[MOST + 8];
+    static uint8_t moved[BLOB_MOST + 8];
     vd_context *ctx = unit_context(NULL);
     (void)state;
     for (size_t by = 0; by < 8; by++) {
-        memcpy(moved + by, whole, whole_size);
-        assert_int_not_equal(vd_kernel_load(ctx, moved + by, whole_size, "transpose").id, 0);
+        memcpy(moved + by, assorted, assorted_size);
+        assert_int_not_equal(vd_kernel_load(ctx, moved + by, assorted_size, "transpose").id, 0);
     }
     vd_context_destroy(ctx);
 }
 
 static void what_is_cut_off_is_refused(void **state) {
     vd_context *ctx = unit_context(NULL);
-    static uint8_t cut[MOST];
+    static uint8_t cut[BLOB_MOST];
     (void)state;
-    for (size_t size = 0; size < whole_size; size++) {
-        refused(ctx, whole, size, "affine", size < HEAD ? "no blob of kernels" : "says that it has");
+    for (size_t size = 0; size < assorted_size; size++) {
+        blob_refused(ctx, assorted, size, "affine", size < HEAD ? "no blob of kernels" : "says that it has");
         if (size < HEAD) continue;
-        memcpy(cut, whole, size);
+        memcpy(cut, assorted, size);
         repair(cut, size);
-        refused(ctx, cut, size, "affine", "contradict each other");
+        blob_refused(ctx, cut, size, "affine", "contradict each other");
     }
-    memcpy(cut, whole, whole_size);
-    repair(cut, whole_size + 4);
-    refused(ctx, cut, whole_size + 4, "affine", "contradict each other");
+    memcpy(cut, assorted, assorted_size);
+    repair(cut, assorted_size + 4);
+    blob_refused(ctx, cut, assorted_size + 4, "affine", "contradict each other");
     vd_context_destroy(ctx);
 }
 
 static void every_changed_byte_is_noticed(void **state) {
     vd_context *ctx = unit_context(NULL);
     (void)state;
-    for (size_t i = 0; i < whole_size; i++) {
-        uint8_t was = whole[i];
-        whole[i] = (uint8_t)(was ^ (1u << i % 8));
-        refused(ctx, whole, whole_size, "affine", i < 4 ? "no blob" : i < 8 ? "has version" : i < 16 ? "says that it has" : "is damaged");
-        whole[i] = was;
+    for (size_t i = 0; i < assorted_size; i++) {
+        uint8_t was = assorted[i];
+        assorted[i] = (uint8_t)(was ^ (1u << i % 8));
+        blob_refused(ctx, assorted, assorted_size, "affine",
+                     i < 4 ? "no blob" : i < 8 ? "has version" : i < 16 ? "says that it has" : "is damaged");
+        assorted[i] = was;
     }
     vd_context_destroy(ctx);
 }
@@ -109,15 +110,15 @@ static void every_changed_byte_is_noticed(void **state) {
 /* With a checksum that agrees, a change is a kernel or an error; the sanitized run of this sees that it is no more. */
 static void made_up_contents_do_no_harm(void **state) {
     static const uint32_t odd[] = { 0, 1, 2, 3, 4, 255, 64, 65, 257, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xfffffffc };
-    static uint8_t changed[MOST];
+    static uint8_t changed[BLOB_MOST];
     static const char *const names[] = { "affine", "names", "transpose", "nothing" };
     vd_context *ctx = unit_context(NULL);
     uint64_t random = 1;
     int made = 0;
     (void)state;
     for (uint32_t round = 0; round < 20000; round++) {
-        size_t size = whole_size;
-        memcpy(changed, whole, size);
+        size_t size = assorted_size;
+        memcpy(changed, assorted, size);
         for (uint32_t times = 1 + unit_random(&random) % 3; times; times--) {
             size_t words = (size - HEAD) / 4, at = HEAD + 4 * (unit_random(&random) % 4 ? unit_random(&random) % 60 % words : unit_random(&random) % words);
             uint32_t word = odd[unit_random(&random) % (sizeof odd / sizeof odd[0])];
@@ -137,29 +138,8 @@ static void made_up_contents_do_no_harm(void **state) {
 
 /* ---- memory that runs out ---- */
 
-typedef struct account { long live, calls, fail_at; } account;
-
-static void *account_allocate(void *user, size_t size) {
-    account *a = (account *)user;
-    void *block = a->fail_at && ++a->calls >= a->fail_at ? NULL : malloc(size);
-    a->live += block != NULL;
-    return block;
-}
-
-static void *account_reallocate(void *user, void *block, size_t size) {
-    account *a = (account *)user;
-    void *grown = a->fail_at && ++a->calls >= a->fail_at ? NULL : realloc(block, size);
-    a->live += grown && !block;
-    return grown;
-}
-
-static void account_release(void *user, void *block) {
-    ((account *)user)->live -= block != NULL;
-    free(block);
-}
-
 static void memory_may_run_out(void **state) {
-    account memory = { 0, 0, 0 };
+    unit_memory memory = { 0, 0, 0, false };
     bool made = false;
     (void)state;
     for (long at = 1; !made; at++) {
@@ -167,15 +147,15 @@ static void memory_may_run_out(void **state) {
         vd_context *ctx = NULL;
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_DUMMY;
-        desc.allocator.allocate = account_allocate;
-        desc.allocator.reallocate = account_reallocate;
-        desc.allocator.release = account_release;
+        desc.allocator.allocate = unit_allocate;
+        desc.allocator.reallocate = unit_reallocate;
+        desc.allocator.release = unit_release;
         desc.allocator.user = &memory;
         assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
         memory.calls = 0;
         memory.fail_at = at;
         vd_error_set(VD_OK, "nothing");
-        made = vd_kernel_load(ctx, whole, whole_size, "transpose").id != 0;
+        made = vd_kernel_load(ctx, assorted, assorted_size, "transpose").id != 0;
         memory.fail_at = 0;
         if (!made) CHECK_TEXT("vd_kernel_load 'transpose': out of host memory");
         vd_context_destroy(ctx);
@@ -184,10 +164,11 @@ static void memory_may_run_out(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_found_by_name), cmocka_unit_test(any_address_will_do), cmocka_unit_test(what_is_cut_off_is_refused),
-        cmocka_unit_test(every_changed_byte_is_noticed), cmocka_unit_test(made_up_contents_do_no_harm), cmocka_unit_test(memory_may_run_out)
-    };
-    return cmocka_run_group_tests_name("blob", tests, read_blob, NULL);
-}
+#define CASE(name) cmocka_unit_test_setup(name, read_blob)
+
+static const struct CMUnitTest blob_tests[] = {
+    CASE(kernels_are_found_by_name), CASE(any_address_will_do),
+    CASE(what_is_cut_off_is_refused), CASE(every_changed_byte_is_noticed),
+    CASE(made_up_contents_do_no_harm), CASE(memory_may_run_out),
+};
+#undef CASE

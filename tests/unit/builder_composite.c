@@ -1,25 +1,21 @@
 /* Composite types: layout that can be asked, parts that fold away, and a sentence for everything that does not fit. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig {
+typedef struct composite_rig {
     vc_kernel *k;
     vc_type pair, box; /* struct pair { f32 x; u8 tag; }, struct box { pair list[4]; f64x2x2 m; } */
     vc_ref boxes, f;   /* buffers */
     vc_val i, a, z, m23, m22, p, b;
-} rig;
+} composite_rig;
 
 static vc_type make_pair(vc_kernel *k) {
     const vc_member m[] = { { "x", VC_F32 }, { "tag", VC_U8 } };
     return vc_struct(k, "pair", m, 2);
 }
 
-static rig begin(void) {
+static composite_rig composite_begin(void) {
     vc_kernel_desc desc;
-    rig r;
+    composite_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "k";
     r.k = vc_begin(&desc);
@@ -41,90 +37,102 @@ static rig begin(void) {
 
 /* ---- bad input ---- */
 
-static void no_members(rig *r) { vc_struct(r->k, "empty", NULL, 0); }
-static void members_at_null(rig *r) { vc_struct(r->k, "s", NULL, 3); }
-static void unknown_member(rig *r) { const vc_member m[] = { { "a", VC_F32 }, { "b", 13 } }; vc_struct(r->k, "s", m, 2); }
-static void huge_struct(rig *r) {
+static void no_members(composite_rig *r) { vc_struct(r->k, "empty", NULL, 0); }
+static void members_at_null(composite_rig *r) { vc_struct(r->k, "s", NULL, 3); }
+static void unknown_member(composite_rig *r) {
+    const vc_member m[] = { { "a", VC_F32 }, { "b", 13 } };
+    vc_struct(r->k, "s", m, 2);
+}
+static void huge_struct(composite_rig *r) {
     const vc_member m[] = { { "a", vc_array_type(r->k, VC_F64, 200000000) }, { "b", vc_array_type(r->k, VC_F32, 200000000) } };
     vc_struct(r->k, "s", m, 2);
 }
-static void deep_type(rig *r) { vc_type t = VC_U8; for (int i = 0; i < 40; i++) t = vc_array_type(r->k, t, 1); }
-static void empty_array(rig *r) { vc_array_type(r->k, VC_F32, 0); }
-static void unknown_element(rig *r) { vc_array_type(r->k, VC_F16 + 80, 2); }
-static void huge_array(rig *r) { vc_array_type(r->k, r->box, 100000000); }
-static void offset_of_part(rig *r) { vc_offset_of(r->k, r->pair, 2); }
-static void offset_of_nothing(rig *r) { vc_offset_of(r->k, 5000, 0); }
-static void field_beyond(rig *r) { vc_field(vc_at(r->boxes, r->i), 2); }
-static void field_of_array(rig *r) { vc_field(vc_field(vc_at(r->boxes, r->i), 0), 0); }
-static void field_of_number(rig *r) { vc_field(r->f, 0); }
-static void element_beyond(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_u32(4)); }
-static void element_below(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_i32(-1)); }
-static void element_of_struct(rig *r) { vc_at(vc_at(r->boxes, r->i), vc_u32(1)); }
-static void element_of_variable(rig *r) { vc_at(vc_var(r->k, "v", VC_F32), r->i); }
-static void shared_beyond(rig *r) { vc_get(vc_at(vc_shared(r->k, "tile", r->box, 4), vc_u32(4))); }
-static void index_of_float(rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), r->a); }
-static void offset_inside(rig *r) { vc_offset(vc_at(r->boxes, r->i), vc_u32(1)); }
-static void part_beyond(rig *r) { vc_part(r->z, 2); }
-static void with_beyond(rig *r) { vc_with(r->m23, 3, r->a); }
-static void with_wrong(rig *r) { vc_with(r->p, 0, r->i); }
-static void make_count(rig *r) { vc_val v[3]; v[0] = v[1] = v[2] = r->a; vc_make(r->k, r->pair, v, 3); }
-static void make_part(rig *r) { vc_val v[2]; v[0] = r->z; v[1] = vc_u8(1); vc_make(r->k, r->pair, v, 2); }
-static void make_column(rig *r) { vc_val v[2]; v[0] = v[1] = vc_vec3(r->a, r->a, r->a); vc_make(r->k, VC_F32X2X2, v, 2); }
-static void make_nested(rig *r) { vc_val v[2]; v[0] = r->p; v[1] = r->m22; vc_make(r->k, r->box, v, 2); }
-static void many_parts(rig *r) { vc_get(vc_buffer(r->k, "big", vc_array_type(r->k, VC_F32, 2000), VC_READ)); }
-static void store_wrong(rig *r) { vc_store(r->boxes, r->i, r->p); }
-static void store_number(rig *r) { vc_store(r->boxes, r->i, r->a); }
-static void store_complex(rig *r) { vc_store(r->f, r->i, r->z); }
-static void struct_arithmetic(rig *r) { vc_add(r->p, r->p); }
-static void struct_equal(rig *r) { vc_eq(r->p, r->p); }
-static void complex_sine(rig *r) { vc_sin(r->z); }
-static void complex_order(rig *r) { vc_gt(r->z, r->z); }
-static void complex_fma(rig *r) { vc_fma(r->z, r->z, r->z); }
-static void complex_fma_last(rig *r) { vc_fma(r->a, r->a, r->z); }
-static void complex_kinds(rig *r) { vc_mul(r->z, vc_cast(VC_F64C, r->z)); }
-static void complex_integer(rig *r) { vc_add(r->z, vc_u32(1)); }
-static void complex_vector(rig *r) { vc_mul(vc_vec2(r->a, r->a), r->z); }
-static void complex_of_integers(rig *r) { vc_complex(r->i, r->i); }
-static void complex_of_two(rig *r) { vc_complex(r->a, vc_f64(1)); }
-static void real_part_of_real(rig *r) { vc_re(r->a); }
-static void matrix_product(rig *r) { vc_mul(r->m23, r->m22); }
-static void matrix_vector(rig *r) { vc_mul(r->m23, vc_vec2(r->a, r->a)); }
-static void matrix_sum(rig *r) { vc_add(r->m23, r->m22); }
-static void matrix_over(rig *r) { vc_div(r->a, r->m22); }
-static void matrix_quotient(rig *r) { vc_div(r->m22, r->m22); }
-static void matrix_root(rig *r) { vc_sqrt(r->m22); }
-static void matrix_determinant(rig *r) { vc_determinant(r->m23); }
-static void vector_transpose(rig *r) { vc_transpose(vc_vec2(r->a, r->a)); }
-static void outer_scalar(rig *r) { vc_outer(vc_vec2(r->a, r->a), r->a); }
-static void cast_shape(rig *r) { vc_cast(VC_F64X2X2, r->m23); }
-static void cast_struct(rig *r) { vc_cast(VC_F32, r->p); }
-static void select_types(rig *r) { vc_select(vc_bool(true), r->z, r->m22); }
-static void condition(rig *r) { VC_IF(r->k, r->z) { } }
-static void component(rig *r) { vc_component(r->z, 0); }
-static void vector_of(rig *r) { vc_vec2(r->z, r->z); }
-static void index_of(rig *r) { vc_load(r->f, r->z); }
-static void dot_of_structs(rig *r) { vc_dot(r->p, r->p); }
-static void cast_to_struct(rig *r) { vc_cast(r->pair, r->a); }
-static void atomic_struct(rig *r) { vc_atomic_add(r->boxes, r->i, vc_u32(1), NULL); }
-static void load_or_other(rig *r) { vc_load_or(vc_field(r->boxes, 0), r->i, vc_bool(true), r->a); }
-static void load_or_never(rig *r) { vc_load_or(vc_field(vc_at(r->boxes, r->i), 0), vc__no_operand(), vc_bool(true), r->a); }
-static void data_at_null(rig *r) { vc_table(r->k, "t", r->pair, NULL, 4); }
-static void closed_value(rig *r) {
+static void deep_type(composite_rig *r) {
+    vc_type t = VC_U8;
+    for (int i = 0; i < 40; i++) t = vc_array_type(r->k, t, 1);
+}
+static void empty_array(composite_rig *r) { vc_array_type(r->k, VC_F32, 0); }
+static void unknown_element(composite_rig *r) { vc_array_type(r->k, VC_F16 + 80, 2); }
+static void huge_array(composite_rig *r) { vc_array_type(r->k, r->box, 100000000); }
+static void offset_of_part(composite_rig *r) { vc_offset_of(r->k, r->pair, 2); }
+static void offset_of_nothing(composite_rig *r) { vc_offset_of(r->k, 5000, 0); }
+static void field_beyond(composite_rig *r) { vc_field(vc_at(r->boxes, r->i), 2); }
+static void field_of_array(composite_rig *r) { vc_field(vc_field(vc_at(r->boxes, r->i), 0), 0); }
+static void field_of_number(composite_rig *r) { vc_field(r->f, 0); }
+static void element_beyond(composite_rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_u32(4)); }
+static void element_below(composite_rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_i32(-1)); }
+static void element_of_struct(composite_rig *r) { vc_at(vc_at(r->boxes, r->i), vc_u32(1)); }
+static void element_of_variable(composite_rig *r) { vc_at(vc_var(r->k, "v", VC_F32), r->i); }
+static void shared_beyond(composite_rig *r) { vc_get(vc_at(vc_shared(r->k, "tile", r->box, 4), vc_u32(4))); }
+static void index_of_float(composite_rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), r->a); }
+static void offset_inside(composite_rig *r) { vc_offset(vc_at(r->boxes, r->i), vc_u32(1)); }
+static void part_beyond(composite_rig *r) { vc_part(r->z, 2); }
+static void with_beyond(composite_rig *r) { vc_with(r->m23, 3, r->a); }
+static void with_wrong(composite_rig *r) { vc_with(r->p, 0, r->i); }
+static void make_count(composite_rig *r) { vc_val v[3]; v[0] = v[1] = v[2] = r->a; vc_make(r->k, r->pair, v, 3); }
+static void make_part(composite_rig *r) { vc_val v[2]; v[0] = r->z; v[1] = vc_u8(1); vc_make(r->k, r->pair, v, 2); }
+static void make_column(composite_rig *r) {
+    vc_val v[2];
+    v[0] = v[1] = vc_vec3(r->a, r->a, r->a);
+    vc_make(r->k, VC_F32X2X2, v, 2);
+}
+static void make_nested(composite_rig *r) { vc_val v[2]; v[0] = r->p; v[1] = r->m22; vc_make(r->k, r->box, v, 2); }
+static void many_parts(composite_rig *r) { vc_get(vc_buffer(r->k, "big", vc_array_type(r->k, VC_F32, 2000), VC_READ)); }
+static void store_wrong(composite_rig *r) { vc_store(r->boxes, r->i, r->p); }
+static void store_number(composite_rig *r) { vc_store(r->boxes, r->i, r->a); }
+static void store_complex(composite_rig *r) { vc_store(r->f, r->i, r->z); }
+static void struct_arithmetic(composite_rig *r) { vc_add(r->p, r->p); }
+static void struct_equal(composite_rig *r) { vc_eq(r->p, r->p); }
+static void complex_sine(composite_rig *r) { vc_sin(r->z); }
+static void complex_order(composite_rig *r) { vc_gt(r->z, r->z); }
+static void complex_fma(composite_rig *r) { vc_fma(r->z, r->z, r->z); }
+static void complex_fma_last(composite_rig *r) { vc_fma(r->a, r->a, r->z); }
+static void complex_kinds(composite_rig *r) { vc_mul(r->z, vc_cast(VC_F64C, r->z)); }
+static void complex_integer(composite_rig *r) { vc_add(r->z, vc_u32(1)); }
+static void complex_vector(composite_rig *r) { vc_mul(vc_vec2(r->a, r->a), r->z); }
+static void complex_of_integers(composite_rig *r) { vc_complex(r->i, r->i); }
+static void complex_of_two(composite_rig *r) { vc_complex(r->a, vc_f64(1)); }
+static void real_part_of_real(composite_rig *r) { vc_re(r->a); }
+static void matrix_product(composite_rig *r) { vc_mul(r->m23, r->m22); }
+static void matrix_vector(composite_rig *r) { vc_mul(r->m23, vc_vec2(r->a, r->a)); }
+static void matrix_sum(composite_rig *r) { vc_add(r->m23, r->m22); }
+static void matrix_over(composite_rig *r) { vc_div(r->a, r->m22); }
+static void matrix_quotient(composite_rig *r) { vc_div(r->m22, r->m22); }
+static void matrix_root(composite_rig *r) { vc_sqrt(r->m22); }
+static void matrix_determinant(composite_rig *r) { vc_determinant(r->m23); }
+static void vector_transpose(composite_rig *r) { vc_transpose(vc_vec2(r->a, r->a)); }
+static void outer_scalar(composite_rig *r) { vc_outer(vc_vec2(r->a, r->a), r->a); }
+static void cast_shape(composite_rig *r) { vc_cast(VC_F64X2X2, r->m23); }
+static void cast_struct(composite_rig *r) { vc_cast(VC_F32, r->p); }
+static void select_types(composite_rig *r) { vc_select(vc_bool(true), r->z, r->m22); }
+static void condition(composite_rig *r) { VC_IF(r->k, r->z) { } }
+static void component(composite_rig *r) { vc_component(r->z, 0); }
+static void vector_of(composite_rig *r) { vc_vec2(r->z, r->z); }
+static void index_of(composite_rig *r) { vc_load(r->f, r->z); }
+static void dot_of_structs(composite_rig *r) { vc_dot(r->p, r->p); }
+static void cast_to_struct(composite_rig *r) { vc_cast(r->pair, r->a); }
+static void atomic_struct(composite_rig *r) { vc_atomic_add(r->boxes, r->i, vc_u32(1), NULL); }
+static void load_or_other(composite_rig *r) { vc_load_or(vc_field(r->boxes, 0), r->i, vc_bool(true), r->a); }
+static void load_or_never(composite_rig *r) {
+    vc_load_or(vc_field(vc_at(r->boxes, r->i), 0), vc__no_operand(), vc_bool(true), r->a);
+}
+static void data_at_null(composite_rig *r) { vc_table(r->k, "t", r->pair, NULL, 4); }
+static void closed_value(composite_rig *r) {
     vc_val v = { 0, 0 };
     VC_IF(r->k, vc_lt(r->i, vc_u32(3))) { v = vc_get(vc_field(vc_at(r->boxes, r->i), 1)); }
     vc_add(v, v);
 }
-static void closed_path(rig *r) {
+static void closed_path(composite_rig *r) {
     vc_ref at = r->boxes;
     VC_IF(r->k, vc_lt(r->i, vc_u32(3))) { at = vc_at(r->boxes, vc_add(r->i, vc_u32(1))); }
     vc_get(at);
 }
-static void foreign_value(rig *r) {
-    rig other = begin();
+static void foreign_value(composite_rig *r) {
+    composite_rig other = composite_begin();
     vc_add(r->z, other.z);
     vc_free(other.k);
 }
-static void foreign_struct(rig *r) {
+static void foreign_struct(composite_rig *r) {
     vc_kernel *other = vc_begin(NULL);
     const vc_member m[] = { { "q", VC_F64 } };
     vc_type t = vc_struct(other, "mine", m, 1);
@@ -134,8 +142,8 @@ static void foreign_struct(rig *r) {
 
 /* ---- good input ---- */
 
-static void layout(void **state) {
-    rig r = begin();
+static void composite_layout(void **state) {
+    composite_rig r = composite_begin();
     vc_type list = vc_array_type(r.k, r.pair, 4);
     (void)state;
     assert_int_equal(vc_size_of(r.k, r.pair), 8);
@@ -164,8 +172,8 @@ static void layout(void **state) {
 }
 
 /* What the runtime is told: structs by their size, the alignment that accesses count on, the access of all views together. */
-static void reflection(void **state) {
-    rig r = begin();
+static void composite_reflection(void **state) {
+    composite_rig r = composite_begin();
     const vc_info *info;
     (void)state;
     vc_store(vc_field(vc_at(r.boxes, r.i), 1), vc_u32(0), vc_get(vc_field(vc_at(r.boxes, r.i), 1)));
@@ -217,7 +225,7 @@ static void same_bytes(void **state) {
 }
 
 /* Loads, stores and live operations of a listing. */
-static uint32_t live(vc_kernel *k, uint32_t op) {
+static uint32_t composite_live(vc_kernel *k, uint32_t op) {
     vc__listing l;
     uint32_t i, n = 0;
     assert_true(vc__schedule(k, VC_TARGET_SPIRV, VC_BUFFERS_BINDING, &l));
@@ -232,38 +240,38 @@ static uint32_t live(vc_kernel *k, uint32_t op) {
 }
 
 static void parts_are_free(void **state) {
-    rig r = begin();
+    composite_rig r = composite_begin();
     vc_val v = vc_load(r.boxes, r.i), w = vc_with(v, 1, vc_transpose(vc_transpose(vc_part(v, 1))));
     (void)state;
     vc_store(r.f, r.i, vc_part(vc_part(vc_part(w, 0), 2), 0)); /* of 10 loads one is needed */
-    assert_int_equal(live(r.k, VC__OP_LOAD), 1);
+    assert_int_equal(composite_live(r.k, VC__OP_LOAD), 1);
     vc_set(vc_field(vc_at(r.boxes, r.i), 1), vc_part(w, 1)); /* two columns, as they were loaded */
-    assert_int_equal(live(r.k, VC__OP_LOAD), 3);
-    assert_int_equal(live(r.k, VC__OP_STORE), 3);
-    assert_int_equal(live(r.k, VC__OP_VEC), 0);
+    assert_int_equal(composite_live(r.k, VC__OP_LOAD), 3);
+    assert_int_equal(composite_live(r.k, VC__OP_STORE), 3);
+    assert_int_equal(composite_live(r.k, VC__OP_VEC), 0);
     assert_null(vc_error(r.k));
     vc_free(r.k);
 }
 
 /* Atomics on a member: by an index into one that is an array too, and in the order that the ref asks for. */
 static void members_in_order(void **state) {
-    rig r = begin();
+    composite_rig r = composite_begin();
     vc_type counts = vc_array_type(r.k, VC_U32, 4);
     const vc_member m[] = { { "mass", VC_F32 }, { "counts", counts } };
     vc_ref bins = vc_buffer(r.k, "bins", vc_struct(r.k, "bin", m, 2), VC_READ_WRITE);
     (void)state;
     vc_atomic_add(vc_field(vc_at(bins, r.i), 1), vc_u32(2), vc_u32(1), NULL);
-    assert_int_equal(live(r.k, VC__OP_ATOMIC_ADD), 1);
-    assert_int_equal(live(r.k, VC__OP_FENCE), 0);
+    assert_int_equal(composite_live(r.k, VC__OP_ATOMIC_ADD), 1);
+    assert_int_equal(composite_live(r.k, VC__OP_FENCE), 0);
     vc_atomic_add(vc_ordered(vc_field(vc_at(bins, r.i), 1), VC_ACQ_REL, VC_SCOPE_DEVICE), vc_u32(2), vc_u32(1), NULL);
-    assert_int_equal(live(r.k, VC__OP_FENCE), 2);
+    assert_int_equal(composite_live(r.k, VC__OP_FENCE), 2);
     assert_null(vc_error(r.k));
     vc_free(r.k);
 }
 
 /* A parameter may be used wherever its parts may, though it was declared in a block. */
 static void parameter_of_block(void **state) {
-    rig r = begin();
+    composite_rig r = composite_begin();
     vc_val p = { 0, 0 };
     (void)state;
     VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { p = vc_param(r.k, "late", r.pair); }
@@ -275,7 +283,7 @@ static void parameter_of_block(void **state) {
 /* 2^30 numbers in one element: views are made by type and not by part. */
 static void views_of_many(void **state) {
     static vc_member m[1024];
-    rig r = begin();
+    composite_rig r = composite_begin();
     vc_type type = VC_U8;
     (void)state;
     for (int depth = 0; depth < 3; depth++) {
@@ -283,12 +291,12 @@ static void views_of_many(void **state) {
         type = vc_struct(r.k, "nest", m, 1024);
     }
     vc_set(vc_field(vc_field(vc_field(vc_buffer(r.k, "all", type, VC_WRITE), 5), 6), 7), vc_u8(1));
-    assert_int_equal(live(r.k, VC__OP_STORE), 1);
+    assert_int_equal(composite_live(r.k, VC__OP_STORE), 1);
     vc_free(r.k);
 }
 
 static void dumped(void **state) {
-    rig r = begin();
+    composite_rig r = composite_begin();
     (void)state;
     vc_set(vc_field(vc_at(vc_field(vc_at(r.boxes, r.i), 0), vc_local_id(r.k, 0)), 0), r.a);
     assert_non_null(strstr(vc_dump(r.k), " * 16"));
@@ -296,7 +304,7 @@ static void dumped(void **state) {
 }
 
 #define BAD(name, text) { name, #name, text }
-static const struct { void (*run)(rig *r); const char *name, *text; } bad[] = {
+static const struct { void (*run)(composite_rig *r); const char *name, *text; } bad_calls[] = {
     BAD(dot_of_structs, "vc_dot in kernel 'k': operand 1 is struct pair; arithmetic is on its parts, which vc_part gives"),
     BAD(cast_to_struct, "vc_cast in kernel 'k': operand 1 'a' is f32, which does not go to struct pair: it takes the type of a scalar or vector"),
     BAD(atomic_struct, "vc_atomic_add in kernel 'k': buffer 'boxes' has elements of struct box; atomics are on i32, u32, i64, u64, f32 and f64"),
@@ -379,19 +387,20 @@ static const struct { void (*run)(rig *r); const char *name, *text; } bad[] = {
 static void messages(void **state) {
     size_t i;
     (void)state;
-    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
-        rig r = begin();
-        bad[i].run(&r);
+    for (i = 0; i < sizeof bad_calls / sizeof *bad_calls; i++) {
+        composite_rig r = composite_begin();
+        bad_calls[i].run(&r);
         const char *error = vc_error(r.k);
-        if (!error || strcmp(error, bad[i].text) != 0) print_error("%s: %s\n", bad[i].name, error ? error : "no error");
+        if (!error || strcmp(error, bad_calls[i].text) != 0)
+            print_error("%s: %s\n", bad_calls[i].name, error ? error : "no error");
         assert_non_null(error);
-        assert_string_equal(error, bad[i].text);
+        assert_string_equal(error, bad_calls[i].text);
         vc_store(r.boxes, r.i, vc_load(r.boxes, r.i)); /* all harmless by now */
         assert_int_equal(vc_mul(r.z, r.z).owner, 0);
         assert_int_equal(vc_inverse(r.m22).owner, 0);
         assert_int_equal(vc_part(r.p, 0).owner, 0);
         assert_null(vc_spirv(r.k, NULL));
-        assert_string_equal(vc_error(r.k), bad[i].text);
+        assert_string_equal(vc_error(r.k), bad_calls[i].text);
         vc_free(r.k);
     }
 }
@@ -419,10 +428,10 @@ static void equal_structs(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(layout), cmocka_unit_test(reflection), cmocka_unit_test(same_bytes),
-                                        cmocka_unit_test(parts_are_free), cmocka_unit_test(members_in_order),
-                                        cmocka_unit_test(parameter_of_block), cmocka_unit_test(views_of_many), cmocka_unit_test(dumped),
-                                        cmocka_unit_test(equal_structs), cmocka_unit_test(messages) };
-    return cmocka_run_group_tests_name("composite", tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_composite_tests[] = {
+    cmocka_unit_test(composite_layout), cmocka_unit_test(composite_reflection), cmocka_unit_test(same_bytes),
+    cmocka_unit_test(parts_are_free), cmocka_unit_test(members_in_order), cmocka_unit_test(parameter_of_block),
+    cmocka_unit_test(views_of_many), cmocka_unit_test(dumped), cmocka_unit_test(equal_structs),
+    cmocka_unit_test(messages),
+};
+#undef BAD

@@ -1,16 +1,12 @@
 /* Which values the builder takes to differ between the invocations of a workgroup once they went through variables: barriers and operations of subgroups are
    refused where control flow depends on such values, and accepted where it does not. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig { vc_kernel *k; vc_ref out, stop, count; vc_val id, n; } rig;
+typedef struct divergence_rig { vc_kernel *k; vc_ref out, stop, count; vc_val id, n; } divergence_rig;
 
-static rig begin(uint64_t lacks) {
+static divergence_rig divergence_begin(uint64_t lacks) {
     vc_kernel_desc desc;
-    rig r;
+    divergence_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "k";
     desc.machine.missing_features = lacks;
@@ -23,7 +19,7 @@ static rig begin(uint64_t lacks) {
     return r;
 }
 
-static void fails(rig r, const char *text) {
+static void divergence_fails(divergence_rig r, const char *text) {
     const char *error = vc_error(r.k);
     if (!error) fail_msg("not refused: %s", text);
     assert_string_equal(error, text);
@@ -31,14 +27,14 @@ static void fails(rig r, const char *text) {
     vc_free(r.k);
 }
 
-static void builds(rig r) {
+static void divergence_builds(divergence_rig r) {
     if (vc_error(r.k)) fail_msg("%s", vc_error(r.k));
     assert_non_null(vc_spirv(r.k, NULL));
     assert_non_null(vc_source(r.k, VC_TARGET_CUDA));
     vc_free(r.k);
 }
 
-static void next(rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
+static void divergence_next(divergence_rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
 
 #define AT " stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on variable "
 #define STANDS "vc_barrier in kernel 'k':" AT
@@ -47,59 +43,61 @@ static void next(rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
 
 /* The value, or the conditions around the store, differ. */
 static void stores(void **state) {
-    rig r = begin(0);
+    divergence_rig r = divergence_begin(0);
     vc_ref list, pair;
     vc_val low;
     vc_member members[2] = { { "mine", VC_U32 }, { "ours", VC_U32 } };
     (void)state;
     vc_set(r.count, r.id);
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
     VC_IF(r.k, vc_lt(r.id, r.n)) { vc_set(r.stop, vc_bool(true)); }
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    fails(r, STANDS "'stop'");
-    r = begin(0);
-    VC_IF(r.k, vc_lt(r.id, r.n)) { next(r); } VC_ELSE(r.k) { vc_set(r.stop, vc_bool(true)); }
+    divergence_fails(r, STANDS "'stop'");
+    r = divergence_begin(0);
+    VC_IF(r.k, vc_lt(r.id, r.n)) { divergence_next(r); } VC_ELSE(r.k) { vc_set(r.stop, vc_bool(true)); }
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    fails(r, STANDS "'stop'");
-    r = begin(0);
-    VC_SWITCH(r.k, r.id) { VC_CASE(r.k, 2) { VC_IF(r.k, vc_lt(r.n, vc_u32(2))) { next(r); } } }
+    divergence_fails(r, STANDS "'stop'");
+    r = divergence_begin(0);
+    VC_SWITCH(r.k, r.id) { VC_CASE(r.k, 2) { VC_IF(r.k, vc_lt(r.n, vc_u32(2))) { divergence_next(r); } } }
     VC_FOR(r.k, j, vc_u32(0), vc_get(r.count)) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
     list = vc_array(r.k, "list", VC_U32, 4);
     vc_store(list, vc_rem(r.id, vc_u32(4)), r.n);
     VC_IF(r.k, vc_gt(vc_load(list, vc_u32(0)), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on "
+    divergence_fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a "
+                     "condition that differs between them; it depends on "
              "array 'list'");
-    r = begin(0); /* not all take the second value */
+    r = divergence_begin(0); /* not all take the second value */
     vc_set(r.count, r.id);
     VC_IF(r.k, vc_lt(r.n, vc_u32(9))) { vc_set(r.count, r.n); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
     pair = vc_var(r.k, "pair", vc_struct(r.k, "pair", members, 2));
     vc_set(vc_field(pair, 0), r.id);
     vc_set(vc_field(pair, 1), r.n);
     VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 1)), vc_u32(3))) { vc_barrier(r.k); }
     VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 0)), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on "
+    divergence_fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a "
+                     "condition that differs between them; it depends on "
              "variable 'pair_mine'");
-    r = begin(0);
+    r = divergence_begin(0);
     vc_and_then(r.k, &low, vc_lt(r.id, r.n), vc_lt(r.n, vc_u32(9)));
     vc_set(r.stop, low);
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    fails(r, STANDS "'stop'");
-    r = begin(0);
+    divergence_fails(r, STANDS "'stop'");
+    r = divergence_begin(0);
     vc_set(r.count, r.id);
-    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); next(r); }
-    fails(r, STANDS "'count'");
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); divergence_next(r); }
+    divergence_fails(r, STANDS "'count'");
 }
 
 /* What a loop stores reaches its beginning in the next round, through any number of variables, and from a loop inside. */
 static void back_edges(void **state) {
-    rig r = begin(0);
+    divergence_rig r = divergence_begin(0);
     vc_ref chain[40];
     (void)state;
     VC_LOOP(r.k) {
@@ -107,25 +105,25 @@ static void back_edges(void **state) {
         vc_barrier(r.k);
         vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
     }
-    fails(r, LOOPS "variable 'stop'");
-    r = begin(0);
+    divergence_fails(r, LOOPS "variable 'stop'");
+    r = divergence_begin(0);
     VC_LOOP(r.k) {
         VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
         VC_FOR(r.k, j, vc_u32(0), r.n) { vc_set(r.stop, vc_eq(vc_get(r.count), j)); }
         vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
-        VC_IF(r.k, vc_eq(r.id, r.n)) { next(r); } VC_ELSE(r.k) { vc_store(r.out, r.id, r.n); }
+        VC_IF(r.k, vc_eq(r.id, r.n)) { divergence_next(r); } VC_ELSE(r.k) { vc_store(r.out, r.id, r.n); }
     }
-    fails(r, "vc_barrier in kernel 'k': statement 3:" AT "'stop'");
-    r = begin(0);
+    divergence_fails(r, "vc_barrier in kernel 'k': statement 3:" AT "'stop'");
+    r = divergence_begin(0);
     VC_LOOP(r.k) { /* first, limit and step of a loop inside become known in the next round */
         VC_FOR_STEP(r.k, j, vc_u32(0), r.n, vc_add(vc_get(r.count), vc_u32(1))) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
         vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
         vc_set(r.count, r.id);
     }
-    fails(r, "vc_barrier in kernel 'k': statement 4:" AT "'count'");
+    divergence_fails(r, "vc_barrier in kernel 'k': statement 4:" AT "'count'");
     for (int length = 2; length <= 40; length += 19) {
         for (int differs = 0; differs < 2; differs++) {
-            r = begin(0);
+            r = divergence_begin(0);
             for (int i = 0; i < length; i++) chain[i] = vc_var(r.k, "link", VC_U32);
             VC_LOOP(r.k) {
                 vc_break_if(r.k, vc_gt(vc_get(chain[0]), vc_u32(3)));
@@ -133,64 +131,67 @@ static void back_edges(void **state) {
                 for (int i = 1; i < length; i++) vc_set(chain[i - 1], vc_get(chain[i]));
                 vc_set(chain[length - 1], differs ? r.id : vc_add(r.n, vc_get(r.count)));
             }
-            if (differs) fails(r, LOOPS "variable 'link'"); else builds(r);
+            if (differs) divergence_fails(r, LOOPS "variable 'link'"); else divergence_builds(r);
         }
     }
 }
 
 /* Invocations that leave a loop in different rounds take different values with them; those that are still in it do not differ. */
 static void rounds(void **state) {
-    rig r = begin(0);
+    divergence_rig r = divergence_begin(0);
     (void)state;
-    VC_LOOP(r.k) { next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
+    VC_LOOP(r.k) { divergence_next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
-    VC_LOOP(r.k) { next(r); VC_IF(r.k, vc_lt(r.id, vc_get(r.count))) { vc_break_if(r.k, vc_bool(true)); } }
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
+    VC_LOOP(r.k) { divergence_next(r); VC_IF(r.k, vc_lt(r.id, vc_get(r.count))) { vc_break_if(r.k, vc_bool(true)); } }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
-    VC_FOR(r.k, j, vc_u32(0), r.id) { next(r); vc_store(r.out, j, r.n); }
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
+    VC_FOR(r.k, j, vc_u32(0), r.id) { divergence_next(r); vc_store(r.out, j, r.n); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0);
-    VC_FOR(r.k, j, vc_u32(0), r.n) { vc_continue_if(r.k, vc_lt(r.id, j)); next(r); }
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0);
+    VC_FOR(r.k, j, vc_u32(0), r.n) { vc_continue_if(r.k, vc_lt(r.id, j)); divergence_next(r); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, STANDS "'count'");
-    r = begin(0); /* the loop in front of it, and its own rounds, are run by all */
+    divergence_fails(r, STANDS "'count'");
+    r = divergence_begin(0); /* the loop in front of it, and its own rounds, are run by all */
     VC_FOR(r.k, j, vc_u32(0), r.n) {
-        next(r);
+        divergence_next(r);
         VC_IF(r.k, vc_lt(vc_get(r.count), j)) { vc_barrier(r.k); }
         vc_continue_if(r.k, vc_lt(r.id, j));
         vc_store(r.out, j, r.n);
     }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    builds(r);
-    r = begin(0); /* only those that are still in the loop return */
+    divergence_builds(r);
+    r = divergence_begin(0); /* only those that are still in the loop return */
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
     vc_barrier(r.k);
-    fails(r, "vc_barrier in kernel 'k': stands behind a vc_return_if that may have ended some invocations of a workgroup");
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    divergence_fails(r, "vc_barrier in kernel 'k': stands behind a vc_return_if that may have ended some invocations "
+                     "of a workgroup");
+    r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_get(r.stop));
         vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id));
         vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
     }
-    fails(r, "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a subgroup, and the loop around it has an operation of"
+    divergence_fails(r, "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a "
+                     "subgroup, and the loop around it has an operation of"
              " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         VC_IF(r.k, vc_get(r.stop)) { vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id)); }
         vc_break_if(r.k, vc_lt(r.n, vc_u32(2)));
         vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
     }
-    fails(r, "vc_subgroup_reduce in kernel 'k': statement 2: stands where some invocations of a subgroup may not come, under or behind a condition that differs"
+    divergence_fails(r, "vc_subgroup_reduce in kernel 'k': statement 2: stands where some invocations of a subgroup "
+                     "may not come, under or behind a condition that differs"
              " between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
 }
 
 /* Values that are the same in all invocations stay so in a variable. */
 static void uniform(void **state) {
-    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    divergence_rig r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     vc_val any, i;
     vc_ref inner, shared = vc_shared(r.k, "shared", VC_U32, 128);
     (void)state;
@@ -210,8 +211,8 @@ static void uniform(void **state) {
         vc_break_if(r.k, vc_and(vc_get(r.stop), vc_lt(vc_load(shared, vc_u32(0)), vc_u32(4))));
         vc_set(r.count, vc_shr(i, vc_u32(1)));
     }
-    builds(r);
-    r = begin(0); /* bitonic sort: the partner differs, the distance does not */
+    divergence_builds(r);
+    r = divergence_begin(0); /* bitonic sort: the partner differs, the distance does not */
     shared = vc_shared(r.k, "shared", VC_U32, 128);
     vc_store(shared, r.id, vc_load(r.out, r.id));
     vc_set(r.count, vc_u32(2));
@@ -233,16 +234,16 @@ static void uniform(void **state) {
         }
         vc_set(r.count, vc_shl(vc_get(r.count), vc_u32(1)));
     }
-    builds(r);
-    r = begin(0); /* a variable that is used again */
-    VC_LOOP(r.k) { next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
+    divergence_builds(r);
+    r = divergence_begin(0); /* a variable that is used again */
+    VC_LOOP(r.k) { divergence_next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
     vc_set(r.count, r.n);
-    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), vc_u32(9))); vc_barrier(r.k); next(r); }
-    builds(r);
-    r = begin(0); /* what is stored behind a loop does not reach into it */
-    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); next(r); }
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), vc_u32(9))); vc_barrier(r.k); divergence_next(r); }
+    divergence_builds(r);
+    r = divergence_begin(0); /* what is stored behind a loop does not reach into it */
+    VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); divergence_next(r); }
     vc_set(r.count, r.id);
-    builds(r);
+    divergence_builds(r);
 }
 
 /* ---- random programs: what is accepted is run for several invocations, which have to pass the same barriers in the same order ---- */
@@ -436,8 +437,7 @@ static void random_programs(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stores), cmocka_unit_test(back_edges), cmocka_unit_test(rounds), cmocka_unit_test(uniform),
-                                        cmocka_unit_test(random_programs) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_divergence_tests[] = {
+    cmocka_unit_test(stores), cmocka_unit_test(back_edges), cmocka_unit_test(rounds), cmocka_unit_test(uniform),
+    cmocka_unit_test(random_programs),
+};

@@ -1,11 +1,7 @@
 /* What vc_dump says, beside the samples of tests/golden: composite types, odd numbers, odd names. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-static void dumps(vc_kernel *k, const char *text) {
+static void dump_dumps(vc_kernel *k, const char *text) {
     const char *dump = vc_dump(k);
     if (!dump) fail_msg("%s", vc_error(k));
     assert_string_equal(dump, text);
@@ -23,7 +19,7 @@ static void composite(void **state) {
     t = vc_field(vc_at(p, i), 0);
     vc_set(vc_field(vc_at(vc_at(s, vc_u32(1)), i), 0), vc_get(t));
     vc_set(vc_field(vc_at(p, i), 2), vc_cast(VC_U8, vc_component(vc_part(turn, 1), 0)));
-    dumps(k, "kernel kernel 128 x 1 x 1\n"
+    dump_dumps(k, "kernel kernel 128 x 1 x 1\n"
              "  struct particle of 24 bytes: f32x3 at, complex f32 charge, u8 ''\n"
              "  buffer struct particle p, read write may alias\n"
              "  param f32x2x2 turn\n"
@@ -52,7 +48,7 @@ static void numbers(void **state) {
     vc_set(vc_buffer(k, "u", VC_U64, VC_WRITE), vc_u64(UINT64_MAX));
     vc_set(vc_buffer(k, "c", VC_I8, VC_WRITE), vc_i8(-128));
     vc_set(vc_buffer(k, "v", VC_U16 + 16, VC_WRITE), vc_vec2(vc_const(k, vc_u16(1)), vc_u16(65535)));
-    dumps(k, "kernel kernel 128 x 1 x 1\n"
+    dump_dumps(k, "kernel kernel 128 x 1 x 1\n"
              "  buffer f32 x, write\n"
              "  buffer f64 d, write\n"
              "  buffer f16 h, write\n"
@@ -81,7 +77,7 @@ static void numbers(void **state) {
              "  store v[0] (1u16, 65535u16)\n");
 }
 
-static void names(void **state) {
+static void dump_names(void **state) {
     vc_kernel_desc desc;
     vc_kernel *k;
     vc_ref a, b;
@@ -104,7 +100,7 @@ static void names(void **state) {
         vc_set(b, vc_get(again));
     }
     VC_ELSE(k) { vc_return_if(k, vc_bool(true)); }
-    dumps(k, "kernel 'it\\047s a \"name\"\\012' 8 x 2 x 1, fast\n"
+    dump_dumps(k, "kernel 'it\\047s a \"name\"\\012' 8 x 2 x 1, fast\n"
              "  buffer u32 '9', read\n"
              "  buffer u32 buffer#1, write\n"
              "  buffer u32 buffer#2, write\n"
@@ -150,7 +146,6 @@ static void many(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(composite), cmocka_unit_test(numbers), cmocka_unit_test(names), cmocka_unit_test(many) };
-    return cmocka_run_group_tests_name("builder_dump", tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_dump_tests[] = {
+    cmocka_unit_test(composite), cmocka_unit_test(numbers), cmocka_unit_test(dump_names), cmocka_unit_test(many),
+};

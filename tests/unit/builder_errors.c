@@ -1,15 +1,11 @@
 /* Every rule of the builder's manual has a sentence; nothing after the first error does harm. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig { vc_kernel *k; vc_ref x, y; vc_val a, n, v; } rig;
+typedef struct rule_rig { vc_kernel *k; vc_ref x, y; vc_val a, n, v; } rule_rig;
 
-static rig begin(const vc_machine *machine) {
+static rule_rig rule_begin(const vc_machine *machine) {
     vc_kernel_desc desc;
-    rig r;
+    rule_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "saxpy";
     if (machine) desc.machine = *machine;
@@ -23,7 +19,7 @@ static rig begin(const vc_machine *machine) {
 }
 
 /* The kernel's error is this sentence; every call after it is harmless. */
-static void fails(rig r, const char *text) {
+static void rule_fails(rule_rig r, const char *text) {
     const char *error = vc_error(r.k);
     assert_non_null(error);
     assert_string_equal(error, text);
@@ -40,97 +36,108 @@ static void fails(rig r, const char *text) {
 }
 
 static void types(void **state) {
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     (void)state;
     vc_add(r.a, r.n);
-    fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32, operand 2 'n' is u32; convert one with vc_cast");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32, operand 2 'n' is u32; convert one with vc_cast");
+    r = rule_begin(NULL);
     vc_fma(r.a, r.a, vc_f64(1));
-    fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32, operand 3 is f64; convert one with vc_cast");
-    r = begin(NULL);
+    rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32, operand 3 is f64; convert one with vc_cast");
+    r = rule_begin(NULL);
     vc_gt(r.n, vc_i32(-1));
-    fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which u32 cannot hold");
-    r = begin(NULL);
+    rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which u32 cannot hold");
+    r = rule_begin(NULL);
     vc_add(r.v, vc_vec2(r.a, r.a));
-    fails(r, "vc_add in kernel 'saxpy': operand 1 is f32x4, operand 2 is f32x2; vectors must have the same number of components");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 is f32x4, operand 2 is f32x2; vectors must have the same "
+               "number of components");
+    r = rule_begin(NULL);
     vc_sin(r.n);
-    fails(r, "vc_sin in kernel 'saxpy': operand 1 'n' is u32; it takes f16, f32 or f64");
-    r = begin(NULL);
+    rule_fails(r, "vc_sin in kernel 'saxpy': operand 1 'n' is u32; it takes f16, f32 or f64");
+    r = rule_begin(NULL);
     vc_and(r.a, r.a);
-    fails(r, "vc_and in kernel 'saxpy': operand 1 'a' is f32; it takes bool or an integer");
-    r = begin(NULL);
+    rule_fails(r, "vc_and in kernel 'saxpy': operand 1 'a' is f32; it takes bool or an integer");
+    r = rule_begin(NULL);
     vc_select(r.n, r.a, r.a);
-    fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32; it takes bool");
-    r = begin(NULL);
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32; it takes bool");
+    r = rule_begin(NULL);
     vc_select(vc_lt(r.a, r.a), r.a, r.n);
-    fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32, operand 3 'n' is u32; convert one with vc_cast");
-    r = begin(NULL);
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32, operand 3 'n' is u32; convert one with vc_cast");
+    r = rule_begin(NULL);
     vc_shl(r.n, r.a);
-    fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32; it takes an integer");
-    r = begin(NULL);
+    rule_fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32; it takes an integer");
+    r = rule_begin(NULL);
     vc_dot(r.a, r.a);
-    fails(r, "vc_dot in kernel 'saxpy': operand 1 is f32, operand 2 is f32; it takes vectors");
-    r = begin(NULL);
+    rule_fails(r, "vc_dot in kernel 'saxpy': operand 1 is f32, operand 2 is f32; it takes vectors");
+    r = rule_begin(NULL);
     vc_bitcast(VC_F64, r.a);
-    fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f64: size and number of components must agree, and bool has no bits");
-    r = begin(NULL);
+    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f64: size and number of "
+               "components must agree, and bool has no bits");
+    r = rule_begin(NULL);
     vc_cast(VC_F32X2X2, r.a);
-    fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f32x2x2: it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f32x2x2: it takes the type "
+               "of a scalar or vector");
+    r = rule_begin(NULL);
     vc_cast(VC_F32X2, r.v);
-    fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of components must agree");
-    r = begin(NULL);
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of "
+               "components must agree");
+    r = rule_begin(NULL);
     vc_cast(12345, r.a);
-    fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the "
+               "type of a scalar or vector");
+    r = rule_begin(NULL);
     vc_bitcast(12345, r.a);
-    fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the "
+               "type of a scalar or vector");
+    r = rule_begin(NULL);
     vc_cast_sat(12345, r.a);
-    fails(r, "vc_cast_sat in kernel 'saxpy': operand 1 is f32, which does not go to type 12345: it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_cast_sat in kernel 'saxpy': operand 1 is f32, which does not go to type 12345: it takes the "
+               "type of a scalar or vector");
+    r = rule_begin(NULL);
     vc_add(r.a, vc_cast(12345, vc_f32(1)));
-    fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345; it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345; it takes the type of "
+               "a scalar or vector");
+    r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_bitcast(VC_NONE, vc_f32(1)));
-    fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0; it takes the type of a scalar or vector");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0; it takes the type "
+               "of a scalar or vector");
+    r = rule_begin(NULL);
     vc_select(r.v, r.v, r.v);
-    fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4; it takes bool");
-    r = begin(NULL);
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4; it takes bool");
+    r = rule_begin(NULL);
     vc_mul(vc_select(vc_u32(1), vc_f32(1), vc_f32(2)), r.a);
-    fails(r, "vc_mul in kernel 'saxpy': operand 1 is vc_select of immediates, whose operand 1 is u32; it takes bool");
-    r = begin(NULL);
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 1 is vc_select of immediates, whose operand 1 is u32; it takes "
+               "bool");
+    r = rule_begin(NULL);
     vc_param(r.k, "m", VC_F32 + 64);
-    fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none: that scalar has no such vector or matrix");
+    rule_fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none: that scalar has no such vector or "
+               "matrix");
 }
 
-static void vectors(void **state) {
-    rig r = begin(NULL);
+static void rule_vectors(void **state) {
+    rule_rig r = rule_begin(NULL);
     (void)state;
     vc_component(r.v, 4);
-    fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4, which has 4");
-    r = begin(NULL);
+    rule_fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4, which has 4");
+    r = rule_begin(NULL);
     vc_swizzle(r.v, "xq");
-    fails(r, "vc_swizzle in kernel 'saxpy': \"xq\" of f32x4; it takes 1 to 4 of its letters xyzw");
-    r = begin(NULL);
+    rule_fails(r, "vc_swizzle in kernel 'saxpy': \"xq\" of f32x4; it takes 1 to 4 of its letters xyzw");
+    r = rule_begin(NULL);
     vc_vec2(r.v, r.v);
-    fails(r, "vc_vec2 in kernel 'saxpy': takes scalars, and was given f32x4");
-    r = begin(NULL);
+    rule_fails(r, "vc_vec2 in kernel 'saxpy': takes scalars, and was given f32x4");
+    r = rule_begin(NULL);
     vc_splat(r.a, 5);
-    fails(r, "vc_splat in kernel 'saxpy': takes a scalar and 1 to 4 rows, and was given f32 and 5");
-    r = begin(NULL);
+    rule_fails(r, "vc_splat in kernel 'saxpy': takes a scalar and 1 to 4 rows, and was given f32 and 5");
+    r = rule_begin(NULL);
     vc_insert(r.v, 7, r.a);
-    fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4, which has 4");
-    r = begin(NULL);
+    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4, which has 4");
+    r = rule_begin(NULL);
     vc_extract(r.v, r.a);
-    fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32; it takes a scalar integer");
+    rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32; it takes a scalar integer");
 }
 
-static void values(void **state) {
+static void rule_values(void **state) {
     static const vc_val never = { 0, 0 };
-    rig r = begin(NULL), other = begin(NULL);
+    rule_rig r = rule_begin(NULL), other = rule_begin(NULL);
     vc_val inner = never, old, one = vc_f32(1), yes = vc_bool(true);
     const struct { const char *call; vc_val value; } unfolded[] = {
         { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) }, { "vc_neg", vc_neg(vc_neg(yes)) },
@@ -144,38 +151,40 @@ static void values(void **state) {
     size_t c;
     (void)state;
     vc_add(r.a, never);
-    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
+    r = rule_begin(NULL);
     vc_add(r.a, vc_add(never, vc_f32(1)));
-    fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
+    r = rule_begin(NULL);
     vc_insert(never, 0, r.a);
-    fails(r, "vc_insert in kernel 'saxpy': operand 1 was never set");
+    rule_fails(r, "vc_insert in kernel 'saxpy': operand 1 was never set");
     for (c = 0; c < sizeof unfolded / sizeof unfolded[0]; c++) {
-        r = begin(NULL);
+        r = rule_begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
         snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none or does not take them: "
                                     "bring one of them in with vc_const", unfolded[c].call);
-        fails(r, text);
+        rule_fails(r, text);
     }
-    r = begin(NULL);
+    r = rule_begin(NULL);
     vc_add(r.a, other.a);
-    fails(r, "vc_add in kernel 'saxpy': operand 2 belongs to another kernel");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 belongs to another kernel");
+    r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { inner = vc_add(r.a, r.a); }
     vc_neg(inner);
-    fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
-    r = begin(NULL);
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry "
+               "it out in a vc_var");
+    r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), r.n) { inner = i; }
     vc_neg(inner);
-    fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
-    r = begin(NULL);
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry "
+               "it out in a vc_var");
+    r = rule_begin(NULL);
     memset(&var, 0, sizeof var);
     VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); vc_break_if(r.k, vc_bool(true)); }
     vc_set(var, r.a);
-    fails(r, "vc_set in kernel 'saxpy': variable 'sum' was made in a block that is closed");
-    r = begin(NULL);
+    rule_fails(r, "vc_set in kernel 'saxpy': variable 'sum' was made in a block that is closed");
+    r = rule_begin(NULL);
     old = r.a;
     vc_restart(r.k, NULL);
     vc_const(r.k, vc_f32(0));
@@ -190,128 +199,131 @@ static void values(void **state) {
 
 static void memory(void **state) {
     static const vc_val never = { 0, 0 };
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     vc_ref t;
     static const float data[2] = { 1, 2 };
     (void)state;
     vc_load(r.y, vc_u32(0));
-    fails(r, "vc_load in kernel 'saxpy': buffer 'y' was declared without VC_READ");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': buffer 'y' was declared without VC_READ");
+    r = rule_begin(NULL);
     vc_store(r.x, vc_u32(0), r.a);
-    fails(r, "vc_store in kernel 'saxpy': buffer 'x' was declared without VC_WRITE");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': buffer 'x' was declared without VC_WRITE");
+    r = rule_begin(NULL);
     t = vc_table(r.k, "t", VC_F32, data, 2);
     vc_set(t, r.a);
-    fails(r, "vc_set in kernel 'saxpy': table 't' is constant");
-    r = begin(NULL);
+    rule_fails(r, "vc_set in kernel 'saxpy': table 't' is constant");
+    r = rule_begin(NULL);
     t = vc_table(r.k, "t", VC_F32, data, 2);
     vc_load(t, vc_i32(2));
-    fails(r, "vc_load in kernel 'saxpy': element 2 of table 't', which has 2");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': element 2 of table 't', which has 2");
+    r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i32(2)), vc_i32(-3));
-    fails(r, "vc_load in kernel 'saxpy': element -1 of buffer 'x'");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': element -1 of buffer 'x'");
+    r = rule_begin(NULL);
     vc_load(r.x, vc_u64(0x80000000u));
-    fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' is beyond 32 bits; pass it as a 64-bit index that is no immediate");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' is beyond 32 bits; pass "
+               "it as a 64-bit index that is no immediate");
+    r = rule_begin(NULL);
     vc_load(vc_var(r.k, "s", VC_F32), r.n);
-    fails(r, "vc_load in kernel 'saxpy': variable 's' has no elements; use vc_get and vc_set");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': variable 's' has no elements; use vc_get and vc_set");
+    r = rule_begin(NULL);
     vc_load(r.x, r.a);
-    fails(r, "vc_load in kernel 'saxpy': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
+    r = rule_begin(NULL);
     vc_store(r.y, r.n, r.n);
-    fails(r, "vc_store in kernel 'saxpy': the value 'n' is u32, the element type is f32; convert it with vc_cast");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': the value 'n' is u32, the element type is f32; convert it with vc_cast");
+    r = rule_begin(NULL);
     vc_store(r.y, r.n, r.v);
-    fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
+    r = rule_begin(NULL);
     vc_set(vc_var(r.k, "s", VC_F32), never);
-    fails(r, "vc_set in kernel 'saxpy': operand 2 was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_set in kernel 'saxpy': operand 2 was never set");
+    r = rule_begin(NULL);
     vc_load_or(r.x, r.n, never, r.a);
-    fails(r, "vc_load_or in kernel 'saxpy': operand 3 was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_load_or in kernel 'saxpy': operand 3 was never set");
+    r = rule_begin(NULL);
     vc_load_or(r.x, r.n, vc_bool(true), never);
-    fails(r, "vc_load_or in kernel 'saxpy': operand 4 was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_load_or in kernel 'saxpy': operand 4 was never set");
+    r = rule_begin(NULL);
     vc_buffer(r.k, "z", VC_F32, 0);
-    fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE if need be");
-    r = begin(NULL);
+    rule_fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with "
+               "VC_MAY_ALIAS and VC_ANY_TYPE if need be");
+    r = rule_begin(NULL);
     vc_shared(r.k, "s", VC_F32, 0);
-    fails(r, "vc_shared in kernel 'saxpy': 's' has 0 elements of f32; it takes one or more, less than 2^31 bytes");
-    r = begin(NULL);
+    rule_fails(r, "vc_shared in kernel 'saxpy': 's' has 0 elements of f32; it takes one or more, less than 2^31 bytes");
+    r = rule_begin(NULL);
     vc_table(r.k, "t", VC_F32, NULL, 2);
-    fails(r, "vc_table in kernel 'saxpy': 't' has no data");
-    r = begin(NULL);
+    rule_fails(r, "vc_table in kernel 'saxpy': 't' has no data");
+    r = rule_begin(NULL);
     memset(&t, 0, sizeof t);
     vc_store(t, r.n, r.a);
-    fails(r, "vc_store in kernel 'saxpy': the ref was never set");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': the ref was never set");
+    r = rule_begin(NULL);
     vc_shape(vc_var(r.k, "s", VC_F32), 0);
-    fails(r, "vc_shape in kernel 'saxpy': variable 's' has no shape; buffers have");
-    r = begin(NULL);
+    rule_fails(r, "vc_shape in kernel 'saxpy': variable 's' has no shape; buffers have");
+    r = rule_begin(NULL);
     vc_global_id(r.k, 3);
-    fails(r, "vc_global_id in kernel 'saxpy': axis 3; it takes 0 to 2");
+    rule_fails(r, "vc_global_id in kernel 'saxpy': axis 3; it takes 0 to 2");
 }
 
 static void blocks(void **state) {
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     (void)state;
     VC_ELSE(r.k) { vc_barrier(r.k); }
-    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
-    r = begin(NULL);
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
     vc_store(r.y, vc_u32(0), r.a);
     VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
-    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
-    r = begin(NULL);
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = rule_begin(NULL);
     VC_EACH(r.k, i) { VC_EACH(r.k, j) { vc_store(r.y, vc_add(i, j), r.a); } VC_ELSE(r.k) { vc_store(r.y, i, r.a); } }
-    fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
-    r = begin(NULL);
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    r = rule_begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
-    r = begin(NULL);
+    rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, "
+               "0))");
+    r = rule_begin(NULL);
     VC_CASE(r.k, 1) { vc_barrier(r.k); }
-    fails(r, "VC_CASE in kernel 'saxpy': stands not directly in a VC_SWITCH");
-    r = begin(NULL);
+    rule_fails(r, "VC_CASE in kernel 'saxpy': stands not directly in a VC_SWITCH");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    fails(r, "vc_store in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) {
         VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
         VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    fails(r, "VC_CASE in kernel 'saxpy': 1 is there already");
-    r = begin(NULL);
+    rule_fails(r, "VC_CASE in kernel 'saxpy': 1 is there already");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) {
         VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    fails(r, "VC_CASE in kernel 'saxpy': -1, which u32 cannot hold");
-    r = begin(NULL);
+    rule_fails(r, "VC_CASE in kernel 'saxpy': -1, which u32 cannot hold");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.a) {
         VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32; it takes a scalar integer");
-    r = begin(NULL);
+    rule_fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32; it takes a scalar integer");
+    r = rule_begin(NULL);
     vc_break_if(r.k, vc_bool(true));
-    fails(r, "vc_break_if in kernel 'saxpy': stands in no loop");
-    r = begin(NULL);
+    rule_fails(r, "vc_break_if in kernel 'saxpy': stands in no loop");
+    r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_store(r.y, vc_u32(0), r.a); }
-    fails(r, "VC_LOOP in kernel 'saxpy': holds no vc_break_if or vc_return_if and so never ends");
-    r = begin(NULL);
+    rule_fails(r, "VC_LOOP in kernel 'saxpy': holds no vc_break_if or vc_return_if and so never ends");
+    r = rule_begin(NULL);
     for (int i = 0; i <= 1000; i++) vc_if_begin(r.k, vc_lt(r.a, vc_f32(0)));
-    fails(r, "kernel 'saxpy': more than 1000 blocks stand inside each other");
-    r = begin(NULL);
+    rule_fails(r, "kernel 'saxpy': more than 1000 blocks stand inside each other");
+    r = rule_begin(NULL);
     vc_block_end(r.k);
-    fails(r, "vc_block_end in kernel 'saxpy': no block is open");
-    r = begin(NULL);
+    rule_fails(r, "vc_block_end in kernel 'saxpy': no block is open");
+    r = rule_begin(NULL);
     VC_FOR(r.k, i, r.a, r.a) { vc_store(r.y, i, r.a); }
-    fails(r, "VC_FOR in kernel 'saxpy': first and limit are f32; it takes scalar integers");
-    r = begin(NULL);
+    rule_fails(r, "VC_FOR in kernel 'saxpy': first and limit are f32; it takes scalar integers");
+    r = rule_begin(NULL);
     VC_FOR_STEP(r.k, i, vc_u32(0), r.n, vc_param(r.k, "s", VC_I64)) { vc_store(r.y, i, r.a); }
-    fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
-    r = begin(NULL);
+    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
+    r = rule_begin(NULL);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_bool(true));
         VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
@@ -337,11 +349,11 @@ static void never_set(void **state) {
     memset(&p, 0, sizeof p);
 #define STRAY(name, ...) do { \
         char want[240]; \
-        rig r = begin(NULL); \
+        rule_rig r = rule_begin(NULL); \
         name(__VA_ARGS__); \
         snprintf(want, sizeof want, "%s %s", #name, text); \
-        fails(r, want); \
-        r = begin(NULL); /* it is reported once */ \
+        rule_fails(r, want); \
+        r = rule_begin(NULL); /* it is reported once */ \
         assert_null(vc_error(r.k)); \
         vc_free(r.k); \
     } while (0)
@@ -386,7 +398,7 @@ static void failed_results(void **state) {
     vc_kernel_desc desc;
     vc_kernel *none;
     vc_ref t;
-    rig good = begin(NULL), bad = begin(NULL);
+    rule_rig good = rule_begin(NULL), bad = rule_begin(NULL);
     (void)state;
     t = vc_array(bad.k, "none", VC_F32, 0);
     vc_store(t, i, v);
@@ -401,20 +413,20 @@ static void failed_results(void **state) {
     /* good's own mistake is reported although another kernel failed */
     vc_store(never, i, v);
     assert_non_null(vc_error(bad.k));
-    fails(good, text);
+    rule_fails(good, text);
     /* used elsewhere, they are an error there */
-    good = begin(NULL);
+    good = rule_begin(NULL);
     vc_store(t, good.n, good.a);
-    fails(good, "vc_store in kernel 'saxpy': the ref is the result of a call that failed");
-    good = begin(NULL);
+    rule_fails(good, "vc_store in kernel 'saxpy': the ref is the result of a call that failed");
+    good = rule_begin(NULL);
     vc_store(good.y, good.n, given);
-    fails(good, "vc_store in kernel 'saxpy': operand 3 is the result of a call that failed");
-    good = begin(NULL);
+    rule_fails(good, "vc_store in kernel 'saxpy': operand 3 is the result of a call that failed");
+    good = rule_begin(NULL);
     vc_image_load(vc_image(bad.k, "none", NULL), good.n);
-    fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a call that failed");
+    rule_fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a call that failed");
     vc_free(bad.k);
     /* so are those of a kernel that there was no memory for */
-    good = begin(NULL);
+    good = rule_begin(NULL);
     memset(&desc, 0, sizeof desc);
     desc.allocator.allocate = no_memory;
     desc.allocator.reallocate = no_more_memory;
@@ -426,30 +438,34 @@ static void failed_results(void **state) {
     vc_image_load(vc_image(none, "p", NULL), i);
     assert_null(vc_error(good.k));
     vc_store(never, i, v);
-    fails(good, text);
+    rule_fails(good, text);
 }
 
-static void sizes(void **state) {
+static void rule_sizes(void **state) {
     static const uint32_t data[65536];
     vc_kernel_desc desc;
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     vc_type both;
     (void)state;
 #define LIMIT "; the limit for the private arrays of an invocation (64 KiB, and 4 MiB in a workgroup) is "
     vc_array(r.k, "huge", VC_F32, 1000000);
-    fails(r, "vc_array in kernel 'saxpy': 'huge' has 4000000 bytes, after 0 bytes declared before" LIMIT "32768 bytes, use a buffer");
-    r = begin(NULL);
+    rule_fails(r, "vc_array in kernel 'saxpy': 'huge' has 4000000 bytes, after 0 bytes declared before" LIMIT "32768 "
+               "bytes, use a buffer");
+    r = rule_begin(NULL);
     for (int i = 0; i < 9; i++) vc_array(r.k, "many", VC_F32, 1024);
-    fails(r, "vc_array in kernel 'saxpy': 'many' has 4096 bytes, after 32768 bytes declared before" LIMIT "32768 bytes, use a buffer");
-    r = begin(NULL);
+    rule_fails(r, "vc_array in kernel 'saxpy': 'many' has 4096 bytes, after 32768 bytes declared before" LIMIT "32768 "
+               "bytes, use a buffer");
+    r = rule_begin(NULL);
     both = vc_array_type(r.k, VC_F32, 5000);
     vc_var(r.k, "a", both);
     vc_var(r.k, "b", both);
-    fails(r, "vc_var in kernel 'saxpy': 'b' has 20000 bytes, after 20000 bytes declared before" LIMIT "32768 bytes, use a buffer");
-    r = begin(NULL);
+    rule_fails(r, "vc_var in kernel 'saxpy': 'b' has 20000 bytes, after 20000 bytes declared before" LIMIT "32768 "
+               "bytes, use a buffer");
+    r = rule_begin(NULL);
     vc_table(r.k, "t", VC_U32, data, 65536);
     vc_table(r.k, "u", VC_U32, data, 1);
-    fails(r, "vc_table in kernel 'saxpy': 'u' has 4 bytes, after 262144 bytes declared before; the limit for the tables of a kernel is 262144 bytes, use a"
+    rule_fails(r, "vc_table in kernel 'saxpy': 'u' has 4 bytes, after 262144 bytes declared before; the limit for the "
+               "tables of a kernel is 262144 bytes, use a"
              " buffer");
     memset(&desc, 0, sizeof desc);
     desc.name = "saxpy";
@@ -466,59 +482,68 @@ static void sizes(void **state) {
 }
 
 static void short_circuit(void **state) {
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     vc_val out, inner = { 0, 0 }, never = { 0, 0 };
     (void)state;
     vc_and_then(r.k, &out, r.n, vc_bool(true));
-    fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
-    r = begin(NULL);
+    rule_fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with "
+               "vc_ne(v, 0))");
+    r = rule_begin(NULL);
     vc_or_else(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a);
-    fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32; it takes bool");
-    r = begin(NULL);
+    rule_fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32; it takes bool");
+    r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a, r.n);
-    fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 'n' is u32; it takes f32");
-    r = begin(NULL);
+    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 'n' is u32; it takes f32");
+    r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), never, r.n);
-    fails(r, "vc_select_lazy in kernel 'saxpy': operand 2 was never set");
+    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 2 was never set");
     assert_int_equal(out.owner, 0);
-    r = begin(NULL);
+    r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.n, vc_i32(-1));
-    fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which u32 cannot hold");
-    r = begin(NULL);
+    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which u32 cannot hold");
+    r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_lt(inner = vc_load(r.x, r.n), vc_f32(0)));
     vc_store(r.y, r.n, inner);
-    fails(r, "vc_store in kernel 'saxpy': operand 3 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 was made in a block that is closed (behind statement 1); "
+               "carry it out in a vc_var");
+    r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), (vc_loop_begin(r.k), vc_bool(true)));
-    fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block and does not close it, or closes one that it did not open");
-    r = begin(NULL);
+    rule_fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block and does not close it, or closes one that "
+               "it did not open");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_bool(true)); }
-    fails(r, "vc_and_then in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
 }
 
-static void barriers(void **state) {
-    rig r = begin(NULL);
+static void rule_barriers(void **state) {
+    rule_rig r = rule_begin(NULL);
     (void)state;
     VC_EACH(r.k, i) { vc_store(r.y, i, r.a); vc_barrier(r.k); }
-    fails(r, "vc_barrier in kernel 'saxpy': stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
-    r = begin(NULL);
+    rule_fails(r, "vc_barrier in kernel 'saxpy': stands in a VC_EACH, which some invocations skip; guard the loads "
+               "and stores instead");
+    r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), vc_u32(3))) { vc_barrier(r.k); }
-    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    r = begin(NULL);
+    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
+               "condition that differs between them");
+    r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), vc_global_id(r.k, 0)) { vc_barrier(r.k); vc_store(r.y, i, r.a); }
-    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    r = begin(NULL);
+    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
+               "condition that differs between them");
+    r = rule_begin(NULL);
     vc_return_if(r.k, vc_ge(vc_global_id(r.k, 0), r.n));
     vc_barrier(r.k);
-    fails(r, "vc_barrier in kernel 'saxpy': stands behind a vc_return_if that may have ended some invocations of a workgroup");
-    r = begin(NULL);
+    rule_fails(r, "vc_barrier in kernel 'saxpy': stands behind a vc_return_if that may have ended some invocations of "
+               "a workgroup");
+    r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_barrier(r.k); vc_break_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); }
-    fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and the loop around it has a vc_barrier "
+    rule_fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and "
+               "the loop around it has a vc_barrier "
              "that all must reach");
-    r = begin(NULL);
+    r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); vc_break_if(r.k, vc_bool(true)); }
-    fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    r = begin(NULL); /* all of this is uniform */
+    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
+               "condition that differs between them");
+    r = rule_begin(NULL); /* all of this is uniform */
     VC_FOR(r.k, i, vc_u32(0), r.n) {
         vc_barrier(r.k);
         VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), i)) { vc_store(r.y, i, r.a); }
@@ -536,32 +561,34 @@ static void machine(void **state) {
     vc_machine m;
     vc_kernel_desc desc;
     vc_kernel *k;
-    rig r;
+    rule_rig r;
     vc_ref z;
     (void)state;
     memset(&m, 0, sizeof m);
     m.missing_features = VC_FEATURE_F64 | VC_FEATURE_STORAGE_16 | VC_FEATURE_ADDRESS | VC_FEATURE_I64;
     m.max_shared_bytes = 64;
     m.max_private_bytes = 128 * 20;
-    r = begin(&m);
+    r = rule_begin(&m);
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_mul(vc_cast(VC_F64, r.a), vc_f64(2))));
     assert_null(vc_error(r.k));
     assert_null(vc_spirv(r.k, NULL));
-    fails(r, "vc_const in kernel 'saxpy' needs f64 arithmetic, which the machine lacks (VC_FEATURE_F64)");
-    r = begin(&m);
+    rule_fails(r, "vc_const in kernel 'saxpy' needs f64 arithmetic, which the machine lacks (VC_FEATURE_F64)");
+    r = rule_begin(&m);
     vc_store(vc_shared(r.k, "s", VC_F32, 17), r.n, r.a);
     vc_reflect(r.k);
-    fails(r, "kernel 'saxpy' has 68 bytes of shared memory, the machine's limit is 64");
-    r = begin(&m);
+    rule_fails(r, "kernel 'saxpy' has 68 bytes of shared memory, the machine's limit is 64");
+    r = rule_begin(&m);
     vc_store(vc_array(r.k, "t", VC_F32, 5), r.n, r.a);
     vc_store(vc_array(r.k, "u", VC_F32, 1), r.n, r.a);
     vc_reflect(r.k);
-    fails(r, "kernel 'saxpy' has 24 bytes of private arrays in each of 128 invocations, the machine's limit is 2560 bytes in a work-group");
-    r = begin(&m);
+    rule_fails(r, "kernel 'saxpy' has 24 bytes of private arrays in each of 128 invocations, the machine's limit is "
+               "2560 bytes in a work-group");
+    r = rule_begin(&m);
     z = vc_buffer(r.k, "z", VC_U64, VC_READ);
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_load(z, r.n)));
     vc_reflect(r.k);
-    fails(r, "vc_load in kernel 'saxpy' needs 64-bit integer arithmetic, which the machine lacks (VC_FEATURE_I64)");
+    rule_fails(r, "vc_load in kernel 'saxpy' needs 64-bit integer arithmetic, which the machine lacks "
+               "(VC_FEATURE_I64)");
     memset(&desc, 0, sizeof desc);
     desc.name = "wide";
     desc.machine.max_local_size[0] = 64;
@@ -601,7 +628,7 @@ static void machine(void **state) {
     vc_free(k);
     memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
     m.missing_features = VC_FEATURE_I64;
-    r = begin(&m);
+    r = rule_begin(&m);
     vc_store(vc_offset(r.y, r.n), vc_param(r.k, "i", VC_I32), r.a);
     assert_non_null(vc_spirv(r.k, NULL));
     assert_false(vc_reflect(r.k)->features & VC_FEATURE_I64);
@@ -646,67 +673,68 @@ static void rare(void **state) {
     char name[1000] = "";
     vc_kernel_desc desc;
     vc_val nothing = { 77, 0 };
-    rig r = begin(NULL);
+    rule_rig r = rule_begin(NULL);
     vc_ref s;
     (void)state;
     vc_add(r.a, nothing);
-    fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of no type");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of no type");
+    r = rule_begin(NULL);
     vc_part(r.v, 4);
-    fails(r, "vc_part in kernel 'saxpy': component 4 of f32x4, which has 4");
-    r = begin(NULL);
+    rule_fails(r, "vc_part in kernel 'saxpy': component 4 of f32x4, which has 4");
+    r = rule_begin(NULL);
     vc_with(r.v, 4, r.a);
-    fails(r, "vc_with in kernel 'saxpy': component 4 of f32x4, which has 4");
+    rule_fails(r, "vc_with in kernel 'saxpy': component 4 of f32x4, which has 4");
     memset(name, 'n', sizeof name - 1); /* a long name leaves room for what is wrong */
     memset(&desc, 0, sizeof desc);
     desc.name = name;
-    r = begin(NULL);
+    r = rule_begin(NULL);
     vc_restart(r.k, &desc);
     r.a = vc_param(r.k, "a", VC_F32);
     vc_and(r.a, r.a);
     assert_memory_equal(vc_error(r.k), "vc_and in kernel 'nnnn", 22);
     assert_non_null(strstr(vc_error(r.k), "nnnn': operand 1 'a' is f32; it takes bool or an integer"));
     vc_free(r.k);
-    r = begin(NULL);
+    r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i64(INT64_MAX)), vc_i32(1));
-    fails(r, "vc_load in kernel 'saxpy': the constant index is beyond 64 bits");
-    r = begin(NULL);
+    rule_fails(r, "vc_load in kernel 'saxpy': the constant index is beyond 64 bits");
+    r = rule_begin(NULL);
     VC_FOR_STEP(r.k, i, vc_u8(0), vc_param(r.k, "m", VC_U8), vc_i32(300)) { vc_store(r.y, vc_cast(VC_U32, i), r.a); }
-    fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is beyond u8");
-    r = begin(NULL);
+    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is beyond u8");
+    r = rule_begin(NULL);
     vc_each_begin(r.k, 4, 0);
-    fails(r, "VC_EACH in kernel 'saxpy': over 4 axes; it takes 1 to 3");
-    r = begin(NULL);
+    rule_fails(r, "VC_EACH in kernel 'saxpy': over 4 axes; it takes 1 to 3");
+    r = rule_begin(NULL);
     vc_add(r.a, vc_imm(VC_F32X2, 5));
-    fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of f32x2 (27), which is no scalar type");
-    r = begin(NULL);
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of f32x2 (27), which is no scalar type");
+    r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_imm(777, 5));
-    fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of none (777), which is no scalar type");
-    r = begin(NULL);
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of none (777), which is no scalar type");
+    r = rule_begin(NULL);
     vc_assert(r.k, vc_imm(777, 5), "never");
     assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of none (777), which is no scalar type"));
     vc_free(r.k);
-    r = begin(NULL);
+    r = rule_begin(NULL);
     vc_printf(r.k, "%*d\n", r.n);
-    fails(r, "vc_printf in kernel 'saxpy': '%*d ' has its width as an operand; write it into the format");
-    r = begin(NULL);
+    rule_fails(r, "vc_printf in kernel 'saxpy': '%*d ' has its width as an operand; write it into the format");
+    r = rule_begin(NULL);
     s = vc_table(r.k, "t", VC_U16, data, 70000);
     vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
     assert_null(vc_spirv(r.k, NULL));
-    fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements; SPIR-V takes 65532, use a buffer");
-    r = begin(NULL);
+    rule_fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements; SPIR-V takes 65532, use a buffer");
+    r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { for (int i = 0; i < 16384; i++) VC_CASE(r.k, i) { vc_store(r.y, r.n, r.a); } }
     assert_null(vc_spirv(r.k, NULL));
-    fails(r, "vc_spirv in kernel 'saxpy': a switch of 16384 cases; SPIR-V takes 16383");
-    r = begin(NULL);
+    rule_fails(r, "vc_spirv in kernel 'saxpy': a switch of 16384 cases; SPIR-V takes 16383");
+    r = rule_begin(NULL);
     for (int i = 0; i < 1025; i++) members[i].type = VC_F32;
     vc_shared(r.k, "s", vc_struct(r.k, "many", members, 1025), 2);
-    fails(r, "vc_shared in kernel 'saxpy': shared array 's' of struct many is made of 1025 arrays of scalars and vectors; the limit is 1024");
+    rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of struct many is made of 1025 arrays of scalars and "
+               "vectors; the limit is 1024");
 }
 
 /* What is asked for a target that is none says so, and the kernel is as good as before. */
-static void targets(void **state) {
-    rig r = begin(NULL);
+static void rule_targets(void **state) {
+    rule_rig r = rule_begin(NULL);
     uint64_t hash;
     (void)state;
     vc_store(r.y, r.n, r.a);
@@ -729,11 +757,10 @@ static void targets(void **state) {
     vc_free(r.k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(types), cmocka_unit_test(targets), cmocka_unit_test(vectors),
-                                        cmocka_unit_test(values), cmocka_unit_test(memory),
-                                        cmocka_unit_test(blocks), cmocka_unit_test(short_circuit), cmocka_unit_test(never_set), cmocka_unit_test(sizes),
-                                        cmocka_unit_test(failed_results), cmocka_unit_test(barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel),
-                                        cmocka_unit_test(no_body), cmocka_unit_test(rare) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_errors_tests[] = {
+    cmocka_unit_test(types), cmocka_unit_test(rule_targets), cmocka_unit_test(rule_vectors),
+    cmocka_unit_test(rule_values), cmocka_unit_test(memory), cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
+    cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
+    cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
+    cmocka_unit_test(rare),
+};

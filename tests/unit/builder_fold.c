@@ -1,47 +1,42 @@
 /* Arithmetic on constants: floats against the machine's own, which rounds alike where nothing is subnormal; integers against the manual. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
+#include "tests/unit/unit.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
-static uint64_t seed = 1;
-static uint64_t next(void) {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+static uint64_t fold_seed = 1;
+static uint64_t fold_next(void) {
+    fold_seed ^= fold_seed << 13;
+    fold_seed ^= fold_seed >> 7;
+    fold_seed ^= fold_seed << 17;
+    return fold_seed;
 }
 
-static uint32_t bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 static uint64_t bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
 
 /* Numbers near each other as a rule, so that sums cancel; now and then anything. */
 static double number(void) {
-    uint64_t r = next();
+    uint64_t r = fold_next();
     double x = (double)(r >> 11) * ldexp(1, (int)(r % 7) - 55) * (r & 1024 ? 1 : -1);
-    return (r & 0x3800) ? x : ldexp(x, (int)(next() % 90) - 45);
+    return (r & 0x3800) ? x : ldexp(x, (int)(fold_next() % 90) - 45);
 }
 
-static void floats(void **state) {
+static void fold_floats(void **state) {
     int i;
     (void)state;
     for (i = 0; i < 200000; i++) {
         volatile float a = (float)number(), b = (float)number(), r;
         vc_val x = vc_f32(a), y = vc_f32(b);
-        r = a + b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_add(x, y).bits, bits32(r));
-        r = a - b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_sub(x, y).bits, bits32(r));
-        r = a * b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_mul(x, y).bits, bits32(r));
-        r = a / b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_div(x, y).bits, bits32(r));
-        r = sqrtf(fabsf(a)); assert_int_equal(vc_sqrt(vc_abs(x)).bits, bits32(r));
-        r = floorf(a); assert_int_equal(vc_floor(x).bits, bits32(r));
-        r = ceilf(a); assert_int_equal(vc_ceil(x).bits, bits32(r));
-        r = truncf(a); assert_int_equal(vc_trunc(x).bits, bits32(r));
-        r = nearbyintf(a); assert_int_equal(vc_round(x).bits, bits32(r));
+        r = a + b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_add(x, y).bits, unit_bits32(r));
+        r = a - b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_sub(x, y).bits, unit_bits32(r));
+        r = a * b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_mul(x, y).bits, unit_bits32(r));
+        r = a / b; if (fabsf(r) > 1e-30f) assert_int_equal(vc_div(x, y).bits, unit_bits32(r));
+        r = sqrtf(fabsf(a)); assert_int_equal(vc_sqrt(vc_abs(x)).bits, unit_bits32(r));
+        r = floorf(a); assert_int_equal(vc_floor(x).bits, unit_bits32(r));
+        r = ceilf(a); assert_int_equal(vc_ceil(x).bits, unit_bits32(r));
+        r = truncf(a); assert_int_equal(vc_trunc(x).bits, unit_bits32(r));
+        r = nearbyintf(a); assert_int_equal(vc_round(x).bits, unit_bits32(r));
         assert_int_equal(vc_lt(x, y).bits, a < b);
         assert_int_equal(vc_ge(x, y).bits, a >= b);
-        assert_int_equal(vc_max(x, y).bits, bits32(a > b ? a : b));
+        assert_int_equal(vc_max(x, y).bits, unit_bits32(a > b ? a : b));
         assert_int_equal(vc_cast(VC_F64, x).bits, bits64((double)a));
     }
 }
@@ -59,10 +54,13 @@ static void doubles(void **state) {
         r = sqrt(fabs(a)); assert_true(vc_sqrt(vc_abs(x)).bits == bits64(r));
         r = nearbyint(a); assert_true(vc_round(x).bits == bits64(r));
         if (fabs(a) < 1e9) assert_int_equal(vc_cast(VC_I64, x).bits, (uint64_t)(int64_t)a);
-        { volatile float f = (float)a; if (fabsf(f) > 1e-30f) assert_int_equal(vc_cast(VC_F32, x).bits, bits32(f)); }
-        { uint64_t u = next() >> (next() % 64); volatile float f = (float)u; volatile double d = (double)(int64_t)u;
-          assert_int_equal(vc_cast(VC_F32, vc_u64(u)).bits, bits32(f));
-          assert_true(vc_cast(VC_F64, vc_i64((int64_t)u)).bits == bits64(d)); }
+        volatile float single = (float)a;
+        if (fabsf(single) > 1e-30f) assert_int_equal(vc_cast(VC_F32, x).bits, unit_bits32(single));
+        uint64_t u = fold_next() >> (fold_next() % 64);
+        volatile float f = (float)u;
+        volatile double d = (double)(int64_t)u;
+        assert_int_equal(vc_cast(VC_F32, vc_u64(u)).bits, unit_bits32(f));
+        assert_true(vc_cast(VC_F64, vc_i64((int64_t)u)).bits == bits64(d));
     }
 }
 
@@ -79,8 +77,8 @@ static void edges(void **state) {
     assert_int_equal(vc_typeof(vc_fma(vc_f32(1), vc_f32(1), vc_f32(1))), VC_NONE);
     assert_int_equal(vc_typeof(vc_vec2(vc_f32(1), vc_f32(1))), VC_NONE); /* immediates are scalars */
     assert_true(vc_any(vc_bool(true)).bits && !vc_all(vc_bool(false)).bits);
-    assert_int_equal(vc_max(nan, vc_f32(2)).bits, bits32(2));
-    assert_int_equal(vc_min(vc_f32(2), nan).bits, bits32(2));
+    assert_int_equal(vc_max(nan, vc_f32(2)).bits, unit_bits32(2));
+    assert_int_equal(vc_min(vc_f32(2), nan).bits, unit_bits32(2));
     assert_int_equal(vc_lt(nan, nan).bits, 0);
     assert_int_equal(vc_ne(nan, nan).bits, 1);
     assert_int_equal(vc_isnan(nan).bits, 1);
@@ -98,10 +96,10 @@ static void edges(void **state) {
     assert_int_equal(vc_f16(2.9802322e-8f).bits, 0);
     assert_int_equal(vc_mul(vc_f16(255), vc_f16(257)).bits, 0x7c00);
     assert_int_equal(vc_add(vc_f16(2048), vc_f16(3)).bits, 0x6802);
-    assert_int_equal(vc_round(vc_f32(2.5f)).bits, bits32(2));
-    assert_int_equal(vc_round(vc_f32(-0.5f)).bits, bits32(-0.0f));
-    assert_int_equal(vc_floor(vc_f32(-0.25f)).bits, bits32(-1));
-    assert_int_equal(vc_fract(vc_f32(-0.25f)).bits, bits32(0.75f));
+    assert_int_equal(vc_round(vc_f32(2.5f)).bits, unit_bits32(2));
+    assert_int_equal(vc_round(vc_f32(-0.5f)).bits, unit_bits32(-0.0f));
+    assert_int_equal(vc_floor(vc_f32(-0.25f)).bits, unit_bits32(-1));
+    assert_int_equal(vc_fract(vc_f32(-0.25f)).bits, unit_bits32(0.75f));
 }
 
 static void integers(void **state) {
@@ -156,8 +154,7 @@ static void fma_by_zero(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers),
-                                        cmocka_unit_test(fma_by_zero) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_fold_tests[] = {
+    cmocka_unit_test(fold_floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers),
+    cmocka_unit_test(fma_by_zero),
+};

@@ -1,16 +1,12 @@
 /* The functions beyond plain operators: what they give of immediates, and the sentences for operands that do not fit. What they give on a device, for every
    type, is tests/codegen/matrix.c. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig { vc_kernel *k; vc_val f, h, d, u, i, b, u3, f3, f2; } rig;
+typedef struct functions_rig { vc_kernel *k; vc_val f, h, d, u, i, b, u3, f3, f2; } functions_rig;
 
-static rig begin(void) {
+static functions_rig functions_begin(void) {
     vc_kernel_desc desc;
-    rig r;
+    functions_rig r;
     memset(&desc, 0, sizeof desc);
     r.k = vc_begin(&desc);
     r.f = vc_param(r.k, "f", VC_F32);
@@ -29,7 +25,7 @@ static const vc_val never = { 0, 0 };
 
 /* The kernel's error is this sentence, and what the call gave is no value. */
 #define FAILS(call, text) do { \
-        rig r = begin(); \
+        functions_rig r = functions_begin(); \
         vc_val bad = call; \
         assert_int_equal(bad.owner, 0); \
         assert_non_null(vc_error(r.k)); \
@@ -101,25 +97,23 @@ static void wrong_bits(void **state) {
     assert_int_equal(vc_add_sat(vc_u32(1), never).owner, 0);
 }
 
-static uint64_t bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-
 /* Immediates stay immediates where every step is rounded once. */
-static void floats(void **state) {
+static void functions_floats(void **state) {
     (void)state;
-    GIVES(vc_saturate(vc_f32(2)), VC_F32, bits32(1));
+    GIVES(vc_saturate(vc_f32(2)), VC_F32, unit_bits32(1));
     GIVES(vc_saturate(vc_f16(0.5f)), VC_F16, 0x3800);
-    GIVES(vc_smoothstep(vc_f32(0), vc_f32(4), vc_f32(1)), VC_F32, bits32(0.15625f));
-    GIVES(vc_ldexp(vc_f32(0.75f), vc_i8(-3)), VC_F32, bits32(0.09375f));
+    GIVES(vc_smoothstep(vc_f32(0), vc_f32(4), vc_f32(1)), VC_F32, unit_bits32(0.15625f));
+    GIVES(vc_ldexp(vc_f32(0.75f), vc_i8(-3)), VC_F32, unit_bits32(0.09375f));
     GIVES(vc_ldexp(vc_f16(1), vc_i32(15)), VC_F16, 0x7800);
     GIVES(vc_ldexp(vc_f32(1), vc_u64(1000000)), VC_F32, 0x7f800000);
-    GIVES(vc_frexp_mantissa(vc_f32(-12)), VC_F32, bits32(-0.75f));
+    GIVES(vc_frexp_mantissa(vc_f32(-12)), VC_F32, unit_bits32(-0.75f));
     GIVES(vc_frexp_exponent(vc_f32(-12)), VC_I32, 4);
     GIVES(vc_frexp_exponent(vc_f16(1)), VC_I32, 1);
     GIVES(vc_frexp_exponent(vc_f64(0)), VC_I32, 0);
-    GIVES(vc_modf_fract(vc_f32(-1.75f)), VC_F32, bits32(-0.75f));
+    GIVES(vc_modf_fract(vc_f32(-1.75f)), VC_F32, unit_bits32(-0.75f));
     GIVES(vc_modf_fract(vc_imm(VC_F32, 0xff800000u)), VC_F32, 0);
-    GIVES(vc_norm(vc_f32(-3)), VC_F32, bits32(3));
-    GIVES(vc_distance(vc_f32(3), vc_f32(5)), VC_F32, bits32(2));
+    GIVES(vc_norm(vc_f32(-3)), VC_F32, unit_bits32(3));
+    GIVES(vc_distance(vc_f32(3), vc_f32(5)), VC_F32, unit_bits32(2));
 }
 
 static void wrong_floats(void **state) {
@@ -147,7 +141,7 @@ static void words(void **state) {
     GIVES(vc_cast_sat(VC_U64, vc_i8(-1)), VC_U64, 0);
     GIVES(vc_cast_sat(VC_I64, vc_u8(255)), VC_I64, 255);
     GIVES(vc_cast_sat(VC_U8, vc_f32(300)), VC_U8, 255);
-    GIVES(vc_round_f16(vc_f32(2049)), VC_F32, bits32(2048));
+    GIVES(vc_round_f16(vc_f32(2049)), VC_F32, unit_bits32(2048));
     GIVES(vc_dot_4xi8(vc_u32(0x80808080u), vc_u32(0x80808080u)), VC_I32, 65536);
     GIVES(vc_dot_4xu8(vc_u32(0xffffffffu), vc_u32(0xffffffffu)), VC_U32, 260100);
     GIVES(vc_dot_4xi8_4xu8(vc_u32(0xffffffffu), vc_u32(0x01020304u)), VC_I32, 0xfffffff6u);
@@ -304,10 +298,10 @@ static void far_immediates(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(floats), cmocka_unit_test(wrong_floats),
-                                        cmocka_unit_test(words), cmocka_unit_test(wrong_words), cmocka_unit_test(packed_half),
-                                        cmocka_unit_test(known_half), cmocka_unit_test(known_nan), cmocka_unit_test(far_immediates),
-                                        cmocka_unit_test(dot_instructions) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_functions_tests[] = {
+    cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(functions_floats),
+    cmocka_unit_test(wrong_floats), cmocka_unit_test(words), cmocka_unit_test(wrong_words),
+    cmocka_unit_test(packed_half), cmocka_unit_test(known_half), cmocka_unit_test(known_nan),
+    cmocka_unit_test(far_immediates), cmocka_unit_test(dot_instructions),
+};
+#undef FAILS

@@ -1,14 +1,12 @@
 /* What calls on images refuse, what is merged of them, what the reflection says, and what the runtime says of a kernel that takes one. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "unit.h"
-#include "vkdispatch_codegen.h"
+#include "tests/unit/unit.h"
 
-typedef struct rig {
+typedef struct images_rig {
     vc_kernel *k;
     vc_image_ref flat, deep, cube, layers, texels, whole, read, write, any;
     vc_val i, u, f, at, deep_at, texel;
     vc_ref out;
-} rig;
+} images_rig;
 
 static vc_image_ref image(vc_kernel *k, const char *name, vc_dim dim, bool storage, vc_format format, uint32_t access) {
     vc_image_desc d;
@@ -20,9 +18,9 @@ static vc_image_ref image(vc_kernel *k, const char *name, vc_dim dim, bool stora
     return vc_image(k, name, &d);
 }
 
-static rig begin_on(uint64_t lacks, vc_buffers buffers) {
+static images_rig images_begin_on(uint64_t lacks, vc_buffers buffers) {
     vc_kernel_desc desc;
-    rig r;
+    images_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "paint";
     desc.machine.missing_features = lacks;
@@ -46,9 +44,9 @@ static rig begin_on(uint64_t lacks, vc_buffers buffers) {
     r.texel = vc_vec2(r.i, r.i);
     return r;
 }
-static rig begin(void) { return begin_on(0, VC_BUFFERS_DEFAULT); }
+static images_rig images_begin(void) { return images_begin_on(0, VC_BUFFERS_DEFAULT); }
 
-static void fails(rig r, const char *text) {
+static void images_fails(images_rig r, const char *text) {
     const char *error;
     vc_spirv(r.k, NULL);
     error = vc_error(r.k);
@@ -62,12 +60,12 @@ static void fails(rig r, const char *text) {
     assert_null(vc_dump(r.k));
     vc_free(r.k);
 }
-#define FAILS(call, text) do { rig r = begin(); call; fails(r, text); } while (0)
+#define FAILS(call, text) do { images_rig r = images_begin(); call; images_fails(r, text); } while (0)
 
 static void declared(vc_image_desc d, const char *text) {
-    rig r = begin();
+    images_rig r = images_begin();
     assert_null(vc_image(r.k, "odd", &d).kernel);
-    fails(r, text);
+    images_fails(r, text);
 }
 
 static void declarations(void **state) {
@@ -156,15 +154,15 @@ static void images_have_a_kind(void **state) {
 }
 
 static void images_of_others(void **state) {
-    rig r = begin(), other = begin();
+    images_rig r = images_begin(), other = images_begin();
     vc_image_ref none;
     (void)state;
     memset(&none, 0, sizeof none);
     vc_sample(other.flat, r.at);
-    fails(other, "vc_sample in kernel 'paint': operand 2 belongs to another kernel");
+    images_fails(other, "vc_sample in kernel 'paint': operand 2 belongs to another kernel");
     vc_sample(none, r.at);
-    fails(r, "vc_sample in kernel 'paint': the image was never set");
-    r = begin();
+    images_fails(r, "vc_sample in kernel 'paint': the image was never set");
+    r = images_begin();
     vc_restart(r.k, NULL);
     vc_image_levels(r.flat);
     assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
@@ -179,18 +177,18 @@ static void images_of_others(void **state) {
     assert_null(vc_image(NULL, "x", NULL).kernel);
 }
 
-static void machine_has_to_have(uint64_t lacks, void (*call)(rig r), const char *text) {
-    rig r = begin_on(lacks, VC_BUFFERS_DEFAULT);
+static void machine_has_to_have(uint64_t lacks, void (*call)(images_rig r), const char *text) {
+    images_rig r = images_begin_on(lacks, VC_BUFFERS_DEFAULT);
     call(r);
-    fails(r, text);
+    images_fails(r, text);
 }
-static void sampled(rig r) { vc_store(r.out, r.u, vc_sample(r.flat, r.at)); }
-static void stored_rare(rig r) { vc_image_store(r.write, r.texel, r.f); }
-static void loaded_any(rig r) { vc_store(r.out, r.u, vc_image_load(r.any, r.texel)); }
-static void stored_any(rig r) { vc_image_store(r.any, r.texel, r.f); }
+static void sampled(images_rig r) { vc_store(r.out, r.u, vc_sample(r.flat, r.at)); }
+static void stored_rare(images_rig r) { vc_image_store(r.write, r.texel, r.f); }
+static void loaded_any(images_rig r) { vc_store(r.out, r.u, vc_image_load(r.any, r.texel)); }
+static void stored_any(images_rig r) { vc_image_store(r.any, r.texel, r.f); }
 
 static void features(void **state) {
-    rig r = begin();
+    images_rig r = images_begin();
     (void)state;
     machine_has_to_have(VC_FEATURE_IMAGE, sampled, "vc_sample in kernel 'paint' needs images, which the machine lacks (VC_FEATURE_IMAGE)");
     machine_has_to_have(VC_FEATURE_IMAGE_FORMATS, stored_rare,
@@ -216,10 +214,10 @@ static void check(const vc_arg_info *a, const char *name, vc_dim dim, bool is_sa
     assert_int_equal(a->size, 0);
 }
 
-static void reflection(void **state) {
+static void images_reflection(void **state) {
     (void)state;
     for (int form = VC_BUFFERS_ADDRESS; form <= VC_BUFFERS_BINDING; form++) {
-        rig r = begin_on(0, (vc_buffers)form);
+        images_rig r = images_begin_on(0, (vc_buffers)form);
         vc_ref last = vc_buffer(r.k, "last", VC_F32, VC_WRITE);
         vc_image_ref more = image(r.k, "more", VC_DIM_1D, true, VC_FORMAT_R32_I, 0);
         const vc_info *info;
@@ -248,7 +246,7 @@ static void reflection(void **state) {
 
 /* In CUDA C images are handles among the values; in OpenCL C they are parameters at their bindings. */
 static void reflection_of_c(void **state) {
-    rig r = begin();
+    images_rig r = images_begin();
     const vc_info *info;
     (void)state;
     sampled(r);
@@ -260,21 +258,21 @@ static void reflection_of_c(void **state) {
     assert_int_equal(info->args[9].location, 72);
     assert_int_equal(info->argument_bytes, 80);
     vc_free(r.k);
-    r = begin();
+    r = images_begin();
     assert_null(vc_source(r.k, VC_TARGET_OPENCL));
     assert_string_equal(vc_error(r.k), "vc_image in kernel 'paint': image 'cube' (cube): cubes are not to be had in OpenCL C");
     vc_free(r.k);
 }
 
-static uint32_t count_of(const char *text, const char *what) {
+static uint32_t occurrences_of(const char *text, const char *what) {
     uint32_t n = 0;
     for (; (text = strstr(text, what)) != NULL; text++) n++;
     return n;
 }
 
 /* What nobody writes is read once, however many stores there are to other things; what somebody writes is read once between stores. */
-static void merging(void **state) {
-    rig r = begin();
+static void images_merging(void **state) {
+    images_rig r = images_begin();
     const char *text;
     (void)state;
     vc_store(r.out, r.u, vc_add(vc_sample(r.flat, r.at), vc_image_load(r.any, r.texel)));
@@ -285,23 +283,23 @@ static void merging(void **state) {
     vc_sample(r.deep, r.deep_at);
     text = vc_source(r.k, VC_TARGET_GLSL);
     assert_non_null(text);
-    assert_int_equal(count_of(text, "textureLod("), 1);
-    assert_int_equal(count_of(text, "imageLoad(my_any"), 3);
-    assert_int_equal(count_of(text, "imageLoad(read"), 1);
-    assert_int_equal(count_of(text, "deep"), 0);
+    assert_int_equal(occurrences_of(text, "textureLod("), 1);
+    assert_int_equal(occurrences_of(text, "imageLoad(my_any"), 3);
+    assert_int_equal(occurrences_of(text, "imageLoad(read"), 1);
+    assert_int_equal(occurrences_of(text, "deep"), 0);
     vc_free(r.k);
 }
 
 /* Barriers order what is stored to images too. */
-static void barriers(void **state) {
-    rig r = begin();
+static void images_barriers(void **state) {
+    images_rig r = images_begin();
     (void)state;
     vc_image_store(r.any, r.texel, r.f);
     vc_barrier(r.k);
     vc_store(r.out, r.u, vc_image_load(r.any, r.texel));
     assert_non_null(strstr(vc_source(r.k, VC_TARGET_GLSL), "memoryBarrierImage();\n"));
     vc_free(r.k);
-    r = begin();
+    r = images_begin();
     vc_image_store(r.any, r.texel, r.f);
     vc_fence(r.k, VC_SCOPE_DEVICE, 0);
     assert_non_null(strstr(vc_source(r.k, VC_TARGET_GLSL), "gl_StorageSemanticsImage"));
@@ -314,7 +312,7 @@ static void the_runtime_says_so(void **state) {
     vd_device_info device;
     vd_context *ctx = unit_context(NULL);
     vd_kernel_desc d;
-    rig r = begin();
+    images_rig r = images_begin();
     size_t words = 0;
     (void)state;
     memcpy(&device, vd_device(ctx, 0), sizeof device);
@@ -334,7 +332,7 @@ static void the_runtime_says_so(void **state) {
     vd_context_destroy(ctx);
     device.features &= ~(uint64_t)VD_FEATURE_IMAGE;
     ctx = unit_context(&device);
-    r = begin();
+    r = images_begin();
     sampled(r);
     assert_int_equal(vd_kernel_build(ctx, r.k).id, 0);
     CHECK_TEXT("vd_kernel_build 'paint': the kernel needs image, which");
@@ -342,11 +340,10 @@ static void the_runtime_says_so(void **state) {
     vd_context_destroy(ctx);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size), cmocka_unit_test(other_operands),
-        cmocka_unit_test(images_have_a_kind), cmocka_unit_test(images_of_others), cmocka_unit_test(features), cmocka_unit_test(reflection),
-        cmocka_unit_test(reflection_of_c), cmocka_unit_test(merging), cmocka_unit_test(barriers), cmocka_unit_test(the_runtime_says_so)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_images_tests[] = {
+    cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size),
+    cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_kind), cmocka_unit_test(images_of_others),
+    cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
+    cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers), cmocka_unit_test(the_runtime_says_so),
+};
+#undef FAILS

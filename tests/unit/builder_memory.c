@@ -1,43 +1,18 @@
 /* Allocation that fails at every place, memory that is kept, and the layout of the block of values beside C's own. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct counter { long left, calls, alive; } counter; /* left: requests until one fails; -1: never */
-
-static void *take(void *user, size_t size) {
-    counter *c = (counter *)user;
-    void *p;
-    c->calls++;
-    if (c->left == 0) return NULL;
-    if (c->left > 0) c->left--;
-    p = malloc(size);
-    if (p) c->alive++;
-    return p;
-}
-static void *retake(void *user, void *block, size_t size) {
-    counter *c = (counter *)user;
-    c->calls++;
-    if (c->left == 0) return NULL;
-    if (c->left > 0) c->left--;
-    return realloc(block, size);
-}
-static void drop(void *user, void *block) { ((counter *)user)->alive--; free(block); }
-
-static vc_kernel_desc counted(counter *c) {
+static vc_kernel_desc counted(unit_memory *c) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "counted";
-    desc.allocator.allocate = take;
-    desc.allocator.reallocate = retake;
-    desc.allocator.release = drop;
+    desc.allocator.allocate = unit_allocate;
+    desc.allocator.reallocate = unit_reallocate;
+    desc.allocator.release = unit_release;
     desc.allocator.user = c;
     return desc;
 }
 
-static void record(vc_kernel *k) {
+static void memory_record(vc_kernel *k) {
     static const float data[3] = { 1, 2, 3 };
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_F32, data, 3), s = vc_shared(k, "s", VC_F32X2, 32), v;
     vc_val n = vc_param(k, "n", VC_U32);
@@ -58,33 +33,33 @@ static void failing_memory(void **state) {
     bool done = false;
     (void)state;
     for (n = 0; !done; n++) {
-        counter c;
+        unit_memory c;
         vc_kernel_desc desc;
         vc_kernel *k;
         memset(&c, 0, sizeof c);
-        c.left = n;
+        c.fail_at = n + 1;
         desc = counted(&c);
         k = vc_begin(&desc);
-        record(k);
+        memory_record(k);
         done = vc_hash(k) != 0 && vc_dump(k) && vc_reflect(k) && vc_source(k, VC_TARGET_CUDA) && vc_source(k, VC_TARGET_OPENCL);
         if (!done) {
             assert_non_null(vc_error(k));
             assert_non_null(strstr(vc_error(k), "out of host memory"));
-            c.left = -1; /* with memory again, the same kernel goes through */
+            c.fail_at = 0; /* with memory again, the same kernel goes through */
             if (k) {
                 vc_restart(k, &desc);
-                record(k);
+                memory_record(k);
                 assert_true(vc_hash(k) != 0);
             }
         }
         vc_free(k);
-        assert_int_equal(c.alive, 0);
+        assert_int_equal(c.live, 0);
     }
     assert_true(n > 20);
 }
 
 static void kept_memory(void **state) {
-    counter c;
+    unit_memory c;
     vc_kernel_desc desc;
     vc_kernel *k;
     long calls = 0;
@@ -92,11 +67,10 @@ static void kept_memory(void **state) {
     int i;
     (void)state;
     memset(&c, 0, sizeof c);
-    c.left = -1;
     desc = counted(&c);
     k = vc_begin(&desc);
     for (i = 0; i < 5; i++) {
-        record(k);
+        memory_record(k);
         assert_non_null(vc_spirv(k, &words));
         assert_non_null(vc_dump(k));
         if (i) assert_int_equal(words, first);
@@ -106,7 +80,7 @@ static void kept_memory(void **state) {
         vc_restart(k, &desc);
     }
     vc_free(k);
-    assert_int_equal(c.alive, 0);
+    assert_int_equal(c.live, 0);
 }
 
 /* Printed text and words stay where they are until the kernel changes. */
@@ -117,7 +91,7 @@ static void kept_output(void **state) {
     size_t count;
     uint32_t *copy;
     (void)state;
-    record(k);
+    memory_record(k);
     words = vc_spirv(k, &count);
     text = vc_source(k, VC_TARGET_GLSL);
     dump = vc_dump(k);
@@ -133,14 +107,16 @@ static void kept_output(void **state) {
     vc_free(k);
 }
 
-typedef struct values {
+typedef struct memory_values {
     int8_t a; uint64_t x; uint16_t b; float c[3]; double d; uint8_t e[4]; uint32_t flag; int16_t f[2]; uint64_t y; uint8_t g;
     uint32_t threads, length;
-} values;
+} memory_values;
 
-static void layout(void **state) {
-    static const size_t place[] = { offsetof(values, a), offsetof(values, x), offsetof(values, b), offsetof(values, c), offsetof(values, d),
-                                    offsetof(values, e), offsetof(values, flag), offsetof(values, f), offsetof(values, y), offsetof(values, g) };
+static void memory_layout(void **state) {
+    static const size_t place[] = { offsetof(memory_values, a), offsetof(memory_values, x), offsetof(memory_values, b),
+                                    offsetof(memory_values, c), offsetof(memory_values, d), offsetof(memory_values, e),
+                                    offsetof(memory_values, flag), offsetof(memory_values, f),
+                                    offsetof(memory_values, y), offsetof(memory_values, g) };
     vc_kernel_desc desc;
     vc_kernel *k;
     vc_ref x, y, shared;
@@ -184,15 +160,15 @@ static void layout(void **state) {
             continue;
         }
         for (i = 0; i < 10; i++) assert_int_equal(info->args[i].location, place[i]);
-        assert_int_equal(info->implicit[0].offset, offsetof(values, threads));
-        assert_int_equal(info->implicit[1].offset, offsetof(values, length));
-        assert_int_equal(info->argument_bytes, offsetof(values, length) + 4);
+        assert_int_equal(info->implicit[0].offset, offsetof(memory_values, threads));
+        assert_int_equal(info->implicit[1].offset, offsetof(memory_values, length));
+        assert_int_equal(info->argument_bytes, offsetof(memory_values, length) + 4);
         assert_int_equal(info->features, VC_FEATURE_ADDRESS | VC_FEATURE_I64);
     }
     vc_free(k);
 }
 
-static void sizes(void **state) {
+static void memory_sizes(void **state) {
     (void)state;
     assert_int_equal(vc_type_size(VC_BOOL), 4);
     assert_int_equal(vc_type_size(VC_VEC(VC_F16, 3)), 6);
@@ -206,8 +182,7 @@ static void sizes(void **state) {
     assert_int_equal(sizeof(vc_val), 16);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(failing_memory), cmocka_unit_test(kept_memory), cmocka_unit_test(kept_output),
-                                        cmocka_unit_test(layout), cmocka_unit_test(sizes) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_memory_tests[] = {
+    cmocka_unit_test(failing_memory), cmocka_unit_test(kept_memory), cmocka_unit_test(kept_output),
+    cmocka_unit_test(memory_layout), cmocka_unit_test(memory_sizes),
+};

@@ -1,11 +1,7 @@
 /* What the schedule makes of a tape: canonical order, merging, dead code, folding; seen in dumps. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-static vc_kernel *begin(vc_kernel *k, bool fast) {
+static vc_kernel *order_begin(vc_kernel *k, bool fast) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "k";
@@ -16,7 +12,7 @@ static vc_kernel *begin(vc_kernel *k, bool fast) {
     return k;
 }
 
-static void dumps(vc_kernel *k, const char *text) {
+static void order_dumps(vc_kernel *k, const char *text) {
     const char *dump = vc_dump(k);
     if (!dump) fail_msg("%s", vc_error(k));
     assert_string_equal(dump, text);
@@ -28,7 +24,7 @@ static vc_val step(vc_kernel *k, vc_ref x, vc_val i, vc_val a, uint32_t axis) {
 }
 
 static char *both(bool right, uint64_t *hash) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     vc_val a = vc_param(k, "a", VC_F32), l, r, m, n;
     char *copy = (char *)malloc(8192);
@@ -56,12 +52,12 @@ static void evaluation_order(void **state) {
 
 /* The whole offset is guarded, also what an index of 32 bits cannot hold. */
 static void guarded_loads(void **state) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_WRITE);
     vc_val i = vc_param(k, "i", VC_U32), c = vc_param(k, "c", VC_BOOL);
     (void)state;
     vc_store(y, i, vc_load_or(vc_offset(x, vc_i64((int64_t)1 << 33)), i, c, vc_f32(0)));
-    dumps(k, "kernel k 128 x 1 x 1\n"
+    order_dumps(k, "kernel k 128 x 1 x 1\n"
              "  buffer f32 x, read\n"
              "  buffer f32 y, write\n"
              "  param u32 i\n"
@@ -76,10 +72,10 @@ static void guarded_loads(void **state) {
 }
 
 /* Words of GLSL may be names; what only looks like one stays as it is. An index of 64 bits is added to an address, since [] does not take it. */
-static void glsl_words(void **state) {
+static void order_glsl_words(void **state) {
     static const char *const words[] = { "texture2DArray", "usampler2DMSArray", "subpassInputMS", "dmat2x3", "f32vec2", "smooth", "devicecoherent" };
     static const char *const plain[] = { "image", "texture2", "matrix", "vector" };
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     vc_val n = vc_param(k, "n", VC_I64);
     const char *text;
@@ -103,8 +99,8 @@ static void glsl_words(void **state) {
     vc_free(k);
 }
 
-static void merging(void **state) {
-    vc_kernel *k = begin(NULL, false);
+static void order_merging(void **state) {
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE);
     vc_val a = vc_param(k, "a", VC_F32), zero = vc_u32(0);
     (void)state;
@@ -115,7 +111,7 @@ static void merging(void **state) {
     }
     vc_store(y, zero, vc_mul(a, a)); /* recorded behind the block: made once more */
     vc_store(y, vc_u32(1), vc_sub(vc_mul(a, a), vc_load(y, zero)));
-    dumps(k, "kernel k 128 x 1 x 1\n"
+    order_dumps(k, "kernel k 128 x 1 x 1\n"
              "  buffer f32 x, read\n"
              "  buffer f32 y, read write\n"
              "  param f32 a\n"
@@ -134,14 +130,14 @@ static void merging(void **state) {
              "  %16 f32 = load y[0]\n"
              "  %17 f32 = sub %14 %16 precise\n"
              "  store y[1] %17\n");
-    begin(k, false); /* recorded before the block but used first inside it: it stands before, and serves both */
+    order_begin(k, false); /* recorded before the block but used first inside it: it stands before, and serves both */
     y = vc_buffer(k, "y", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
     {
         vc_val early = vc_mul(a, a);
         VC_IF(k, vc_lt(a, vc_f32(1))) { vc_store(y, zero, vc_mul(a, a)); vc_store(y, vc_u32(1), early); }
     }
-    dumps(k, "kernel k 128 x 1 x 1\n"
+    order_dumps(k, "kernel k 128 x 1 x 1\n"
              "  buffer f32 y, write\n"
              "  param f32 a\n"
              "  %3 bool = lt a 1.0\n"
@@ -154,7 +150,7 @@ static void merging(void **state) {
 }
 
 static void flow(void **state) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref y = vc_buffer(k, "y", VC_I32, VC_WRITE), s;
     vc_val n = vc_param(k, "n", VC_I32), d;
     (void)state;
@@ -166,7 +162,7 @@ static void flow(void **state) {
         VC_DEFAULT(k) { vc_store(y, vc_u32(0), vc_get(s)); }
     }
     VC_IF(k, vc_bool(true)) { vc_barrier(k); } VC_ELSE(k) { vc_return_if(k, vc_bool(true)); }
-    dumps(k, "kernel k 128 x 1 x 1\n"
+    order_dumps(k, "kernel k 128 x 1 x 1\n"
              "  buffer i32 y, write\n"
              "  param i32 n\n"
              "  %6 i32 = not n\n"
@@ -199,7 +195,7 @@ static void flow(void **state) {
 
 /* Each value is stored; what is left must be the constant or the parameter itself. */
 static void simplified(void **state) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref y = vc_buffer(k, "y", VC_U32, VC_WRITE), z = vc_buffer(k, "z", VC_F32, VC_WRITE);
     vc_val n = vc_param(k, "n", VC_U32), a = vc_param(k, "a", VC_F32), all = vc_u32(0xffffffffu), none = vc_u32(0), v = vc_vec3(n, n, none);
     vc_val same[] = { vc_add(n, none), vc_mul(vc_u32(1), n), vc_and(n, all), vc_or(n, n), vc_xor(n, none), vc_shl(n, vc_u32(32)), vc_div(n, vc_u32(1)),
@@ -215,13 +211,13 @@ static void simplified(void **state) {
     assert_non_null(vc_dump(k));
     assert_int_equal(vc_reflect(k)->live_operations, 5 + sizeof same / sizeof same[0] + sizeof zero / sizeof zero[0] + sizeof floats / sizeof floats[0]
                                                     + (vc_reflect(k)->args[0].kind == VC_ARG_ADDRESS ? 2u : 0u));
-    begin(k, false); /* not exact for every input: stays */
+    order_begin(k, false); /* not exact for every input: stays */
     z = vc_buffer(k, "z", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
     vc_store(z, vc_u32(0), vc_add(vc_sub(a, a), vc_mul(a, vc_f32(0))));
     assert_non_null(strstr(vc_dump(k), "sub a a"));
     assert_non_null(strstr(vc_dump(k), "mul a 0.0"));
-    begin(k, true);
+    order_begin(k, true);
     z = vc_buffer(k, "z", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
     vc_store(z, vc_u32(0), vc_add(vc_sub(a, a), vc_mul(a, vc_f32(0))));
@@ -230,7 +226,7 @@ static void simplified(void **state) {
 }
 
 static void long_chain(void **state) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_ref y = vc_buffer(k, "y", VC_F32, VC_WRITE);
     vc_val a = vc_param(k, "a", VC_F32), v = a;
     size_t words = 0;
@@ -245,7 +241,7 @@ static void long_chain(void **state) {
 }
 
 static void too_large(void **state) {
-    vc_kernel *k = begin(NULL, false);
+    vc_kernel *k = order_begin(NULL, false);
     vc_val a = vc_param(k, "a", VC_F32);
     int i;
     (void)state;
@@ -254,9 +250,8 @@ static void too_large(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(glsl_words),
-                                        cmocka_unit_test(merging), cmocka_unit_test(flow),
-                                        cmocka_unit_test(simplified), cmocka_unit_test(long_chain), cmocka_unit_test(too_large) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_order_tests[] = {
+    cmocka_unit_test(evaluation_order), cmocka_unit_test(guarded_loads), cmocka_unit_test(order_glsl_words),
+    cmocka_unit_test(order_merging), cmocka_unit_test(flow), cmocka_unit_test(simplified), cmocka_unit_test(long_chain),
+    cmocka_unit_test(too_large),
+};

@@ -1,9 +1,5 @@
 /* Lowering of vectors to scalars for targets whose language has none: what of a vector is left in a listing passes to or from memory. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static bool is_plain_vector(uint32_t op) {
     return op == VC__OP_LOAD || op == VC__OP_PARAM || op == VC__OP_VEC || op == VC__OP_TUPLE || op == VC__OP_STORE || op == VC__OP_POINTER
@@ -26,14 +22,14 @@ static uint32_t check_listing(const vc__listing *l) {
     return accesses;
 }
 
-static uint32_t count_of(const vc__listing *l, uint32_t op) {
+static uint32_t operations_of(const vc__listing *l, uint32_t op) {
     uint32_t i, n = 0;
     for (i = 0; i < l->count; i++) n += l->node[i].op == op;
     return n;
 }
 
 /* Every kind of operation on vectors of every size. */
-static void record(vc_kernel *k, uint32_t rows) {
+static void parts_record(vc_kernel *k, uint32_t rows) {
     vc_ref f = vc_buffer(k, "f", VC_VEC(VC_F32, rows), VC_READ_WRITE), u = vc_buffer(k, "u", VC_VEC(VC_U32, rows), VC_READ_WRITE);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE), tile = vc_shared(k, "tile", VC_VEC(VC_F32, rows), 128);
     vc_val p = vc_param(k, "p", VC_VEC(VC_F32, rows)), i = vc_global_id(k, 0), l = vc_local_id(k, 0);
@@ -48,7 +44,7 @@ static void record(vc_kernel *k, uint32_t rows) {
     vc_store(f, vc_add(i, vc_u32(1)), vc_select(vc_all(vc_isnan(a)), vc_swizzle(a, rows == 2 ? "yx" : rows == 3 ? "zyx" : "wzyx"), vc_mix(a, b, b)));
 }
 
-static void vectors(void **state) {
+static void parts_vectors(void **state) {
     static const vc_target targets[2] = { VC_TARGET_CUDA, VC_TARGET_OPENCL };
     vc_kernel *k = vc_begin(NULL);
     vc__listing l;
@@ -56,13 +52,14 @@ static void vectors(void **state) {
     (void)state;
     for (rows = 2; rows <= 4; rows++) {
         vc_restart(k, NULL);
-        record(k, rows);
+        parts_record(k, rows);
         assert_null(vc_error(k));
         for (t = 0; t < 2; t++) {
             assert_true(vc__schedule(k, targets[t], t ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS, &l));
             assert_int_equal(check_listing(&l), 11); /* none was split: memory is read and written in whole vectors */
-            assert_int_equal(count_of(&l, VC__OP_EXTRACT) + count_of(&l, VC__OP_ANY) + count_of(&l, VC__OP_ALL) + count_of(&l, VC__OP_DOT), 0);
-            assert_int_equal(count_of(&l, VC__OP_SIN), rows);
+            assert_int_equal(operations_of(&l, VC__OP_EXTRACT) + operations_of(&l, VC__OP_ANY)
+                             + operations_of(&l, VC__OP_ALL) + operations_of(&l, VC__OP_DOT), 0);
+            assert_int_equal(operations_of(&l, VC__OP_SIN), rows);
         }
     }
     vc_free(k);
@@ -78,7 +75,7 @@ static void copies(void **state) {
     vc_store(y, i, vc_vec4(vc_component(v, 0), vc_component(v, 1), vc_component(v, 2), vc_component(v, 3)));
     assert_true(vc__schedule(k, VC_TARGET_CUDA, VC_BUFFERS_ADDRESS, &l));
     assert_int_equal(check_listing(&l), 2);
-    assert_int_equal(count_of(&l, VC__OP_COMPONENT) + count_of(&l, VC__OP_VEC), 0);
+    assert_int_equal(operations_of(&l, VC__OP_COMPONENT) + operations_of(&l, VC__OP_VEC), 0);
     vc_free(k);
 }
 
@@ -93,12 +90,11 @@ static void parts_fold(void **state) {
     vc_store(y, i, vc_add(vc_component(w, 1), vc_component(vc_sqrt(v), 1)));
     assert_true(vc__schedule(k, VC_TARGET_OPENCL, VC_BUFFERS_BINDING, &l));
     check_listing(&l);
-    assert_int_equal(count_of(&l, VC__OP_SQRT), 1);
-    assert_int_equal(count_of(&l, VC__OP_MUL), 2); /* 3 * sqrt(v.y), and the group base of the id */
+    assert_int_equal(operations_of(&l, VC__OP_SQRT), 1);
+    assert_int_equal(operations_of(&l, VC__OP_MUL), 2); /* 3 * sqrt(v.y), and the group base of the id */
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(vectors), cmocka_unit_test(copies), cmocka_unit_test(parts_fold) };
-    return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_parts_tests[] = {
+    cmocka_unit_test(parts_vectors), cmocka_unit_test(copies), cmocka_unit_test(parts_fold),
+};

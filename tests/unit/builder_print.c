@@ -1,15 +1,11 @@
 /* What vc_printf and vc_assert take and refuse, and what the reflection says of the buffer they write into. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig { vc_kernel *k; vc_val u, i, f, d, v, b; } rig;
+typedef struct print_rig { vc_kernel *k; vc_val u, i, f, d, v, b; } print_rig;
 
-static rig begin(void) {
+static print_rig print_begin(void) {
     vc_kernel_desc desc;
-    rig r;
+    print_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "talk";
     r.k = vc_begin(&desc);
@@ -23,7 +19,7 @@ static rig begin(void) {
 }
 
 /* The kernel's error is this sentence, and what follows does no harm. */
-static void fails(rig r, const char *text) {
+static void print_fails(print_rig r, const char *text) {
     assert_non_null(vc_error(r.k));
     assert_string_equal(vc_error(r.k), text);
     vc_printf(r.k, "%u", r.u);
@@ -34,7 +30,7 @@ static void fails(rig r, const char *text) {
     vc_free(r.k);
 }
 
-#define BAD(statement, text) do { rig r = begin(); statement; fails(r, text); } while (0)
+#define BAD(statement, text) do { print_rig r = print_begin(); statement; print_fails(r, text); } while (0)
 #define OPERAND "vc_printf in kernel 'talk': operand "
 #define FORMAT "vc_printf in kernel 'talk': "
 
@@ -95,7 +91,7 @@ static void conversions_are_those_of_c(void **state) {
 /* Formats are told with their types, once each, and without what is not needed; the buffer stays the last argument. */
 static void the_reflection_has_formats_and_buffer(void **state) {
     static const char *const wanted[] = { "u32 i32:%u %-+5d%%\n", "f32x3 bool complex_f32:%.3f %d %g", "f64 u32:%a %X", ":done", "assert:100% of %d" };
-    rig r = begin();
+    print_rig r = print_begin();
     (void)state;
     vc_printf(r.k, "%llu %-+-5hhd%%\n", r.u, r.i);
     vc_printf(r.k, "%.3f %d %g", r.v, r.b, vc_complex(r.f, r.f));
@@ -133,7 +129,7 @@ static void the_reflection_has_formats_and_buffer(void **state) {
 
 /* An assertion that is known to hold leaves nothing behind, and vc_restart forgets what was printed before it. */
 static void who_prints_nothing_has_nothing(void **state) {
-    rig r = begin();
+    print_rig r = print_begin();
     const vc_info *info;
     (void)state;
     vc_assert(r.k, vc_bool(true), "true");
@@ -152,10 +148,8 @@ static void who_prints_nothing_has_nothing(void **state) {
     vc_free(r.k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operands_go_with_conversions), cmocka_unit_test(conversions_are_those_of_c), cmocka_unit_test(the_reflection_has_formats_and_buffer),
-        cmocka_unit_test(who_prints_nothing_has_nothing)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_print_tests[] = {
+    cmocka_unit_test(operands_go_with_conversions), cmocka_unit_test(conversions_are_those_of_c),
+    cmocka_unit_test(the_reflection_has_formats_and_buffer), cmocka_unit_test(who_prints_nothing_has_nothing),
+};
+#undef BAD

@@ -1,30 +1,11 @@
 /* What may happen to a kernel from outside: memory that is refused once, at every place; far too many operations; names that no language takes; constant
    indices that leave their array. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "../golden/kernels.h"
 #include "../kernels.h"
 
 /* ---- memory ---- */
-
-typedef struct account { long live, calls, fail_at; bool once; } account; /* fail_at: this request, or it and all later ones; 0: none */
-
-static bool refuses(account *a) {
-    a->calls++;
-    return a->fail_at && (a->once ? a->calls == a->fail_at : a->calls >= a->fail_at);
-}
-static void *take(void *user, size_t size) {
-    account *a = (account *)user;
-    void *p = refuses(a) ? NULL : malloc(size);
-    a->live += p != NULL;
-    return p;
-}
-static void *retake(void *user, void *block, size_t size) { return refuses((account *)user) ? NULL : realloc(block, size); }
-static void drop(void *user, void *block) { ((account *)user)->live--; free(block); }
 
 static const vc_target texts[] = { VC_TARGET_GLSL, VC_TARGET_CUDA, VC_TARGET_OPENCL };
 enum { TEXTS = sizeof texts / sizeof texts[0], ALL_TEXTS = (1 << TEXTS) - 1 };
@@ -50,7 +31,7 @@ static unsigned texts_of(const kernel_sample *sample) {
 
 /* Requests a whole life of a sample makes; the one at fail_at is refused. */
 static long live(const kernel_sample *sample, unsigned which, long fail_at, bool once) {
-    account a = { 0, 0, 0, false };
+    unit_memory a = { 0, 0, 0, false };
     vc_kernel_desc desc;
     vc_kernel *k;
     bool good;
@@ -58,9 +39,9 @@ static long live(const kernel_sample *sample, unsigned which, long fail_at, bool
     a.once = once;
     memset(&desc, 0, sizeof desc);
     desc.name = sample->name;
-    desc.allocator.allocate = take;
-    desc.allocator.reallocate = retake;
-    desc.allocator.release = drop;
+    desc.allocator.allocate = unit_allocate;
+    desc.allocator.reallocate = unit_reallocate;
+    desc.allocator.release = unit_release;
     desc.allocator.user = &a;
     memcpy(desc.local_size, sample->local_size, sizeof desc.local_size);
     k = vc_begin(&desc);
@@ -188,19 +169,14 @@ static void any_name_will_do(void **state) {
         }
 }
 
-/* What clang says of a text; its own headers know the functions of OpenCL C. */
-static void compile(const char *path, const char *command) {
-    char line[512];
-    snprintf(line, sizeof line, "%s %s >%s.log 2>&1", command, path, path);
-    if (system(line)) fail_msg("'%s' fails; %s.log tells why", line, path);
-}
-
-static void write_text(const char *path, const char *text) {
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
+/* clang's own headers declare the functions of OpenCL C. Reads from a pipe, because several runs may test at once. */
+static void compile_opencl(const char *text) {
+    FILE *clang = popen("clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -target spir64 -",
+                        "w");
     assert_non_null(text);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
+    assert_non_null(clang);
+    fputs(text, clang);
+    if (pclose(clang)) fail_msg("clang does not compile\n%s", text);
 }
 
 /* One in seven kernels has every name in a place; clang is slow to start. */
@@ -212,8 +188,7 @@ static void clang_takes_the_names_in_opencl_c(void **state) {
     }
     for (size_t first = 0; first < ODD_NAMES; first += 3) {
         vc_kernel *k = named(first, VC_BUFFERS_DEFAULT);
-        write_text("build/names.cl", vc_source(k, VC_TARGET_OPENCL));
-        compile("build/names.cl", "clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -target spir64");
+        compile_opencl(vc_source(k, VC_TARGET_OPENCL));
         vc_free(k);
     }
 }
@@ -251,10 +226,8 @@ static void constant_indices_outside_compile(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_request_may_be_refused), cmocka_unit_test(ten_million_operations_are_the_limit), cmocka_unit_test(any_name_will_do),
-        cmocka_unit_test(clang_takes_the_names_in_opencl_c), cmocka_unit_test(constant_indices_outside_compile)
-    };
-    return cmocka_run_group_tests_name("builder_robust", tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_robust_tests[] = {
+    cmocka_unit_test(every_request_may_be_refused), cmocka_unit_test(ten_million_operations_are_the_limit),
+    cmocka_unit_test(any_name_will_do), cmocka_unit_test(clang_takes_the_names_in_opencl_c),
+    cmocka_unit_test(constant_indices_outside_compile),
+};

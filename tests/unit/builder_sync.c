@@ -1,15 +1,11 @@
 /* What atomics, fences and subgroup operations refuse, and what the reflection says of them. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-typedef struct rig { vc_kernel *k; vc_ref u, f, h, d, tile; vc_val i, a; } rig;
+typedef struct sync_rig { vc_kernel *k; vc_ref u, f, h, d, tile; vc_val i, a; } sync_rig;
 
-static rig begin(uint64_t lacks) {
+static sync_rig sync_begin(uint64_t lacks) {
     vc_kernel_desc desc;
-    rig r;
+    sync_rig r;
     memset(&desc, 0, sizeof desc);
     desc.name = "sum";
     desc.machine.missing_features = lacks;
@@ -25,7 +21,7 @@ static rig begin(uint64_t lacks) {
 }
 
 /* The kernel's error is this sentence; calls after it set what they would give to nothing. */
-static void fails(rig r, const char *text) {
+static void sync_fails(sync_rig r, const char *text) {
     vc_val old = vc_u32(1);
     const char *error;
     vc_spirv(r.k, NULL);
@@ -41,75 +37,85 @@ static void fails(rig r, const char *text) {
 }
 
 static void atomics_take_what_they_can(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_ref var = vc_var(r.k, "v", VC_U32), only = vc_buffer(r.k, "only", VC_U32, VC_WRITE), wide;
     vc_val old;
     (void)state;
     vc_atomic_add(var, vc_u32(0), vc_u32(1), NULL);
-    fails(r, "vc_atomic_add in kernel 'sum': variable 'v' belongs to one invocation; atomics are on buffers and shared arrays");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_add in kernel 'sum': variable 'v' belongs to one invocation; atomics are on buffers and "
+               "shared arrays");
+    r = sync_begin(0);
     vc_atomic_max(r.h, r.i, vc_f16(1), &old);
-    fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, on which no device has atomics; keep what is gathered in f32");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, on which no device has atomics; "
+               "keep what is gathered in f32");
+    r = sync_begin(0);
     wide = vc_buffer(r.k, "wide", VC_F32X4, VC_READ_WRITE);
     vc_atomic_add(wide, r.i, r.a, NULL);
-    fails(r, "vc_atomic_add in kernel 'sum': buffer 'wide' has elements of f32x4; atomics are on i32, u32, i64, u64, f32 and f64");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_add in kernel 'sum': buffer 'wide' has elements of f32x4; atomics are on i32, u32, i64, "
+               "u64, f32 and f64");
+    r = sync_begin(0);
     wide = vc_shared(r.k, "bytes", VC_U8, 64);
     vc_atomic_exchange(wide, r.i, vc_u8(1), NULL);
-    fails(r, "vc_atomic_exchange in kernel 'sum': shared array 'bytes' has elements of u8; atomics are on i32, u32, i64, u64, f32 and f64");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_exchange in kernel 'sum': shared array 'bytes' has elements of u8; atomics are on i32, "
+               "u32, i64, u64, f32 and f64");
+    r = sync_begin(0);
     vc_atomic_xor(r.tile, r.i, r.a, NULL);
-    fails(r, "vc_atomic_xor in kernel 'sum': shared array 'tile' has elements of f32; it takes integers");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_xor in kernel 'sum': shared array 'tile' has elements of f32; it takes integers");
+    r = sync_begin(0);
     vc_atomic_add(r.u, r.i, r.a, NULL);
-    fails(r, "vc_atomic_add in kernel 'sum': the value 'a' is f32, the element type is u32; convert it with vc_cast");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_add in kernel 'sum': the value 'a' is f32, the element type is u32; convert it with "
+               "vc_cast");
+    r = sync_begin(0);
     vc_atomic_compare_exchange(r.f, r.i, r.a, vc_u32(1), NULL);
-    fails(r, "vc_atomic_compare_exchange in kernel 'sum': the value is u32, the element type is f32; convert it with vc_cast");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_compare_exchange in kernel 'sum': the value is u32, the element type is f32; convert it "
+               "with vc_cast");
+    r = sync_begin(0);
     only = vc_buffer(r.k, "only", VC_U32, VC_WRITE);
     vc_atomic_or(only, r.i, vc_u32(1), NULL);
-    fails(r, "vc_atomic_or in kernel 'sum': buffer 'only' was declared without VC_READ");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_or in kernel 'sum': buffer 'only' was declared without VC_READ");
+    r = sync_begin(0);
     vc_atomic_sub(r.tile, vc_u32(4), r.a, NULL);
-    fails(r, "vc_atomic_sub in kernel 'sum': element 4 of shared array 'tile', which has 4");
-    r = begin(0);
+    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 of shared array 'tile', which has 4");
+    r = sync_begin(0);
     vc_atomic_load(r.u, r.a, &old);
-    fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
+    sync_fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
 }
 
 static void orders_and_scopes(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     (void)state;
     vc_fence(r.k, (vc_scope)9, 0);
-    fails(r, "vc_fence in kernel 'sum': scope 9; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE");
-    r = begin(0);
+    sync_fails(r, "vc_fence in kernel 'sum': scope 9; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or "
+               "VC_SCOPE_DEVICE");
+    r = sync_begin(0);
     vc_fence(r.k, VC_SCOPE_DEVICE, 8);
-    fails(r, "vc_fence in kernel 'sum': storage 8; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both");
-    r = begin(0);
+    sync_fails(r, "vc_fence in kernel 'sum': storage 8; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for "
+               "both");
+    r = sync_begin(0);
     vc_atomic_store(vc_ordered(r.u, (vc_order)5, VC_SCOPE_DEFAULT), r.i, vc_u32(1));
-    fails(r, "vc_ordered in kernel 'sum': order 5; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");
-    r = begin(0);
+    sync_fails(r, "vc_ordered in kernel 'sum': order 5; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");
+    r = sync_begin(0);
     VC_SWITCH(r.k, r.i) { vc_fence(r.k, VC_SCOPE_DEVICE, 0); }
-    fails(r, "vc_fence in kernel 'sum': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    sync_fails(r, "vc_fence in kernel 'sum': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
 }
 
 static void the_machine_has_to_have_them(void **state) {
-    rig r = begin(VC_FEATURE_ATOMIC_I64);
+    sync_rig r = sync_begin(VC_FEATURE_ATOMIC_I64);
     vc_ref wide;
     (void)state;
     vc_atomic_add(r.d, r.i, vc_f64(1), NULL);
-    fails(r, "vc_atomic_add in kernel 'sum' needs 64-bit atomics, which the machine lacks (VC_FEATURE_ATOMIC_I64)");
-    r = begin(VC_FEATURE_ATOMIC_I64);
+    sync_fails(r, "vc_atomic_add in kernel 'sum' needs 64-bit atomics, which the machine lacks "
+               "(VC_FEATURE_ATOMIC_I64)");
+    r = sync_begin(VC_FEATURE_ATOMIC_I64);
     wide = vc_shared(r.k, "wide", VC_I64, 1);
     vc_atomic_min(wide, vc_u32(0), vc_i64(1), NULL);
-    fails(r, "vc_atomic_min in kernel 'sum' needs 64-bit atomics, which the machine lacks (VC_FEATURE_ATOMIC_I64)");
+    sync_fails(r, "vc_atomic_min in kernel 'sum' needs 64-bit atomics, which the machine lacks "
+               "(VC_FEATURE_ATOMIC_I64)");
 }
 
 /* Adding f32 asks for the device's own instruction where the machine has it, and for nothing where it has not. */
 static void features_of(uint64_t lacks, void (*call)(vc_ref, vc_val, vc_val, vc_val *), uint64_t wanted) {
-    rig r = begin(lacks | VC_FEATURE_ADDRESS);
+    sync_rig r = sync_begin(lacks | VC_FEATURE_ADDRESS);
     const vc_info *info;
     call(r.f, r.i, r.a, NULL);
     info = vc_reflect(r.k);
@@ -130,7 +136,7 @@ static void needs(void **state) {
 }
 
 static void loads_and_stores_are_exact(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_val v;
     const vc_info *info;
     (void)state;
@@ -146,7 +152,7 @@ static void loads_and_stores_are_exact(void **state) {
 
 /* What an atomic gives differs between invocations; two of them are never one. */
 static void results_differ(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_val a, b;
     const char *dump;
     (void)state;
@@ -159,72 +165,78 @@ static void results_differ(void **state) {
     assert_non_null(dump);
     assert_non_null(strstr(dump + 1, "u32 = atomic_add"));
     VC_IF(r.k, vc_eq(a, vc_u32(0))) { vc_barrier(r.k); }
-    fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    sync_fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a "
+               "condition that differs between them");
 }
 
 /* ---- subgroups ---- */
 
 static void subgroups_take_what_they_can(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     (void)state;
     vc_subgroup_any(r.a);
-    fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32; it takes a scalar bool (compare with vc_ne(v, 0))");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32; it takes a scalar bool (compare with "
+               "vc_ne(v, 0))");
+    r = sync_begin(0);
     vc_subgroup_reduce(VC_AND, r.a);
-    fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    r = sync_begin(0);
     vc_subgroup_inclusive(VC_ADD, vc_lt(r.a, r.a));
-    fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool; it takes a number");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool; it takes a number");
+    r = sync_begin(0);
     vc_subgroup_exclusive((vc_combine)9, r.a);
-    fails(r, "vc_subgroup_exclusive in kernel 'sum': operation 9; it takes VC_ADD to VC_XOR");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_exclusive in kernel 'sum': operation 9; it takes VC_ADD to VC_XOR");
+    r = sync_begin(0);
     vc_subgroup_shuffle(r.a, r.a);
-    fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32; it takes a scalar u32");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32; it takes a scalar u32");
+    r = sync_begin(0);
     vc_subgroup_ballot_count(r.i);
-    fails(r, "vc_subgroup_ballot_count in kernel 'sum': operand 1 is u32; it takes the u32x4 of vc_subgroup_ballot");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_ballot_count in kernel 'sum': operand 1 is u32; it takes the u32x4 of "
+               "vc_subgroup_ballot");
+    r = sync_begin(0);
     vc_subgroup_clustered(VC_ADD, r.a, 6);
-    fails(r, "vc_subgroup_clustered in kernel 'sum': clusters of 6; it takes a power of two up to 128");
-    r = begin(0);
+    sync_fails(r, "vc_subgroup_clustered in kernel 'sum': clusters of 6; it takes a power of two up to 128");
+    r = sync_begin(0);
     vc_store(r.f, r.i, vc_subgroup_reduce(VC_ADD, vc_f32(1)));
-    fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none or does not take them: "
+    sync_fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none or "
+               "does not take them: "
              "bring one of them in with vc_const");
-    r = begin(VC_FEATURE_SUBGROUP_TYPES);
+    r = sync_begin(VC_FEATURE_SUBGROUP_TYPES);
     vc_store(r.u, r.i, vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_cast(VC_I64, r.i))));
-    fails(r, "vc_subgroup_add in kernel 'sum' needs operations of subgroups on 8, 16 and 64 bits, which the machine lacks (VC_FEATURE_SUBGROUP_TYPES)");
+    sync_fails(r, "vc_subgroup_add in kernel 'sum' needs operations of subgroups on 8, 16 and 64 bits, which the "
+               "machine lacks (VC_FEATURE_SUBGROUP_TYPES)");
 }
 
 #define APART "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them: that needs maximal" \
               " reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)"
 
 static void subgroups_come_together(void **state) {
-    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_rig r = sync_begin(VC_FEATURE_RECONVERGENCE);
     (void)state;
     VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { vc_subgroup_reduce(VC_ADD, r.a); }
-    fails(r, "vc_subgroup_reduce in kernel 'sum': " APART);
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': " APART);
+    r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_EACH(r.k, i) { vc_subgroup_shuffle(i, vc_u32(1)); }
-    fails(r, "vc_subgroup_shuffle in kernel 'sum': " APART);
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': " APART);
+    r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_SWITCH(r.k, r.i) { VC_DEFAULT(r.k) { vc_subgroup_broadcast_first(r.a); } }
-    fails(r, "vc_subgroup_broadcast_first in kernel 'sum': " APART);
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_fails(r, "vc_subgroup_broadcast_first in kernel 'sum': " APART);
+    r = sync_begin(VC_FEATURE_RECONVERGENCE);
     vc_return_if(r.k, vc_eq(r.i, vc_u32(3)));
     vc_subgroup_all(vc_lt(r.a, r.a));
-    fails(r, "vc_subgroup_all in kernel 'sum': " APART);
-    r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_fails(r, "vc_subgroup_all in kernel 'sum': " APART);
+    r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_subgroup_ballot(vc_lt(r.a, r.a));
         vc_break_if(r.k, vc_eq(r.i, vc_u32(3)));
     }
-    fails(r, "vc_break_if in kernel 'sum': its condition differs between the invocations of a subgroup, and the loop around it has an operation of subgroups,"
+    sync_fails(r, "vc_break_if in kernel 'sum': its condition differs between the invocations of a subgroup, and the "
+               "loop around it has an operation of subgroups,"
              " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)");
 }
 
 static void what_is_alike_in_a_subgroup_may_guard(void **state) {
-    rig r = begin(VC_FEATURE_RECONVERGENCE);
+    sync_rig r = sync_begin(VC_FEATURE_RECONVERGENCE);
     vc_val any;
     (void)state;
     any = vc_subgroup_any(vc_lt(vc_load(r.f, r.i), r.a));
@@ -239,7 +251,8 @@ static void what_is_alike_in_a_subgroup_may_guard(void **state) {
     assert_non_null(vc_spirv(r.k, NULL));
     assert_int_equal(vc_reflect(r.k)->features & VC_FEATURE_RECONVERGENCE, 0);
     VC_IF(r.k, any) { vc_barrier(r.k); } /* but not between subgroups */
-    fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
+    sync_fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a "
+               "condition that differs between them");
 }
 
 /* Where the machine has it, it is asked for; where a subgroup is one invocation, all are always there. */
@@ -247,7 +260,7 @@ static void reconvergence_is_asked_for(void **state) {
     static const uint64_t lacks[] = { 0, VC_FEATURE_SUBGROUP | VC_FEATURE_RECONVERGENCE };
     (void)state;
     for (int i = 0; i < 2; i++) {
-        rig r = begin(lacks[i]);
+        sync_rig r = sync_begin(lacks[i]);
         size_t words = 0, j, found = 0;
         const uint32_t *code;
         VC_EACH(r.k, id) { vc_store(r.f, id, vc_subgroup_reduce(VC_ADD, vc_load(r.f, id))); }
@@ -264,7 +277,7 @@ static void reconvergence_is_asked_for(void **state) {
 
 /* Equal operations are two, for other invocations may have come in between. */
 static void nothing_is_merged(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_val a, b;
     const char *text;
     (void)state;
@@ -280,36 +293,40 @@ static void nothing_is_merged(void **state) {
 /* ---- workgroups ---- */
 
 static void workgroups_take_what_they_can(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_val out = vc_u32(1);
     (void)state;
     VC_EACH(r.k, i) { vc_group_reduce(r.k, VC_ADD, i, &out); }
     assert_int_equal(out.owner, 0);
-    fails(r, "vc_group_reduce in kernel 'sum': stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
-    r = begin(0);
+    sync_fails(r, "vc_group_reduce in kernel 'sum': stands in a VC_EACH, which some invocations skip; guard the loads "
+               "and stores instead");
+    r = sync_begin(0);
     VC_IF(r.k, vc_eq(vc_subgroup_id(r.k), vc_u32(0))) { vc_group_broadcast(r.k, r.a, vc_u32(0), &out); }
-    fails(r, "vc_group_broadcast in kernel 'sum': stands where some invocations of a workgroup may not come, under a condition that differs between them");
-    r = begin(0);
+    sync_fails(r, "vc_group_broadcast in kernel 'sum': stands where some invocations of a workgroup may not come, "
+               "under a condition that differs between them");
+    r = sync_begin(0);
     vc_group_inclusive(r.k, VC_OR, r.a, &out);
-    fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
-    r = begin(0);
+    sync_fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    r = sync_begin(0);
     vc_group_exclusive(r.k, VC_COMBINE_NONE, r.a, &out);
-    fails(r, "vc_group_exclusive in kernel 'sum': operation 0; it takes VC_ADD to VC_XOR");
-    r = begin(0);
+    sync_fails(r, "vc_group_exclusive in kernel 'sum': operation 0; it takes VC_ADD to VC_XOR");
+    r = sync_begin(0);
     vc_group_reduce(r.k, VC_MAX, vc_vec2(r.a, r.a), NULL);
-    fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2; it takes a scalar");
-    r = begin(0);
+    sync_fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2; it takes a scalar");
+    r = sync_begin(0);
     vc_barrier_scoped(r.k, VC_SCOPE_DEVICE, VC_SCOPE_DEVICE, 0);
-    fails(r, "vc_barrier_scoped in kernel 'sum': waits for scope 3; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP");
-    r = begin(0);
+    sync_fails(r, "vc_barrier_scoped in kernel 'sum': waits for scope 3; it takes VC_SCOPE_SUBGROUP or "
+               "VC_SCOPE_WORKGROUP");
+    r = sync_begin(0);
     vc_return_if(r.k, vc_eq(r.i, vc_u32(1)));
     vc_barrier_scoped(r.k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, 0);
-    fails(r, "vc_barrier_scoped in kernel 'sum': stands behind a vc_return_if that may have ended some invocations of a workgroup");
+    sync_fails(r, "vc_barrier_scoped in kernel 'sum': stands behind a vc_return_if that may have ended some "
+               "invocations of a workgroup");
 }
 
 /* What a workgroup has combined is the same in all of it, and may guard a barrier; the memory it goes through is there once a type. */
 static void results_of_workgroups_are_alike(void **state) {
-    rig r = begin(0);
+    sync_rig r = sync_begin(0);
     vc_val sum, most;
     (void)state;
     vc_group_reduce(r.k, VC_ADD, r.i, &sum);
@@ -321,13 +338,12 @@ static void results_of_workgroups_are_alike(void **state) {
     vc_free(r.k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(atomics_take_what_they_can), cmocka_unit_test(orders_and_scopes), cmocka_unit_test(the_machine_has_to_have_them),
-        cmocka_unit_test(needs), cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ),
-        cmocka_unit_test(subgroups_take_what_they_can), cmocka_unit_test(subgroups_come_together), cmocka_unit_test(what_is_alike_in_a_subgroup_may_guard),
-        cmocka_unit_test(reconvergence_is_asked_for), cmocka_unit_test(nothing_is_merged), cmocka_unit_test(workgroups_take_what_they_can),
-        cmocka_unit_test(results_of_workgroups_are_alike)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_sync_tests[] = {
+    cmocka_unit_test(atomics_take_what_they_can), cmocka_unit_test(orders_and_scopes),
+    cmocka_unit_test(the_machine_has_to_have_them), cmocka_unit_test(needs),
+    cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ),
+    cmocka_unit_test(subgroups_take_what_they_can), cmocka_unit_test(subgroups_come_together),
+    cmocka_unit_test(what_is_alike_in_a_subgroup_may_guard), cmocka_unit_test(reconvergence_is_asked_for),
+    cmocka_unit_test(nothing_is_merged), cmocka_unit_test(workgroups_take_what_they_can),
+    cmocka_unit_test(results_of_workgroups_are_alike),
+};

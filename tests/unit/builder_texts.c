@@ -1,13 +1,9 @@
 /* Texts of CUDA C and OpenCL C: names, the block of values, wide accesses, shared memory beyond what is static, and what `fast` changes. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
-static const vc_target targets[2] = { VC_TARGET_CUDA, VC_TARGET_OPENCL };
+static const vc_target texts_targets[2] = { VC_TARGET_CUDA, VC_TARGET_OPENCL };
 
-static vc_kernel *begin(const char *name, bool fast) {
+static vc_kernel *texts_begin(const char *name, bool fast) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
@@ -28,21 +24,21 @@ static void lacks(vc_kernel *k, vc_target target, const char *part) {
 }
 
 static void entries(void **state) {
-    static const struct { const char *name, *entry; } names[] = {
+    static const struct { const char *name, *entry; } texts_names[] = {
         { "saxpy", "saxpy" }, { "two words", "two_words" }, { "float4", "kernel_float4" }, { "main", "kernel_main" }, { "3d", "kernel_3d" },
         { "__global__", "kernel_global" }, { "FLT_MAX", "kernel_FLT_MAX" }, { "", "kernel_" }, { "get_global_id", "kernel_get_global_id" },
         { "\xc3\xa4", "kernel_" }
     };
     char part[64];
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        vc_kernel *k = begin(names[i].name, false);
+    for (size_t i = 0; i < sizeof texts_names / sizeof texts_names[0]; i++) {
+        vc_kernel *k = texts_begin(texts_names[i].name, false);
         vc_ref x = vc_buffer(k, "x", VC_F32, VC_WRITE);
         vc_store(x, vc_u32(0), vc_f32(1));
         for (size_t t = 0; t < 2; t++) {
-            assert_string_equal(vc_reflect_for(k, targets[t])->entry, names[i].entry);
-            snprintf(part, sizeof part, " %s(", names[i].entry);
-            has(k, targets[t], part);
+            assert_string_equal(vc_reflect_for(k, texts_targets[t])->entry, texts_names[i].entry);
+            snprintf(part, sizeof part, " %s(", texts_names[i].entry);
+            has(k, texts_targets[t], part);
         }
         assert_string_equal(vc_reflect(k)->entry, "main");
         vc_free(k);
@@ -50,19 +46,19 @@ static void entries(void **state) {
 }
 
 /* Names that mean something to a compiler, or to our own text, are set apart; others stay. */
-static void names(void **state) {
+static void texts_names(void **state) {
     static const char *const taken[] = { "float4", "args", "threadIdx", "fmaxf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat",
                                          "v3" };
     (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        vc_kernel *k = begin("names", false);
+        vc_kernel *k = texts_begin("names", false);
         vc_ref x = vc_buffer(k, taken[i], VC_F32, VC_READ_WRITE), y = vc_buffer(k, "kept", VC_F32, VC_READ_WRITE);
         char part[64];
         VC_EACH(k, j) { vc_store(x, j, vc_load(y, j)); }
         snprintf(part, sizeof part, strcmp(taken[i], "args") == 0 ? "%s[" : "my_%s[", taken[i]);
         for (size_t t = 0; t < 2; t++) {
-            has(k, targets[t], part);
-            has(k, targets[t], "kept[");
+            has(k, texts_targets[t], part);
+            has(k, texts_targets[t], "kept[");
         }
         if (strcmp(taken[i], "args") == 0) has(k, VC_TARGET_CUDA, "args_2.args;");
         vc_free(k);
@@ -73,7 +69,7 @@ static void names(void **state) {
 static void operands_are_evaluated(void **state) {
     static const vc_target all[3] = { VC_TARGET_GLSL, VC_TARGET_CUDA, VC_TARGET_OPENCL };
     static const char table[] = { 1, 2, 3 };
-    vc_kernel *k = begin("eager", false);
+    vc_kernel *k = texts_begin("eager", false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_I8, table, 3);
     vc_val n = vc_param(k, "n", VC_U32), i = vc_global_id(k, 0), zero = vc_f32(0), inside = vc_lt(i, n), early = vc_load(x, n);
     (void)state;
@@ -101,7 +97,7 @@ static void operands_are_evaluated(void **state) {
 /* The block is a struct of C, with every argument in it: its size is a multiple of its alignment, and each place is offsetof. */
 static void block(void **state) {
     struct cuda { float *x; uint8_t a; float v[3]; double d; uint16_t h; uint32_t b, threads, base; } like;
-    vc_kernel *k = begin("block", false);
+    vc_kernel *k = texts_begin("block", false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     vc_val v;
     (void)state;
@@ -129,7 +125,7 @@ static void block(void **state) {
 }
 
 static void wide(void **state) {
-    vc_kernel *k = begin("wide", false);
+    vc_kernel *k = texts_begin("wide", false);
     vc_ref a = vc_buffer(k, "a", VC_F32X4, VC_READ), b = vc_buffer(k, "b", VC_VEC(VC_F64, 4), VC_READ_WRITE), c = vc_buffer(k, "c", VC_F32X3, VC_READ_WRITE);
     (void)state;
     VC_EACH(k, i) {
@@ -149,7 +145,7 @@ static void wide(void **state) {
 static void shared(void **state) {
     (void)state;
     for (uint32_t count = 6144; count <= 6145; count++) { /* of 8 bytes */
-        vc_kernel *k = begin("shared", false);
+        vc_kernel *k = texts_begin("shared", false);
         vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE), s = vc_shared(k, "s", VC_F64, count);
         vc_store(s, vc_local_id(k, 0), vc_load(x, vc_global_id(k, 0)));
         vc_barrier(k);
@@ -166,7 +162,7 @@ static void shared(void **state) {
 static void contraction(void **state) {
     (void)state;
     for (int fast = 0; fast < 2; fast++) {
-        vc_kernel *k = begin("contraction", fast != 0);
+        vc_kernel *k = texts_begin("contraction", fast != 0);
         vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
         VC_EACH(k, i) { vc_store(x, i, vc_sqrt(vc_add(vc_mul(vc_load(x, i), vc_load(x, vc_u32(1))), vc_div(vc_load(x, vc_u32(0)), vc_f32(3))))); }
         (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fmul_rn(");
@@ -179,7 +175,7 @@ static void contraction(void **state) {
 
 /* A text's size does not grow with the square of its depth. */
 static void depth(void **state) {
-    vc_kernel *k = begin("depth", false);
+    vc_kernel *k = texts_begin("depth", false);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
     vc_val at = vc_load(x, vc_u32(0));
     (void)state;
@@ -187,7 +183,7 @@ static void depth(void **state) {
     vc_store(x, vc_u32(1), at);
     for (uint32_t i = 0; i < 900; i++) (void)vc_block_end(k);
     for (size_t t = 0; t < 2; t++) {
-        const char *text = vc_source(k, targets[t]);
+        const char *text = vc_source(k, texts_targets[t]);
         assert_non_null(text);
         assert_true(strlen(text) < 900 * 2 * (96 + 40));
     }
@@ -195,7 +191,7 @@ static void depth(void **state) {
 }
 
 static void refusals(void **state) {
-    vc_kernel *k = begin("refusals", false);
+    vc_kernel *k = texts_begin("refusals", false);
     (void)state;
     assert_null(vc_source(NULL, VC_TARGET_CUDA));
     assert_null(vc_reflect_for(NULL, VC_TARGET_CUDA));
@@ -203,7 +199,7 @@ static void refusals(void **state) {
     assert_non_null(strstr(vc_error(k), "has no text"));
     assert_non_null(vc_source(k, VC_TARGET_CUDA)); /* the kernel is still good */
     vc_free(k);
-    k = begin("refusals", false);
+    k = texts_begin("refusals", false);
     assert_null(vc_reflect_for(k, (vc_target)77));
     assert_non_null(strstr(vc_error(k), "there is no target 77"));
     vc_free(k);
@@ -211,7 +207,7 @@ static void refusals(void **state) {
 
 /* One after another and once more: each target keeps its own. */
 static void kept(void **state) {
-    vc_kernel *k = begin("kept", false);
+    vc_kernel *k = texts_begin("kept", false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     const char *cuda, *opencl, *glsl;
     (void)state;
@@ -234,14 +230,14 @@ static void bytes(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        vc_kernel *k = begin("bytes", false);
+        vc_kernel *k = texts_begin("bytes", false);
         vc_ref x = vc_buffer(k, "x", samples[i].type, VC_READ_WRITE);
         vc_val v = vc_load(x, vc_global_id(k, 0)), up = vc_shl(v, vc_u32(samples[i].left)), down = vc_shr(v, vc_u32(samples[i].right));
         if (samples[i].masked) down = vc_and(down, vc_imm(VC_U16, 0xff));
         vc_store(x, vc_global_id(k, 0), i % 2 ? vc_or(down, up) : vc_xor(up, down));
         for (size_t t = 0; t < 3; t++) {
-            if (samples[i].added) lacks(k, t < 2 ? targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
-            else has(k, t < 2 ? targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
+            if (samples[i].added) lacks(k, t < 2 ? texts_targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
+            else has(k, t < 2 ? texts_targets[t] : VC_TARGET_GLSL, i % 2 ? " | " : " ^ ");
         }
         vc_free(k);
     }
@@ -257,31 +253,31 @@ static void pointers(void **state) {
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(k, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2))); }
-    for (size_t t = 0; t < 2; t++) has(k, targets[t], t ? "__kernel" : "__global__");
+    for (size_t t = 0; t < 2; t++) has(k, texts_targets[t], t ? "__kernel" : "__global__");
     vc_free(k);
 }
 
 /* Rotates are one instruction where the language has one: a count below the width, whatever was given. */
 static void rotates(void **state) {
     (void)state;
-    vc_kernel *k = begin("rotates", false);
+    vc_kernel *k = texts_begin("rotates", false);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
     vc_val i = vc_global_id(k, 0), v = vc_load(x, i);
     vc_store(x, i, vc_rotl(vc_rotr(vc_add(v, i), vc_i32(7)), vc_u8(40)));
     has(k, VC_TARGET_CUDA, "__funnelshift_l(");
     has(k, VC_TARGET_OPENCL, "rotate(");
     for (size_t t = 0; t < 2; t++) {
-        has(k, targets[t], ", 25u)");
-        has(k, targets[t], ", 8u)");
-        lacks(k, targets[t], "<<");
-        lacks(k, targets[t], ">>");
+        has(k, texts_targets[t], ", 25u)");
+        has(k, texts_targets[t], ", 8u)");
+        lacks(k, texts_targets[t], "<<");
+        lacks(k, texts_targets[t], ">>");
     }
     vc_free(k);
 }
 
 /* A sum of several words is a chain of 64-bit sums in CUDA C: no carry is computed by itself. */
 static void carries(void **state) {
-    vc_kernel *k = begin("sum", false);
+    vc_kernel *k = texts_begin("sum", false);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), y = vc_buffer(k, "y", VC_U32, VC_READ), r = vc_buffer(k, "r", VC_U32, VC_WRITE);
     vc_val carry = vc_const(k, vc_u32(0));
     (void)state;
@@ -296,13 +292,9 @@ static void carries(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries), cmocka_unit_test(names), cmocka_unit_test(operands_are_evaluated),
-        cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared),
-        cmocka_unit_test(contraction), cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept),
-        cmocka_unit_test(bytes), cmocka_unit_test(pointers), cmocka_unit_test(rotates),
-        cmocka_unit_test(carries)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest builder_texts_tests[] = {
+    cmocka_unit_test(entries), cmocka_unit_test(texts_names), cmocka_unit_test(operands_are_evaluated),
+    cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared), cmocka_unit_test(contraction),
+    cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept), cmocka_unit_test(bytes),
+    cmocka_unit_test(pointers), cmocka_unit_test(rotates), cmocka_unit_test(carries),
+};

@@ -1,5 +1,4 @@
 /* Compiled code in files: what comes back, and what broken, foreign and unwritable files do. */
-#define _POSIX_C_SOURCE 200809L
 #include "tests/unit/unit.h"
 
 #include <sys/socket.h>
@@ -7,57 +6,57 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-static vd__host host;
-static vd__counting_allocator counter;
-static char path[VD__CACHE_PATH_CHARS];
+static char cache_folder[64];
+static vd__host cache_host;
+static vd__counting_allocator cache_counter;
+static char cache_path[VD__CACHE_PATH_CHARS];
 static const vd__cache_key start = VD__CACHE_KEY_INIT;
 
-static int setup(void **state) {
+static int cache_setup(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-unit-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    memset(&host, 0, sizeof host);
-    host.allocator = vd__counting_allocator_init(&counter, NULL);
-    host.cache_directory = folder;
+    snprintf(cache_folder, sizeof cache_folder, "/tmp/vkdispatch-unit-XXXXXX");
+    if (!mkdtemp(cache_folder)) return -1;
+    memset(&cache_host, 0, sizeof cache_host);
+    cache_host.allocator = vd__counting_allocator_init(&cache_counter, NULL);
+    cache_host.cache_directory = cache_folder;
     return 0;
 }
 
-static int teardown(void **state) {
+static int cache_teardown(void **state) {
     (void)state;
-    remove(path);
-    return rmdir(folder); /* fails where a temporary file is left */
+    remove(cache_path);
+    return rmdir(cache_folder); /* fails where a temporary file is left */
 }
 
 static vd__cache_key key_of(const char *text) {
     vd__cache_key key = start;
     vd__cache_key_add_text(&key, text);
-    assert_true(vd__cache_path(&host, "unit", &key, path));
+    assert_true(vd__cache_path(&cache_host, "unit", &key, cache_path));
     return key;
 }
 
 static void check_stored(const vd__cache_key *key, const char *wanted) {
     size_t size = 0;
-    char *data = (char *)vd__cache_load(&host, "unit", key, &size);
+    char *data = (char *)vd__cache_load(&cache_host, "unit", key, &size);
     if (!wanted) assert_null(data);
     else {
         assert_non_null(data);
         assert_int_equal(size, strlen(wanted));
         assert_memory_equal(data, wanted, size);
     }
-    vd__free(&host.allocator, data);
+    vd__free(&cache_host.allocator, data);
 }
 
 static void comes_back(void **state) {
     (void)state;
     vd__cache_key key = key_of("a");
     check_stored(&key, NULL);
-    vd__cache_store(&host, "unit", &key, "first", 5);
+    vd__cache_store(&cache_host, "unit", &key, "first", 5);
     check_stored(&key, "first");
-    vd__cache_store(&host, "unit", &key, "the second", 10);
+    vd__cache_store(&cache_host, "unit", &key, "the second", 10);
     check_stored(&key, "the second");
     size_t size;
-    assert_null(vd__cache_load(&host, "other", &key, &size));
+    assert_null(vd__cache_load(&cache_host, "other", &key, &size));
 }
 
 static void keys_differ(void **state) {
@@ -77,8 +76,8 @@ static void broken_files_are_not_used(void **state) {
     (void)state;
     vd__cache_key key = key_of("broken");
     char bytes[256];
-    vd__cache_store(&host, "unit", &key, "something", 9);
-    FILE *file = fopen(path, "rb");
+    vd__cache_store(&cache_host, "unit", &key, "something", 9);
+    FILE *file = fopen(cache_path, "rb");
     assert_non_null(file);
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
@@ -86,14 +85,14 @@ static void broken_files_are_not_used(void **state) {
     for (size_t i = 0; i <= 2 * size; i++) {
         size_t length = i < size ? size : i == 2 * size ? size + 1 : i - size;
         if (i < size) bytes[i] ^= 0x10;
-        file = fopen(path, "wb");
+        file = fopen(cache_path, "wb");
         assert_non_null(file);
         fwrite(bytes, 1, length, file);
         fclose(file);
         if (i < size) bytes[i] ^= 0x10;
         check_stored(&key, NULL);
     }
-    vd__cache_store(&host, "unit", &key, "whole again", 11);
+    vd__cache_store(&cache_host, "unit", &key, "whole again", 11);
     check_stored(&key, "whole again");
 }
 
@@ -101,10 +100,10 @@ static void the_wrong_key_is_noticed(void **state) {
     (void)state;
     vd__cache_key one = key_of("one"), two;
     char first[VD__CACHE_PATH_CHARS];
-    vd__cache_store(&host, "unit", &one, "one", 3);
-    snprintf(first, sizeof first, "%s", path);
+    vd__cache_store(&cache_host, "unit", &one, "one", 3);
+    snprintf(first, sizeof first, "%s", cache_path);
     two = key_of("two");
-    assert_int_equal(rename(first, path), 0);
+    assert_int_equal(rename(first, cache_path), 0);
     check_stored(&two, NULL);
 }
 
@@ -112,25 +111,25 @@ static void no_folder_is_no_failure(void **state) {
     (void)state;
     vd__cache_key key = key_of("nowhere");
     char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__CACHE_PATH_CHARS + 1];
-    host.cache_directory = nowhere;
-    vd__cache_store(&host, "unit", &key, "x", 1);
+    cache_host.cache_directory = nowhere;
+    vd__cache_store(&cache_host, "unit", &key, "x", 1);
     check_stored(&key, NULL);
     memset(endless, 'x', sizeof endless - 1);
     endless[sizeof endless - 1] = 0;
-    host.cache_directory = endless;
-    vd__cache_store(&host, "unit", &key, "x", 1);
+    cache_host.cache_directory = endless;
+    vd__cache_store(&cache_host, "unit", &key, "x", 1);
     check_stored(&key, NULL);
-    host.cache_directory = NULL;
-    vd__cache_store(&host, "unit", &key, "x", 1);
+    cache_host.cache_directory = NULL;
+    vd__cache_store(&cache_host, "unit", &key, "x", 1);
     check_stored(&key, NULL);
-    host.cache_directory = folder;
+    cache_host.cache_directory = cache_folder;
 }
 
 /* Where the calls for libraries on top put bytes of a key. */
 static void know_path(const char *key) {
     vd__cache_key k = start;
     vd__cache_key_add(&k, key, strlen(key));
-    assert_true(vd__cache_path(&host, "unit", &k, path));
+    assert_true(vd__cache_path(&cache_host, "unit", &k, cache_path));
 }
 
 static void libraries_on_top_have_it_too(void **state) {
@@ -140,7 +139,7 @@ static void libraries_on_top_have_it_too(void **state) {
     (void)state;
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_DUMMY;
-    desc.cache_directory = folder;
+    desc.cache_directory = cache_folder;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     know_path("key");
     assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 0);
@@ -152,7 +151,7 @@ static void libraries_on_top_have_it_too(void **state) {
     assert_int_equal(vd_cache_load(ctx, "tinu", "key", 3, data, sizeof data), 0);
     assert_int_equal(vd_cache_load(NULL, "unit", "key", 3, data, sizeof data), 0);
     vd_cache_store(NULL, "unit", "key", 3, data, 1);
-    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(cache_path), 0);
     vd_context_destroy(ctx);
     desc.cache_directory = NULL;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
@@ -185,7 +184,7 @@ static int warnings(vd__message_queue *outbox) {
     int count = 0;
     for (vd__message *m = vd__message_pop(outbox); m; m = vd__message_pop(outbox)) {
         count += m->level == VD_LOG_WARNING && strstr(m->text, "is ignored: it must be") != NULL;
-        vd__free(&host.allocator, m);
+        vd__free(&cache_host.allocator, m);
     }
     return count;
 }
@@ -194,12 +193,12 @@ static int warnings(vd__message_queue *outbox) {
 static void check_ignored(const vd__cache_key *key) {
     vd__message_queue outbox;
     vd__message_queue_init(&outbox, 0);
-    host.log = not_called_here;
-    host.messages = &outbox;
+    cache_host.log = not_called_here;
+    cache_host.messages = &outbox;
     alarm(20);
     check_stored(key, NULL);
     alarm(0);
-    host.log = NULL;
+    cache_host.log = NULL;
     assert_int_equal(warnings(&outbox), 1);
     vd__mutex_destroy(&outbox.lock);
 }
@@ -210,9 +209,9 @@ static void files_are_for_their_user_alone(void **state) {
     vd__cache_key key = key_of("mode");
     for (unsigned mask = 0; mask <= 077; mask += 077) {
         mode_t old = umask((mode_t)mask);
-        vd__cache_store(&host, "unit", &key, "mine", 4);
+        vd__cache_store(&cache_host, "unit", &key, "mine", 4);
         umask(old);
-        assert_int_equal(stat(path, &status), 0);
+        assert_int_equal(stat(cache_path, &status), 0);
         assert_int_equal(status.st_mode & 07777, 0600);
         assert_int_equal(status.st_uid, geteuid());
         check_stored(&key, "mine");
@@ -222,9 +221,9 @@ static void files_are_for_their_user_alone(void **state) {
 static void what_others_can_write_is_ignored(void **state) {
     (void)state;
     vd__cache_key key = key_of("mode");
-    vd__cache_store(&host, "unit", &key, "mine", 4);
+    vd__cache_store(&cache_host, "unit", &key, "mine", 4);
     for (unsigned mode = 0400; mode <= 0777; mode++) {
-        assert_int_equal(chmod(path, (mode_t)mode), 0);
+        assert_int_equal(chmod(cache_path, (mode_t)mode), 0);
         if (mode & 022) check_ignored(&key);
         else check_stored(&key, "mine");
     }
@@ -236,39 +235,39 @@ static void what_is_no_file_is_ignored(void **state) {
     struct sockaddr_un address;
     (void)state;
     vd__cache_key key = key_of("no file");
-    snprintf(other, sizeof other, "%s/other", folder);
-    vd__cache_store(&host, "unit", &key, "mine", 4);
-    assert_int_equal(rename(path, other), 0);
-    assert_int_equal(symlink("other", path), 0);
+    snprintf(other, sizeof other, "%s/other", cache_folder);
+    vd__cache_store(&cache_host, "unit", &key, "mine", 4);
+    assert_int_equal(rename(cache_path, other), 0);
+    assert_int_equal(symlink("other", cache_path), 0);
     check_ignored(&key);
-    vd__cache_store(&host, "unit", &key, "new", 3);
+    vd__cache_store(&cache_host, "unit", &key, "new", 3);
     check_stored(&key, "new");
-    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(cache_path), 0);
     assert_int_equal(remove(other), 0);
 
-    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(mkfifo(cache_path, 0600), 0);
     check_ignored(&key);
-    vd__cache_store(&host, "unit", &key, "new", 3);
+    vd__cache_store(&cache_host, "unit", &key, "new", 3);
     check_stored(&key, "new");
-    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(cache_path), 0);
 
-    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(mkdir(cache_path, 0700), 0);
     check_ignored(&key);
-    vd__cache_store(&host, "unit", &key, "new", 3);
+    vd__cache_store(&cache_host, "unit", &key, "new", 3);
     check_ignored(&key);
-    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(cache_path), 0);
 
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     memset(&address, 0, sizeof address);
     address.sun_family = AF_UNIX;
-    assert_true(strlen(path) < sizeof address.sun_path);
-    memcpy(address.sun_path, path, strlen(path));
+    assert_true(strlen(cache_path) < sizeof address.sun_path);
+    memcpy(address.sun_path, cache_path, strlen(cache_path));
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     check_stored(&key, NULL);
     close(fd);
 }
 
-enum { OTHER = 12345 };
+enum { cache_OTHER = 12345 };
 
 static void files_of_other_users_are_ignored(void **state) {
     (void)state;
@@ -277,32 +276,32 @@ static void files_of_other_users_are_ignored(void **state) {
         skip();
     }
     vd__cache_key key = key_of("owner");
-    vd__cache_store(&host, "unit", &key, "mine", 4);
+    vd__cache_store(&cache_host, "unit", &key, "mine", 4);
     check_stored(&key, "mine");
-    assert_int_equal(chown(path, OTHER, OTHER), 0);
+    assert_int_equal(chown(cache_path, cache_OTHER, cache_OTHER), 0);
     check_ignored(&key);
-    assert_int_equal(chown(path, 0, OTHER), 0); /* root's is good for everyone */
-    assert_int_equal(chmod(path, 0644), 0);
-    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chown(cache_path, 0, cache_OTHER), 0); /* root's is good for everyone */
+    assert_int_equal(chmod(cache_path, 0644), 0);
+    assert_int_equal(chmod(cache_folder, 0755), 0);
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
         size_t size = 0;
-        if (seteuid(OTHER)) _exit(2);
-        _exit(vd__cache_load(&host, "unit", &key, &size) && size == 4 ? 0 : 1);
+        if (seteuid(cache_OTHER)) _exit(2);
+        _exit(vd__cache_load(&cache_host, "unit", &key, &size) && size == 4 ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_int_equal(chown(path, OTHER + 1, OTHER), 0);
+    assert_int_equal(chown(cache_path, cache_OTHER + 1, cache_OTHER), 0);
     check_ignored(&key);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, cache_setup, cache_teardown)
 
-int main(void) {
-    const struct CMUnitTest tests[] = { CASE(comes_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_noticed),
-                                        CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name),
-                                        CASE(files_are_for_their_user_alone), CASE(what_others_can_write_is_ignored), CASE(what_is_no_file_is_ignored),
-                                        CASE(files_of_other_users_are_ignored) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest cache_tests[] = {
+    CASE(comes_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_noticed),
+    CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name),
+    CASE(files_are_for_their_user_alone), CASE(what_others_can_write_is_ignored), CASE(what_is_no_file_is_ignored),
+    CASE(files_of_other_users_are_ignored),
+};
+#undef CASE

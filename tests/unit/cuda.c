@@ -1,11 +1,9 @@
 /* The CUDA backend on a driver that is no driver (tests/fake/libcuda.c): everything but running kernels. */
-#define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
 #include "tests/unit/unit.h"
 
 #include <unistd.h>
 
-static char path[512], folder[64];
+static char cuda_folder[64];
 static void (*fake_fail)(const char *call, int result, int after);
 static void (*fake_fault)(int result);
 static void (*fake_stall)(int on);
@@ -21,9 +19,9 @@ static int (*fake_pop)(void **context);
         memcpy((void *)&function, &found_, sizeof found_); \
     } while (0)
 
-static int setup(void **state) {
+static int cuda_setup(void **state) {
     (void)state;
-    void *library = dlopen(path, RTLD_NOW);
+    void *library = dlopen(unit_fake_cuda, RTLD_NOW);
     if (!library) fail_msg("%s", dlerror());
     FIND(library, fake_fail, "fake_fail");
     FIND(library, fake_fault, "fake_fault");
@@ -33,14 +31,14 @@ static int setup(void **state) {
     FIND(library, fake_parameters, "fake_parameters");
     FIND(library, fake_push, "cuCtxPushCurrent_v2");
     FIND(library, fake_pop, "cuCtxPopCurrent_v2");
-    setenv("VKDISPATCH_LIBCUDA", path, 1);
-    setenv("VKDISPATCH_NVRTC", path, 1);
+    setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
+    setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
     fake_devices(2, 1);
     return 0;
 }
 
 /* Whatever a test did: all that was taken of the driver was given back. */
-static int teardown(void **state) {
+static int cuda_teardown(void **state) {
     (void)state;
     void *context;
     fake_fault(0);
@@ -105,7 +103,7 @@ static void a_missing_library_is_told(void **state) {
     setenv("VKDISPATCH_LIBCUDA", "libm.so.6", 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
     CHECK_TEXT("libcuda lacks cuInit");
-    setenv("VKDISPATCH_LIBCUDA", path, 1);
+    setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
     fake_devices(0, 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
     CHECK_TEXT("it has no device");
@@ -404,7 +402,7 @@ static void a_stream_of_the_callers(void **state) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
     int (*create)(void **stream, unsigned flags), (*destroy)(void *stream);
-    void *library = dlopen(path, RTLD_NOW), *stream, *now;
+    void *library = dlopen(unit_fake_cuda, RTLD_NOW), *stream, *now;
     FIND(library, create, "cuStreamCreate");
     FIND(library, destroy, "cuStreamDestroy_v2");
     fake_push(&primary);
@@ -437,7 +435,7 @@ static void guest_open(guest *g, int queues, uint64_t disable) {
     static int primary;
     int (*create)(void **stream, unsigned flags);
     vd_context_desc desc;
-    g->library = dlopen(path, RTLD_NOW);
+    g->library = dlopen(unit_fake_cuda, RTLD_NOW);
     FIND(g->library, create, "cuStreamCreate");
     FIND(g->library, g->destroy, "cuStreamDestroy_v2");
     FIND(g->library, g->begin, "cuStreamBeginCapture_v2");
@@ -717,7 +715,7 @@ static void buffers_come_by_address(void **state) {
 
 static vd_context *cached_context(void) {
     vd_context *ctx = NULL;
-    assert_int_equal(open_context(&ctx, folder, NULL), VD_OK);
+    assert_int_equal(open_context(&ctx, cuda_folder, NULL), VD_OK);
     return ctx;
 }
 
@@ -732,8 +730,8 @@ static long compiles_of(const char *text) {
 static void compiled_code_is_kept(void **state) {
     (void)state;
     char command[128];
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-cuda-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    snprintf(cuda_folder, sizeof cuda_folder, "/tmp/vkdispatch-cuda-XXXXXX");
+    assert_non_null(mkdtemp(cuda_folder));
     assert_int_equal(compiles_of(scale), 1);
     assert_int_equal(compiles_of(scale), 0);
     assert_int_equal(compiles_of("__global__ other(float *x, float a)"), 1);
@@ -743,14 +741,14 @@ static void compiled_code_is_kept(void **state) {
     refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL, "no libnvrtc could be opened; VKDISPATCH_NVRTC may name one");
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
     vd_context_destroy(ctx);
-    setenv("VKDISPATCH_NVRTC", path, 1);
+    setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
     fake_fail("cuModuleLoadDataEx", 200, 0); /* the driver refuses what was kept */
     assert_int_equal(compiles_of(scale), 1);
-    snprintf(command, sizeof command, "for f in %s/*; do echo >$f; done", folder);
+    snprintf(command, sizeof command, "for f in %s/*; do echo >$f; done", cuda_folder);
     assert_int_equal(system(command), 0);
     assert_int_equal(compiles_of(scale), 1);
     assert_int_equal(compiles_of(scale), 0);
-    snprintf(command, sizeof command, "rm -r %s", folder);
+    snprintf(command, sizeof command, "rm -r %s", cuda_folder);
     assert_int_equal(system(command), 0);
 }
 
@@ -889,21 +887,17 @@ static void every_call_is_refused_once(void **state) {
     assert_int_equal(use_all(), VD_OK);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, cuda_setup, cuda_teardown)
 
-int main(int argc, char **argv) {
-    const char *named = getenv("FAKE_LIBCUDA"), *end = argc ? strrchr(argv[0], '/') : NULL;
-    if (named) snprintf(path, sizeof path, "%s", named);
-    else snprintf(path, sizeof path, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
-    const struct CMUnitTest tests[] = {
-        CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing), CASE(transfers_work_with_either_timeline),
-        CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended), CASE(the_callers_context_stays_current), CASE(memory_that_runs_out),
-        CASE(device_memory_of_the_callers), CASE(external_memory), CASE(a_tensor_in_device_memory),
-        CASE(a_stream_of_the_callers), CASE(a_capture_takes_what_is_sent), CASE(a_capture_refuses_staging), CASE(a_capture_keeps_to_itself),
-        CASE(a_broken_capture), CASE(a_kernel_gets_its_block),
-        CASE(code_of_every_kind), CASE(texts_that_do_not_fit), CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address),
-        CASE(compiled_code_is_kept), CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
-        CASE(host_memory_that_runs_out), CASE(every_call_is_refused_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest cuda_tests[] = {
+    CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing),
+    CASE(transfers_work_with_either_timeline), CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended),
+    CASE(the_callers_context_stays_current), CASE(memory_that_runs_out), CASE(device_memory_of_the_callers),
+    CASE(external_memory), CASE(a_tensor_in_device_memory), CASE(a_stream_of_the_callers),
+    CASE(a_capture_takes_what_is_sent), CASE(a_capture_refuses_staging), CASE(a_capture_keeps_to_itself),
+    CASE(a_broken_capture), CASE(a_kernel_gets_its_block), CASE(code_of_every_kind), CASE(texts_that_do_not_fit),
+    CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address), CASE(compiled_code_is_kept),
+    CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
+    CASE(host_memory_that_runs_out), CASE(every_call_is_refused_once),
+};
+#undef CASE

@@ -1,15 +1,18 @@
 /* What reaches the backend for a dispatch: groups, bindings in order, the block of values with its hidden ones, the pieces of a split dispatch. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-typedef struct seen { uint32_t groups[3], words[16], binding_count, numbers[4]; uint64_t sizes[4]; } seen;
+typedef struct dispatch_seen {
+    uint32_t groups[3], words[16], binding_count, numbers[4];
+    uint64_t sizes[4];
+} dispatch_seen;
 
-static seen launches[64];
+static dispatch_seen launches[64];
 static uint32_t launch_count;
 
-static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+static vd_result dispatch_spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     (void)dev, (void)c;
     assert_true(launch_count < VD__COUNT(launches));
-    seen *s = &launches[launch_count++];
+    dispatch_seen *s = &launches[launch_count++];
     memset(s, 0, sizeof *s);
     memcpy(s->groups, launch->groups, sizeof s->groups);
     assert_true(launch->argument_bytes <= sizeof s->words);
@@ -22,9 +25,9 @@ static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *
     return VD_OK;
 }
 
-static vd_context *ctx;
-static vd_kernel kernel;
-static vd_buffer a, b, c;
+static vd_context *dispatch_ctx;
+static vd_kernel dispatch_kernel;
+static vd_buffer dispatch_a, dispatch_b, dispatch_c;
 
 static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, uint32_t place, uint32_t size) {
     vd_arg_info info;
@@ -39,7 +42,7 @@ static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, ui
 }
 
 /* Bindings 5 and 2 in this order, an address at 8, a value at 0; hidden values behind them; local size 64 × 1 × 1. */
-static int setup(void **state) {
+static int dispatch_setup(void **state) {
     static vd__backend spy;
     static const vd_implicit_info hidden[] = { { VD_IMPLICIT_THREADS, 0, 0, 16 }, { VD_IMPLICIT_GROUPS, 0, 1, 20 }, { VD_IMPLICIT_GROUP_BASE, 0, 0, 24 },
                                             { VD_IMPLICIT_GROUP_BASE, 0, 1, 28 },
@@ -54,10 +57,10 @@ static int setup(void **state) {
     device.features = VD_FEATURE_ADDRESS;
     device.limits.max_groups[0] = 100;
     device.limits.max_groups[1] = 10;
-    ctx = unit_context(&device);
+    dispatch_ctx = unit_context(&device);
     spy = vd__backend_dummy;
-    spy.record_launch = spy_launch;
-    ctx->driver.backend = &spy;
+    spy.record_launch = dispatch_spy_launch;
+    dispatch_ctx->driver.backend = &spy;
     launch_count = 0;
     args[0] = arg_info(VD_ARG_BINDING, "a", VD_F32, 5, 0);
     args[1] = arg_info(VD_ARG_BINDING, "b", VD_BYTES, 2, 0);
@@ -73,33 +76,33 @@ static int setup(void **state) {
     d.implicit = hidden;
     d.implicit_count = 7;
     d.argument_bytes = 44;
-    kernel = vd_kernel_create(ctx, &d);
-    if (!kernel.id) print_error("%s\n", vd_error_text());
+    dispatch_kernel = vd_kernel_create(dispatch_ctx, &d);
+    if (!dispatch_kernel.id) print_error("%s\n", vd_error_text());
     memset(&shape, 0, sizeof shape);
     shape.type = VD_U16;
     shape.shape[0] = 3;
     shape.shape[1] = 7;
-    a = unit_buffer(ctx, "a", VD_F32, 100, NULL);
-    b = vd_buffer_create(ctx, &shape);
-    c = unit_buffer(ctx, "c", VD_BYTES, 401, NULL);
-    return kernel.id ? 0 : 1;
+    dispatch_a = unit_buffer(dispatch_ctx, "a", VD_F32, 100, NULL);
+    dispatch_b = vd_buffer_create(dispatch_ctx, &shape);
+    dispatch_c = unit_buffer(dispatch_ctx, "c", VD_BYTES, 401, NULL);
+    return dispatch_kernel.id ? 0 : 1;
 }
 
-static int teardown(void **state) {
+static int dispatch_teardown(void **state) {
     (void)state;
-    vd_context_destroy(ctx);
+    vd_context_destroy(dispatch_ctx);
     return 0;
 }
 
-static vd_result run(uint64_t x, uint64_t y, uint64_t z) {
-    vd_arg args[4] = { vd_b(a), vd_b(b), vd_i16(-2), vd_b(c) };
-    return vd_run_args(ctx, kernel, x, y, z, args, 4);
+static vd_result dispatch_run(uint64_t x, uint64_t y, uint64_t z) {
+    vd_arg args[4] = { vd_b(dispatch_a), vd_b(dispatch_b), vd_i16(-2), vd_b(dispatch_c) };
+    return vd_run_args(dispatch_ctx, dispatch_kernel, x, y, z, args, 4);
 }
 
 static void one_launch(void **state) {
     (void)state;
-    assert_int_equal(run(130, 10, 1), VD_OK);
-    const seen *s = &launches[0];
+    assert_int_equal(dispatch_run(130, 10, 1), VD_OK);
+    const dispatch_seen *s = &launches[0];
     assert_int_equal(launch_count, 1);
     assert_int_equal(s->groups[0], 3);
     assert_int_equal(s->groups[1], 10);
@@ -109,7 +112,7 @@ static void one_launch(void **state) {
     assert_int_equal(s->sizes[0], 42); /* exactly, though the storage has whole words: a module takes its lengths from it */
     assert_int_equal(s->words[0], 0xFFFE);
     vd_buffer_info info;
-    assert_int_equal(vd_buffer_query(ctx, c, &info), VD_OK);
+    assert_int_equal(vd_buffer_query(dispatch_ctx, dispatch_c, &info), VD_OK);
     assert_memory_equal(&s->words[2], &info.address, 8);
     assert_int_equal(s->words[4], 130);
     assert_int_equal(s->words[5], 10);
@@ -122,12 +125,12 @@ static void one_launch(void **state) {
 /* Every group of the whole dispatch is in one piece. */
 static void split(void **state) {
     (void)state;
-    assert_int_equal(run(64 * 250, 25, 1), VD_OK);
+    assert_int_equal(dispatch_run(64 * 250, 25, 1), VD_OK);
     assert_int_equal(launch_count, 9);
     static uint8_t done[25][250];
     memset(done, 0, sizeof done);
     for (uint32_t i = 0; i < launch_count; i++) {
-        const seen *s = &launches[i];
+        const dispatch_seen *s = &launches[i];
         assert_true(s->groups[0] <= 100 && s->groups[1] <= 10);
         assert_int_equal(s->words[4], 64 * 250);
         assert_int_equal(s->words[5], 25);
@@ -136,16 +139,16 @@ static void split(void **state) {
     }
     for (int y = 0; y < 25; y++)
         for (int x = 0; x < 250; x++) assert_int_equal(done[y][x], 1);
-    assert_int_equal(unit_stats(ctx).dispatches, 1);
-    assert_int_equal(run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no base */
+    assert_int_equal(unit_stats(dispatch_ctx).dispatches, 1);
+    assert_int_equal(dispatch_run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no base */
     CHECK_TEXT("65536 groups along axis 2");
-    assert_int_equal(run(UINT32_MAX, UINT32_MAX, 1), VD_ERROR_UNSUPPORTED);
+    assert_int_equal(dispatch_run(UINT32_MAX, UINT32_MAX, 1), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("would be split into");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, dispatch_setup, dispatch_teardown)
 
-int main(void) {
-    const struct CMUnitTest tests[] = { CASE(one_launch), CASE(split) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest dispatch_tests[] = {
+    CASE(one_launch), CASE(split),
+};
+#undef CASE

@@ -1,5 +1,5 @@
 /* Errors: parts that become one sentence, long parts, names that outer functions replace, and memory that runs out in any allocation of any call. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static void check_sentence(const char *wanted) {
     if (strcmp(vd_error_text(), wanted) != 0) fail_msg("\"%s\" instead of \"%s\"", vd_error_text(), wanted);
@@ -183,13 +183,6 @@ static void callbacks_leave_the_error_as_it_is(void **state) {
 
 /* ---- memory that runs out ---- */
 
-typedef struct account { long calls, fail_at; } account;
-
-static bool is_refused(account *a) { return ++a->calls >= a->fail_at && a->fail_at; }
-static void *take(void *user, size_t size) { return is_refused((account *)user) ? NULL : malloc(size); }
-static void *grow(void *user, void *block, size_t size) { return is_refused((account *)user) ? NULL : realloc(block, size); }
-static void give(void *user, void *block) { (void)user, free(block); }
-
 typedef struct world {
     vd_context *ctx;
     vd_kernel kernel;
@@ -264,7 +257,7 @@ static vd_result call_read_begin(world *w) {
 }
 
 /* The beginning of the sentence; `least`: allocations that can fail. A list that the test ran out of is tried by what goes into it. */
-static const struct { const char *text; vd_result (*call)(world *w); long least; } calls[] = {
+static const struct { const char *text; vd_result (*call)(world *w); long least; } memory_calls[] = {
     { "vd_buffer_create 'new': ", call_buffer, 1 }, { "vd_buffer_create 'new': ", call_filled, 1 },
     { "vd_buffer_view 'view': ", call_view, 1 }, { "vd_kernel_create 'saxpy': ", call_kernel, 2 },
     { "vd_list_begin: ", call_list, 1 }, { "vd_fill: ", call_fill, 1 }, { "vd_copy: ", call_copy, 1 },
@@ -274,16 +267,16 @@ static const struct { const char *text; vd_result (*call)(world *w); long least;
     { "vd_context_attach: ", call_attach, 1 }, { "vd_list_watch: ", call_watch, 1 }, { "vd_read_begin: ", call_read_begin, 1 },
 };
 
-static void open_world(world *w, account *a) {
+static void open_world(world *w, unit_memory *a) {
     unit_module m;
     vd_context_desc desc;
     memset(w, 0, sizeof *w);
     memset(a, 0, sizeof *a);
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_DUMMY;
-    desc.allocator.allocate = take;
-    desc.allocator.reallocate = grow;
-    desc.allocator.release = give;
+    desc.allocator.allocate = unit_allocate;
+    desc.allocator.reallocate = unit_reallocate;
+    desc.allocator.release = unit_release;
     desc.allocator.user = a;
     assert_int_equal(vd_context_create(&desc, &w->ctx), VD_OK);
     unit_saxpy(&m);
@@ -304,25 +297,25 @@ static void check_memory_text(const char *beginning, long at) {
 
 static void every_allocation_names_the_call(void **state) {
     (void)state;
-    for (size_t i = 0; i < VD__COUNT(calls); i++) {
+    for (size_t i = 0; i < VD__COUNT(memory_calls); i++) {
         long at = 1;
         for (vd_result result = VD_ERROR_INVALID; result; at++) {
             world w;
-            account a;
+            unit_memory a;
             open_world(&w, &a);
             a.calls = 0;
             a.fail_at = at;
             vd_error_set(VD_OK, "%s", "");
-            result = calls[i].call(&w);
+            result = memory_calls[i].call(&w);
             a.fail_at = 0;
             if (result) {
                 assert_int_equal(result, VD_ERROR_OUT_OF_MEMORY);
-                check_memory_text(calls[i].text, at);
+                check_memory_text(memory_calls[i].text, at);
             }
             vd_context_destroy(w.ctx);
             assert_true(at < 100);
         }
-        if (at - 2 < calls[i].least) fail_msg("%s%ld allocations fail", calls[i].text, at - 2);
+        if (at - 2 < memory_calls[i].least) fail_msg("%s%ld allocations fail", memory_calls[i].text, at - 2);
     }
 }
 
@@ -331,12 +324,12 @@ static void every_allocation_of_a_context(void **state) {
     for (long at = 1;; at++) {
         vd_context_desc desc;
         vd_context *ctx = NULL;
-        account a = { 0, 0 };
+        unit_memory a = { 0, 0, 0, false };
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_DUMMY;
-        desc.allocator.allocate = take;
-        desc.allocator.reallocate = grow;
-        desc.allocator.release = give;
+        desc.allocator.allocate = unit_allocate;
+        desc.allocator.reallocate = unit_reallocate;
+        desc.allocator.release = unit_release;
         desc.allocator.user = &a;
         a.fail_at = at;
         vd_result result = vd_context_create(&desc, &ctx);
@@ -367,13 +360,11 @@ static void device_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_joined), cmocka_unit_test(outer_functions_replace_names), cmocka_unit_test(parts_are_copies),
-        cmocka_unit_test(memory_is_said_in_one_way), cmocka_unit_test(long_names_leave_room_for_the_reason),
-        cmocka_unit_test(names_are_cut_between_characters), cmocka_unit_test(a_buffer_with_a_long_name),
-        cmocka_unit_test(lists_keep_their_first_failure_in_parts), cmocka_unit_test(callbacks_leave_the_error_as_it_is),
-        cmocka_unit_test(every_allocation_names_the_call), cmocka_unit_test(every_allocation_of_a_context), cmocka_unit_test(device_memory),
-    };
-    return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
-}
+static const struct CMUnitTest errors_tests[] = {
+    cmocka_unit_test(parts_are_joined), cmocka_unit_test(outer_functions_replace_names),
+    cmocka_unit_test(parts_are_copies), cmocka_unit_test(memory_is_said_in_one_way),
+    cmocka_unit_test(long_names_leave_room_for_the_reason), cmocka_unit_test(names_are_cut_between_characters),
+    cmocka_unit_test(a_buffer_with_a_long_name), cmocka_unit_test(lists_keep_their_first_failure_in_parts),
+    cmocka_unit_test(callbacks_leave_the_error_as_it_is), cmocka_unit_test(every_allocation_names_the_call),
+    cmocka_unit_test(every_allocation_of_a_context), cmocka_unit_test(device_memory),
+};

@@ -112,7 +112,6 @@ static void of_kernels(void **state) {
     vd_context_destroy(ctx);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(of_a_context), cmocka_unit_test(of_calls), cmocka_unit_test(of_kernels) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest extremes_tests[] = {
+    cmocka_unit_test(of_a_context), cmocka_unit_test(of_calls), cmocka_unit_test(of_kernels),
+};

@@ -1,5 +1,5 @@
 /* Barriers: how many stand in named situations, and in random streams whether one stands between any two commands that conflict. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 /* ---- a backend that writes down what reaches the queue ---- */
 
@@ -44,7 +44,7 @@ static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_
     k->to = to;
 }
 
-static vd_result spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+static vd_result hazards_spy_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     (void)dev;
     command *k = next_command(c, VD__STAGE_COMPUTE);
     for (uint32_t i = 0; i < launch->binding_count; i++)
@@ -86,7 +86,7 @@ static vd_context *spied_context(void) {
     spy = vd__backend_dummy;
     spy.commands_begin = spy_begin;
     spy.record_barrier = spy_barrier;
-    spy.record_launch = spy_launch;
+    spy.record_launch = hazards_spy_launch;
     spy.record_copy = spy_copy;
     spy.record_fill = spy_fill;
     spy.queue_submit = spy_submit;
@@ -170,28 +170,28 @@ static void random_streams(void **state) {
 /* ---- named situations ---- */
 
 static uint64_t barriers_before;
-static vd_context *ctx;
-static vd_buffer a, b, c;
-static vd_kernel saxpy;
+static vd_context *hazards_ctx;
+static vd_buffer hazards_a, hazards_b, hazards_c;
+static vd_kernel hazards_saxpy;
 
-static int setup(void **state) {
+static int hazards_setup(void **state) {
     unit_module module;
     (void)state;
-    ctx = unit_context(NULL);
-    a = unit_buffer(ctx, "a", VD_F32, 1024, NULL);
-    b = unit_buffer(ctx, "b", VD_F32, 1024, NULL);
-    c = unit_buffer(ctx, "c", VD_F32, 1024, NULL);
+    hazards_ctx = unit_context(NULL);
+    hazards_a = unit_buffer(hazards_ctx, "a", VD_F32, 1024, NULL);
+    hazards_b = unit_buffer(hazards_ctx, "b", VD_F32, 1024, NULL);
+    hazards_c = unit_buffer(hazards_ctx, "c", VD_F32, 1024, NULL);
     unit_saxpy(&module);
-    saxpy = unit_kernel(ctx, &module, "saxpy");
-    vd_flush(ctx);
-    vd__hazards_clear(&ctx->queues[0].open_batch.hazards); /* the fills of creation */
-    barriers_before = unit_stats(ctx).barriers;
-    return saxpy.id ? 0 : 1;
+    hazards_saxpy = unit_kernel(hazards_ctx, &module, "saxpy");
+    vd_flush(hazards_ctx);
+    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards); /* the fills of creation */
+    barriers_before = unit_stats(hazards_ctx).barriers;
+    return hazards_saxpy.id ? 0 : 1;
 }
 
-static int teardown(void **state) {
+static int hazards_teardown(void **state) {
     (void)state;
-    vd_context_destroy(ctx);
+    vd_context_destroy(hazards_ctx);
     return 0;
 }
 
@@ -199,124 +199,124 @@ static void run_in(vd_list *l, vd_buffer x, vd_buffer y) {
     vd_dispatch_desc d;
     vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(1), vd_u32(64) };
     memset(&d, 0, sizeof d);
-    d.kernel = saxpy;
+    d.kernel = hazards_saxpy;
     d.groups[0] = 1;
     d.args = args;
     d.arg_count = 4;
     assert_int_equal(vd_dispatch(l, &d), VD_OK);
 }
 
-static void run(vd_buffer x, vd_buffer y) { run_in(vd_immediate(ctx, 0, 0), x, y); }
-static uint64_t barriers(void) { return unit_stats(ctx).barriers - barriers_before; }
+static void hazards_run(vd_buffer x, vd_buffer y) { run_in(vd_immediate(hazards_ctx, 0, 0), x, y); }
+static uint64_t hazards_barriers(void) { return unit_stats(hazards_ctx).barriers - barriers_before; }
 
 static void shared_reads_need_none(void **state) {
     (void)state;
-    run(a, b);
-    run(a, c);
-    assert_int_equal(barriers(), 0);
+    hazards_run(hazards_a, hazards_b);
+    hazards_run(hazards_a, hazards_c);
+    assert_int_equal(hazards_barriers(), 0);
 }
 
 static void read_after_write_needs_one(void **state) {
     (void)state;
-    run(a, b);
-    run(b, c);
-    assert_int_equal(barriers(), 1);
-    run(a, b); /* b is read by the second */
-    assert_int_equal(barriers(), 2);
+    hazards_run(hazards_a, hazards_b);
+    hazards_run(hazards_b, hazards_c);
+    assert_int_equal(hazards_barriers(), 1);
+    hazards_run(hazards_a, hazards_b); /* b is read by the second */
+    assert_int_equal(hazards_barriers(), 2);
 }
 
 static void one_barrier_serves_all(void **state) {
     (void)state;
-    vd_list *l = vd_immediate(ctx, 0, 0);
-    vd_fill(l, a, 0, VD_WHOLE, NULL, 0);
-    vd_fill(l, b, 0, VD_WHOLE, NULL, 0);
-    run(a, b);
-    run(a, c); /* the write of a lies before the barrier */
-    assert_int_equal(barriers(), 1);
+    vd_list *l = vd_immediate(hazards_ctx, 0, 0);
+    vd_fill(l, hazards_a, 0, VD_WHOLE, NULL, 0);
+    vd_fill(l, hazards_b, 0, VD_WHOLE, NULL, 0);
+    hazards_run(hazards_a, hazards_b);
+    hazards_run(hazards_a, hazards_c); /* the write of a lies before the barrier */
+    assert_int_equal(hazards_barriers(), 1);
 }
 
 static void write_after_read_and_write(void **state) {
     (void)state;
-    vd_list *l = vd_immediate(ctx, 0, 0);
-    vd_copy(l, b, 0, a, 0, 64);
-    vd_fill(l, a, 0, 64, NULL, 0);
-    assert_int_equal(barriers(), 1);
-    vd_fill(l, a, 0, 64, NULL, 0);
-    assert_int_equal(barriers(), 2);
+    vd_list *l = vd_immediate(hazards_ctx, 0, 0);
+    vd_copy(l, hazards_b, 0, hazards_a, 0, 64);
+    vd_fill(l, hazards_a, 0, 64, NULL, 0);
+    assert_int_equal(hazards_barriers(), 1);
+    vd_fill(l, hazards_a, 0, 64, NULL, 0);
+    assert_int_equal(hazards_barriers(), 2);
 }
 
 static void disjoint_ranges_need_none(void **state) {
     (void)state;
-    vd_list *l = vd_immediate(ctx, 0, 0);
-    for (uint64_t i = 0; i < 16; i++) vd_fill(l, a, i * 64, 64, NULL, 0);
-    vd_copy(l, a, 1024, b, 0, 1024);
-    vd_copy(l, c, 0, a, 2048, 1024);
-    assert_int_equal(barriers(), 0);
-    vd_copy(l, c, 1024, a, 1000, 4);
-    assert_int_equal(barriers(), 1);
+    vd_list *l = vd_immediate(hazards_ctx, 0, 0);
+    for (uint64_t i = 0; i < 16; i++) vd_fill(l, hazards_a, i * 64, 64, NULL, 0);
+    vd_copy(l, hazards_a, 1024, hazards_b, 0, 1024);
+    vd_copy(l, hazards_c, 0, hazards_a, 2048, 1024);
+    assert_int_equal(hazards_barriers(), 0);
+    vd_copy(l, hazards_c, 1024, hazards_a, 1000, 4);
+    assert_int_equal(hazards_barriers(), 1);
 }
 
 static void across_submissions(void **state) {
     (void)state;
-    run(a, b);
-    vd_flush(ctx);
-    run(b, c);
-    assert_int_equal(barriers(), 1);
-    vd_flush(ctx);
-    run(a, b);
-    assert_int_equal(barriers(), 2);
+    hazards_run(hazards_a, hazards_b);
+    vd_flush(hazards_ctx);
+    hazards_run(hazards_b, hazards_c);
+    assert_int_equal(hazards_barriers(), 1);
+    vd_flush(hazards_ctx);
+    hazards_run(hazards_a, hazards_b);
+    assert_int_equal(hazards_barriers(), 2);
 }
 
 static void lists_merge(void **state) {
     (void)state;
-    vd_list *l = vd_list_begin(ctx, NULL);
-    run_in(l, a, b);
+    vd_list *l = vd_list_begin(hazards_ctx, NULL);
+    run_in(l, hazards_a, hazards_b);
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
-    assert_int_equal(barriers(), 0);
-    l = vd_list_begin(ctx, NULL);
-    run_in(l, b, c); /* reads what the first wrote: nobody knows before it is submitted */
-    run_in(l, c, a);
-    assert_int_equal(barriers(), 0);
+    assert_int_equal(hazards_barriers(), 0);
+    l = vd_list_begin(hazards_ctx, NULL);
+    run_in(l, hazards_b, hazards_c); /* reads what the first wrote: nobody knows before it is submitted */
+    run_in(l, hazards_c, hazards_a);
+    assert_int_equal(hazards_barriers(), 0);
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
-    assert_int_equal(barriers(), 2);
-    run(b, c); /* c was read behind the list's last barrier */
-    assert_int_equal(barriers(), 3);
-    vd_buffer d = unit_buffer(ctx, "d", VD_F32, 1024, NULL);
-    run(b, d);
-    assert_int_equal(barriers(), 4); /* d was filled when it was made */
+    assert_int_equal(hazards_barriers(), 2);
+    hazards_run(hazards_b, hazards_c); /* c was read behind the list's last barrier */
+    assert_int_equal(hazards_barriers(), 3);
+    vd_buffer d = unit_buffer(hazards_ctx, "d", VD_F32, 1024, NULL);
+    hazards_run(hazards_b, d);
+    assert_int_equal(hazards_barriers(), 4); /* d was filled when it was made */
 }
 
 /* An access stands behind the barrier that another access of its command needs. */
 static void a_barrier_goes_before_the_whole_command(void **state) {
     (void)state;
-    vd_fill(vd_immediate(ctx, 0, 0), a, 0, VD_WHOLE, NULL, 0);
-    vd_list *l = vd_list_begin(ctx, NULL);
-    run_in(l, b, c);
-    run_in(l, a, c); /* a lies behind the list's barrier, which holds back the fill too */
+    vd_fill(vd_immediate(hazards_ctx, 0, 0), hazards_a, 0, VD_WHOLE, NULL, 0);
+    vd_list *l = vd_list_begin(hazards_ctx, NULL);
+    run_in(l, hazards_b, hazards_c);
+    run_in(l, hazards_a, hazards_c); /* a lies behind the list's barrier, which holds back the fill too */
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
-    assert_int_equal(barriers(), 1);
-    run(c, a); /* a was read behind it, and c written */
-    assert_int_equal(barriers(), 2);
+    assert_int_equal(hazards_barriers(), 1);
+    hazards_run(hazards_c, hazards_a); /* a was read behind it, and c written */
+    assert_int_equal(hazards_barriers(), 2);
 }
 
 /* The memory that a list uses, before its barriers and behind them, is the device's until the list is done. */
 static void a_list_keeps_what_it_uses(void **state) {
     (void)state;
     vd_buffer x[40], y[40];
-    for (int i = 0; i < 40; i++) x[i] = unit_buffer(ctx, "x", VD_F32, 64, NULL);
-    for (int i = 0; i < 40; i++) y[i] = unit_buffer(ctx, "y", VD_F32, 64, NULL);
+    for (int i = 0; i < 40; i++) x[i] = unit_buffer(hazards_ctx, "x", VD_F32, 64, NULL);
+    for (int i = 0; i < 40; i++) y[i] = unit_buffer(hazards_ctx, "y", VD_F32, 64, NULL);
     for (int barriers_in_list = 0; barriers_in_list < 40; barriers_in_list += 13) {
-        vd_list *l = vd_list_begin(ctx, NULL);
+        vd_list *l = vd_list_begin(hazards_ctx, NULL);
         for (int i = 0; i < 40; i++) run_in(l, x[i], y[i % (40 - barriers_in_list)]);
         assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
         for (int i = 0; i < 40; i++) {
-            const vd__buffer *of_x = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, x[i].id);
-            const vd__buffer *of_y = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, y[i].id);
+            const vd__buffer *of_x = (const vd__buffer *)(void *)vd__pool_find(&hazards_ctx->buffers, x[i].id);
+            const vd__buffer *of_y = (const vd__buffer *)(void *)vd__pool_find(&hazards_ctx->buffers, y[i].id);
             bool written = i < 40 - barriers_in_list;
-            assert_int_equal(of_x->storage->last_use[0], ctx->queues[0].submitted);
-            assert_true(of_x->storage->last_write < ctx->queues[0].submitted);
-            assert_int_equal(of_y->storage->last_use[0] == ctx->queues[0].submitted, written);
-            assert_int_equal(of_y->storage->last_write == ctx->queues[0].submitted, written);
+            assert_int_equal(of_x->storage->last_use[0], hazards_ctx->queues[0].submitted);
+            assert_true(of_x->storage->last_write < hazards_ctx->queues[0].submitted);
+            assert_int_equal(of_y->storage->last_use[0] == hazards_ctx->queues[0].submitted, written);
+            assert_int_equal(of_y->storage->last_write == hazards_ctx->queues[0].submitted, written);
         }
     }
 }
@@ -325,33 +325,33 @@ static void a_list_keeps_what_it_uses(void **state) {
 static void a_list_is_one_submission(void **state) {
     (void)state;
     for (int finished = 0; finished < 2; finished++) {
-        run(a, b);
-        vd_flush(ctx);
-        if (finished) assert_int_equal(vd_wait_idle(ctx), VD_OK);
-        uint64_t submissions = unit_stats(ctx).submissions, before = barriers();
-        vd_list *l = vd_list_begin(ctx, NULL);
-        run_in(l, b, c);
+        hazards_run(hazards_a, hazards_b);
+        vd_flush(hazards_ctx);
+        if (finished) assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+        uint64_t submissions = unit_stats(hazards_ctx).submissions, before = hazards_barriers();
+        vd_list *l = vd_list_begin(hazards_ctx, NULL);
+        run_in(l, hazards_b, hazards_c);
         assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
-        assert_int_equal(unit_stats(ctx).submissions, submissions + 1);
-        assert_int_equal(barriers(), before + 1);
-        l = vd_list_begin(ctx, NULL);
-        run_in(l, b, a); /* b was made visible, a is not in use since */
+        assert_int_equal(unit_stats(hazards_ctx).submissions, submissions + 1);
+        assert_int_equal(hazards_barriers(), before + 1);
+        l = vd_list_begin(hazards_ctx, NULL);
+        run_in(l, hazards_b, hazards_a); /* b was made visible, a is not in use since */
         assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
-        assert_int_equal(unit_stats(ctx).submissions, submissions + 2);
-        assert_int_equal(barriers(), before + 1);
+        assert_int_equal(unit_stats(hazards_ctx).submissions, submissions + 2);
+        assert_int_equal(hazards_barriers(), before + 1);
     }
 }
 
 static void many_memories_grow_the_table(void **state) {
     (void)state;
     static vd_buffer many[300];
-    for (int i = 0; i < 300; i++) many[i] = unit_buffer(ctx, "many", VD_F32, 64, NULL);
-    vd_flush(ctx);
-    vd__hazards_clear(&ctx->queues[0].open_batch.hazards);
-    for (int i = 0; i < 300; i += 2) run(many[i], many[i + 1]);
-    assert_int_equal(barriers(), 0);
-    run(many[1], a);
-    assert_int_equal(barriers(), 1);
+    for (int i = 0; i < 300; i++) many[i] = unit_buffer(hazards_ctx, "many", VD_F32, 64, NULL);
+    vd_flush(hazards_ctx);
+    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards);
+    for (int i = 0; i < 300; i += 2) hazards_run(many[i], many[i + 1]);
+    assert_int_equal(hazards_barriers(), 0);
+    hazards_run(many[1], hazards_a);
+    assert_int_equal(hazards_barriers(), 1);
 }
 
 static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) { return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial)); }
@@ -360,7 +360,7 @@ static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) { r
 static void epochs(void **state) {
     (void)state;
     vd__hazards h;
-    assert_true(vd__hazards_init(&h, &ctx->host.allocator));
+    assert_true(vd__hazards_init(&h, &hazards_ctx->host.allocator));
     for (int round = 0; round < 6; round++) {
         if (round == 3) h.epoch = 0 - VD__EPOCH; /* as after very many barriers: the table is empty, the next one wraps */
         for (uint32_t i = 0; i < 500; i++) {
@@ -382,14 +382,12 @@ static void epochs(void **state) {
     vd__hazards_free(&h);
 }
 
-#define SITUATION(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, hazards_setup, hazards_teardown)
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_streams), SITUATION(shared_reads_need_none), SITUATION(read_after_write_needs_one),
-                                        SITUATION(one_barrier_serves_all), SITUATION(write_after_read_and_write), SITUATION(disjoint_ranges_need_none),
-                                        SITUATION(across_submissions), SITUATION(lists_merge), SITUATION(a_list_is_one_submission),
-                                        SITUATION(many_memories_grow_the_table),
-                                        SITUATION(a_barrier_goes_before_the_whole_command), SITUATION(a_list_keeps_what_it_uses),
-                                        SITUATION(epochs) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest hazards_tests[] = {
+    cmocka_unit_test(random_streams), CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
+    CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
+    CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
+    CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_keeps_what_it_uses), CASE(epochs),
+};
+#undef CASE

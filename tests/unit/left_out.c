@@ -1,17 +1,10 @@
 /* A builder that GLSL and CUDA C are left out of: what is left prints the same bytes, who asks for the rest is told why it is not there. */
-#define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
 #define VKDISPATCH_NO_GLSL
 #define VKDISPATCH_NO_CUDA_C
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
 #include "tests/unit/unit.h"
-
 #include "tests/golden/kernels.h"
 
 #include <inttypes.h>
-
-static char fake[512];
 
 static FILE *expected(const char *sample, const char *suffix) {
     char path[200];
@@ -57,7 +50,7 @@ static void what_is_left_prints_the_same_bytes(void **state) {
     }
 }
 
-static void told(vc_kernel *k, const char *sentence) {
+static void left_out_told(vc_kernel *k, const char *sentence) {
     assert_string_equal(vc_error(k), sentence);
     assert_non_null(vc_spirv(k, NULL)); /* it stays good */
     assert_null(vc_error(k));
@@ -70,17 +63,17 @@ static void what_is_left_out_says_why(void **state) {
     assert_string_equal(vc_reflect_for(k, VC_TARGET_SPIRV)->entry, "main");
     assert_string_equal(vc_reflect_for(k, VC_TARGET_OPENCL)->entry, "saxpy");
     assert_null(vc_source(k, VC_TARGET_GLSL));
-    told(k, "vc_source in kernel 'saxpy': GLSL is left out of this program by VKDISPATCH_NO_GLSL");
+    left_out_told(k, "vc_source in kernel 'saxpy': GLSL is left out of this program by VKDISPATCH_NO_GLSL");
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_source(k, VC_TARGET_CUDA));
-    told(k, "vc_source in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    left_out_told(k, "vc_source in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_reflect_for(k, VC_TARGET_CUDA));
-    told(k, "vc_reflect_for in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    left_out_told(k, "vc_reflect_for in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
     assert_null(vc_source(NULL, VC_TARGET_CUDA));
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_source(k, VC_TARGET_SPIRV));
-    told(k, "vc_source in kernel 'saxpy': target 1 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    left_out_told(k, "vc_source in kernel 'saxpy': target 1 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
 }
 
 /* On a driver that is no driver (tests/fake/libcuda.c). The backend is there for kernels that come as text or as a cubin; ours are refused and stay good. */
@@ -89,8 +82,8 @@ static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
     vc_kernel *k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     vd_context_desc desc;
     vd_context *ctx = NULL;
-    setenv("VKDISPATCH_LIBCUDA", fake, 1);
-    setenv("VKDISPATCH_NVRTC", fake, 1);
+    setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
+    setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_CUDA;
     if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
@@ -108,12 +101,12 @@ static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
     vc_free(k);
 }
 
+static const struct CMUnitTest left_out_tests[] = {
+    cmocka_unit_test(what_is_left_prints_the_same_bytes), cmocka_unit_test(what_is_left_out_says_why),
+    cmocka_unit_test(a_backend_that_would_take_it_refuses_our_kernels),
+};
+
 int main(int argc, char **argv) {
-    const char *end = argc ? strrchr(argv[0], '/') : NULL;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left_prints_the_same_bytes), cmocka_unit_test(what_is_left_out_says_why),
-        cmocka_unit_test(a_backend_that_would_take_it_refuses_our_kernels),
-    };
-    snprintf(fake, sizeof fake, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const unit_file file = UNIT_FILE(left_out);
+    return unit_run(&file, 1, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* The sub-allocator and blocks of device memory. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 typedef struct range { uint32_t node, at, size; } range;
 
@@ -252,13 +252,11 @@ static void commands_memory_fails(void **state) {
 }
 #endif
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
-                                        cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
+static const struct CMUnitTest memory_tests[] = {
+    cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
+    cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
 #if VD__HAS_VULKAN
-                                        cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_given_back),
-                                        cmocka_unit_test(commands_memory_fails),
+    cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_given_back),
+    cmocka_unit_test(commands_memory_fails),
 #endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+};

@@ -1,7 +1,5 @@
 /* What kernels print, on the host's side: formats that are none, and records that no kernel would write. Kernels for devices that are not alike. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static void formats_are_read(void **state) {
     static const char *const good[] = {
@@ -97,7 +95,7 @@ static void plan_of(vc_kernel *k, plan *p) {
     p->desc.features = info->features;
 }
 
-static void refused(vd_context *ctx, const plan *p, const char *part) {
+static void output_refused(vd_context *ctx, const plan *p, const char *part) {
     vd_error_set(VD_OK, "nothing");
     assert_int_equal(vd_kernel_create(ctx, &p->desc).id, 0);
     CHECK_TEXT("vd_kernel_create 'talk': ");
@@ -114,26 +112,26 @@ static void descs_that_print_are_checked(void **state) {
     while (p.hidden[output].kind != VD_IMPLICIT_OUTPUT) output++;
     assert_int_not_equal(vd_kernel_create(ctx, &p.desc).id, 0);
     p.formats[1] = "f32:%d";
-    refused(ctx, &p, "format 1 'f32:%d' is none; one has the types of its conversions in front: f32:%f");
+    output_refused(ctx, &p, "format 1 'f32:%d' is none; one has the types of its conversions in front: f32:%f");
     p.formats[1] = NULL;
-    refused(ctx, &p, "format 1 '' is none");
+    output_refused(ctx, &p, "format 1 '' is none");
     p.desc.format_count = 0;
-    refused(ctx, &p, "0 formats at an address; 1 to 1024 are possible");
+    output_refused(ctx, &p, "0 formats at an address; 1 to 1024 are possible");
     p.desc.format_count = 1025;
-    refused(ctx, &p, "1025 formats at an address");
+    output_refused(ctx, &p, "1025 formats at an address");
     p.desc.formats = NULL;
     p.desc.format_count = 3;
-    refused(ctx, &p, "3 formats at NULL");
+    output_refused(ctx, &p, "3 formats at NULL");
     plan_of(k, &p);
     p.hidden[output].arg = 5;
-    refused(ctx, &p, "fits neither the arguments nor the block");
+    output_refused(ctx, &p, "fits neither the arguments nor the block");
     plan_of(k, &p);
     p.args[0].type = VD_F32;
-    refused(ctx, &p, "fits neither the arguments nor the block");
+    output_refused(ctx, &p, "fits neither the arguments nor the block");
     plan_of(k, &p);
     p.hidden[output ? 0 : 1].kind = VD_IMPLICIT_OUTPUT;
     p.hidden[output ? 0 : 1].axis = 0;
-    refused(ctx, &p, "2 hidden values of kind VD_IMPLICIT_OUTPUT, the limit is 1");
+    output_refused(ctx, &p, "2 hidden values of kind VD_IMPLICIT_OUTPUT, the limit is 1");
     vc_free(k);
     vd_context_destroy(ctx);
     vd_context_desc desc;
@@ -330,14 +328,14 @@ static void kernels_are_for_all_devices(void **state) {
 
 /* ---- messages that nobody takes ---- */
 
-static struct { int infos; unsigned dropped; uint64_t bytes; char warning[200]; } taken;
+static struct { int infos; unsigned dropped; uint64_t bytes; char warning[200]; } taken_messages;
 
-static void take(void *user, vd_log_level level, const char *message) {
+static void take_message(void *user, vd_log_level level, const char *message) {
     (void)user;
-    taken.infos += level == VD_LOG_INFO;
-    taken.bytes += strlen(message);
-    if (level != VD_LOG_WARNING || sscanf(message, "%u", &taken.dropped) != 1) return;
-    snprintf(taken.warning, sizeof taken.warning, "%s", message);
+    taken_messages.infos += level == VD_LOG_INFO;
+    taken_messages.bytes += strlen(message);
+    if (level != VD_LOG_WARNING || sscanf(message, "%u", &taken_messages.dropped) != 1) return;
+    snprintf(taken_messages.warning, sizeof taken_messages.warning, "%s", message);
 }
 
 /* Messages that wait for the end of a library's call, as in a loop that logs for ever. */
@@ -348,20 +346,20 @@ static void waiting_messages_are_limited(void **state) {
     vd_callback_scope scope;
     (void)state;
     memset(&desc, 0, sizeof desc);
-    memset(&taken, 0, sizeof taken);
+    memset(&taken_messages, 0, sizeof taken_messages);
     desc.backend = VD_BACKEND_DUMMY;
-    desc.log = take;
+    desc.log = take_message;
     desc.print_bytes = 4096;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     for (int round = 0; round < 2; round++) {
-        memset(&taken, 0, sizeof taken);
+        memset(&taken_messages, 0, sizeof taken_messages);
         vd_callback_scope_begin(ctx, "a library", &scope);
         for (int i = 0; i < MANY; i++) vd__logf(&ctx->host, VD_LOG_INFO, "message %d of the many that nobody takes", i);
         vd_callback_scope_end(&scope);
-        assert_true(taken.bytes < 1 << 20);
-        assert_true(taken.infos > 1000 && taken.infos < MANY);
-        assert_int_equal(taken.infos + (int)taken.dropped, MANY);
-        assert_non_null(strstr(taken.warning, " messages were dropped: more than 1048576 bytes waited"));
+        assert_true(taken_messages.bytes < 1 << 20);
+        assert_true(taken_messages.infos > 1000 && taken_messages.infos < MANY);
+        assert_int_equal(taken_messages.infos + (int)taken_messages.dropped, MANY);
+        assert_non_null(strstr(taken_messages.warning, " messages were dropped: more than 1048576 bytes waited"));
     }
     vd_context_destroy(ctx);
 }
@@ -407,12 +405,9 @@ static void log_callbacks_that_cause_each_other_end(void **state) {
     for (int i = 0; i < 2; i++) vd_context_destroy(pair[i].ctx);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
-                                        cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
-                                        cmocka_unit_test(formats_are_kept_once),
-                                        cmocka_unit_test(kernels_are_for_all_devices),
-                                        cmocka_unit_test(waiting_messages_are_limited),
-                                        cmocka_unit_test(log_callbacks_that_cause_each_other_end) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest output_tests[] = {
+    cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
+    cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
+    cmocka_unit_test(formats_are_kept_once), cmocka_unit_test(kernels_are_for_all_devices),
+    cmocka_unit_test(waiting_messages_are_limited), cmocka_unit_test(log_callbacks_that_cause_each_other_end),
+};

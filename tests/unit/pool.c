@@ -1,5 +1,5 @@
 /* Handles: found while they live, refused with a reason afterwards, from another context, of another kind. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static void stale_handles(void **state) {
     (void)state;
@@ -134,11 +134,8 @@ static void all_context_numbers(void **state) {
         if (i != 4711) vd__context_number_release(i);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stale_handles), cmocka_unit_test(foreign_handles), cmocka_unit_test(many_handles),
-        cmocka_unit_test(exhausted_generations), cmocka_unit_test(distinct_context_numbers),
-        cmocka_unit_test(all_context_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest pool_tests[] = {
+    cmocka_unit_test(stale_handles), cmocka_unit_test(foreign_handles), cmocka_unit_test(many_handles),
+    cmocka_unit_test(exhausted_generations), cmocka_unit_test(distinct_context_numbers),
+    cmocka_unit_test(all_context_numbers),
+};

@@ -1,19 +1,17 @@
 /* A set-user-id program does not open libraries that its user's environment names. The program copies itself, gives the copy to another user with the mode that
    says so, and runs it as a third one with VKDISPATCH_LIBCUDA set. */
-#define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
 #include "tests/unit/unit.h"
 
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-enum { OWNER = 12345, USER = 12346, LOADED = 1, RAISED = 2, STARTED = 64 };
+enum { OWNER = 12345, USER = 12346, LIBRARY_LOADED = 1, RAISED = 2, STARTED = 64 };
 
-static char fake[512], folder[64], program[96], library[96];
+static char privileged_folder[64], privileged_program[96], privileged_library[96];
 
 /* In the child: opens CUDA, and exits with what it saw. */
-static int look(const char *named) {
+static int privileged_look(const char *named) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
     memset(&desc, 0, sizeof desc);
@@ -21,10 +19,10 @@ static int look(const char *named) {
     vd_result r = vd_context_create(&desc, &ctx);
     bool loaded = dlopen(named, RTLD_NOW | RTLD_NOLOAD) != NULL;
     if (r == VD_OK) vd_context_destroy(ctx);
-    return STARTED | (loaded ? LOADED : 0) | (getuid() != geteuid() ? RAISED : 0);
+    return STARTED | (loaded ? LIBRARY_LOADED : 0) | (getuid() != geteuid() ? RAISED : 0);
 }
 
-static void copy(const char *from, const char *to) {
+static void privileged_copy(const char *from, const char *to) {
     char bytes[65536];
     FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
     assert_true(in && out);
@@ -38,10 +36,10 @@ static int run_as_user(void) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        char *arguments[] = { program, (char *)(uintptr_t)"--look", library, NULL };
-        setenv("VKDISPATCH_LIBCUDA", library, 1);
+        char *arguments[] = { privileged_program, (char *)(uintptr_t)"--look", privileged_library, NULL };
+        setenv("VKDISPATCH_LIBCUDA", privileged_library, 1);
         if (setgid(USER) || setuid(USER)) _exit(126);
-        execv(program, arguments);
+        execv(privileged_program, arguments);
         _exit(127);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -49,22 +47,22 @@ static int run_as_user(void) {
     return WEXITSTATUS(status);
 }
 
-static int setup(void **state) {
+static int privileged_setup(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/vkdispatch-privileged-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(program, sizeof program, "%s/program", folder);
-    snprintf(library, sizeof library, "%s/libcuda.so", folder);
-    copy("/proc/self/exe", program);
-    copy(fake, library);
-    return chmod(folder, 0755) || chmod(program, 0755) || chmod(library, 0755);
+    snprintf(privileged_folder, sizeof privileged_folder, "/tmp/vkdispatch-privileged-XXXXXX");
+    if (!mkdtemp(privileged_folder)) return -1;
+    snprintf(privileged_program, sizeof privileged_program, "%s/program", privileged_folder);
+    snprintf(privileged_library, sizeof privileged_library, "%s/libcuda.so", privileged_folder);
+    privileged_copy("/proc/self/exe", privileged_program);
+    privileged_copy(unit_fake_cuda, privileged_library);
+    return chmod(privileged_folder, 0755) || chmod(privileged_program, 0755) || chmod(privileged_library, 0755);
 }
 
-static int teardown(void **state) {
+static int privileged_teardown(void **state) {
     (void)state;
-    remove(program);
-    remove(library);
-    return rmdir(folder);
+    remove(privileged_program);
+    remove(privileged_library);
+    return rmdir(privileged_folder);
 }
 
 static void a_set_user_id_program_ignores_paths(void **state) {
@@ -73,14 +71,14 @@ static void a_set_user_id_program_ignores_paths(void **state) {
     const char *reason = NULL;
     if (geteuid() != 0) reason = "only root can make a set-user-id program of another user";
     else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) reason = "this process has no_new_privs, which turns set-user-id off";
-    else if (!statvfs(folder, &where) && where.f_flag & ST_NOSUID) reason = "/tmp is mounted with nosuid";
+    else if (!statvfs(privileged_folder, &where) && where.f_flag & ST_NOSUID) reason = "/tmp is mounted with nosuid";
     if (reason) {
         print_message("# reason: %s\n", reason);
         skip();
     }
-    assert_int_equal(run_as_user(), STARTED | LOADED);
-    assert_int_equal(chown(program, OWNER, OWNER), 0);
-    assert_int_equal(chmod(program, 04755), 0);
+    assert_int_equal(run_as_user(), STARTED | LIBRARY_LOADED);
+    assert_int_equal(chown(privileged_program, OWNER, OWNER), 0);
+    assert_int_equal(chmod(privileged_program, 04755), 0);
     assert_int_equal(run_as_user(), STARTED | RAISED);
 }
 
@@ -94,11 +92,7 @@ static void this_program_is_not_privileged(void **state) {
     assert_null(vd__environment_path("VKDISPATCH_NVRTC"));
 }
 
-int main(int argc, char **argv) {
-    const char *end = argc ? strrchr(argv[0], '/') : NULL;
-    if (argc == 3 && strcmp(argv[1], "--look") == 0) _exit(look(argv[2]));
-    snprintf(fake, sizeof fake, "%.*s/../fake/libcuda.so", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
-    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(a_set_user_id_program_ignores_paths, setup, teardown),
-                                        cmocka_unit_test(this_program_is_not_privileged) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest privileged_tests[] = {
+    cmocka_unit_test_setup_teardown(a_set_user_id_program_ignores_paths, privileged_setup, privileged_teardown),
+    cmocka_unit_test(this_program_is_not_privileged),
+};

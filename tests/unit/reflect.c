@@ -1,18 +1,18 @@
 /* The SPIR-V reader: what it finds in good modules, and that no bad one gets through it or brings it down. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 #include "data/modules.h"
 
-static vd_context *ctx;
+static vd_context *reflect_ctx;
 
-static int setup(void **state) {
+static int reflect_setup(void **state) {
     (void)state;
-    ctx = unit_context(NULL);
+    reflect_ctx = unit_context(NULL);
     return 0;
 }
 
-static int teardown(void **state) {
+static int reflect_teardown(void **state) {
     (void)state;
-    vd_context_destroy(ctx);
+    vd_context_destroy(reflect_ctx);
     return 0;
 }
 
@@ -22,16 +22,16 @@ static vd_kernel create(const void *code, size_t size) {
     d.name = "k";
     d.code = code;
     d.code_size = size;
-    return vd_kernel_create(ctx, &d);
+    return vd_kernel_create(reflect_ctx, &d);
 }
 
-typedef struct reflection {
+typedef struct reflect_reflection {
     vd_kernel_info kernel;
     vd_kernel_arg_info args[VD_MAX_ARGS];
-} reflection;
+} reflect_reflection;
 
-static void check_arg(const reflection *info, int i, const char *name, vd_arg_kind kind, vd_type type, uint32_t access,
-                      uint32_t place, uint32_t size) {
+static void check_arg(const reflect_reflection *info, int i, const char *name, vd_arg_kind kind, vd_type type,
+                      uint32_t access, uint32_t place, uint32_t size) {
     const vd_arg_info *a = &info->args[i].arg;
     assert_true(i < info->kernel.arg_count);
     assert_string_equal(info->args[i].name, name);
@@ -42,12 +42,12 @@ static void check_arg(const reflection *info, int i, const char *name, vd_arg_ki
     assert_int_equal(a->size, size);
 }
 
-static reflection query(vd_kernel k) {
-    reflection info;
+static reflect_reflection query(vd_kernel k) {
+    reflect_reflection info;
     if (!k.id) print_error("%s\n", vd_error_text());
-    assert_int_equal(vd_kernel_query(ctx, k, &info.kernel), VD_OK);
+    assert_int_equal(vd_kernel_query(reflect_ctx, k, &info.kernel), VD_OK);
     for (int i = 0; i < info.kernel.arg_count; i++)
-        assert_int_equal(vd_kernel_arg_query(ctx, k, i, &info.args[i]), VD_OK);
+        assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, i, &info.args[i]), VD_OK);
     return info;
 }
 
@@ -72,15 +72,15 @@ static void queries_copy(void **state) {
     d.code_size = sizeof module_saxpy;
     d.args = &arg;
     d.arg_count = 1;
-    vd_kernel k = vd_kernel_create(ctx, &d);
-    assert_int_equal(vd_kernel_query(ctx, k, &info), VD_OK);
-    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, &first), VD_OK);
-    assert_int_equal(vd_kernel_arg_query(ctx, k, 1, &first), VD_ERROR_INVALID);
+    vd_kernel k = vd_kernel_create(reflect_ctx, &d);
+    assert_int_equal(vd_kernel_query(reflect_ctx, k, &info), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, &first), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 1, &first), VD_ERROR_INVALID);
     CHECK_TEXT("there is no argument 1, the kernel has 1");
-    assert_int_equal(vd_kernel_arg_query(ctx, k, -1, &first), VD_ERROR_INVALID);
-    vd_kernel_destroy(ctx, k);
-    assert_int_equal(vd_wait_idle(ctx), VD_OK);
-    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, &first), VD_ERROR_INVALID);
+    assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, -1, &first), VD_ERROR_INVALID);
+    vd_kernel_destroy(reflect_ctx, k);
+    assert_int_equal(vd_wait_idle(reflect_ctx), VD_OK);
+    assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, &first), VD_ERROR_INVALID);
     CHECK_TEXT("vd_kernel_arg_query: the kernel");
     assert_int_equal(strlen(info.name), 63);
     assert_memory_equal(info.name, letters, 63);
@@ -90,13 +90,13 @@ static void queries_copy(void **state) {
     assert_int_equal(first.arg.align, 16);
     assert_true(first.arg.may_alias && !first.arg.sampled);
     assert_int_equal(vd_kernel_arg_query(NULL, k, 0, &first), VD_ERROR_INVALID);
-    assert_int_equal(vd_kernel_arg_query(ctx, k, 0, NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, NULL), VD_ERROR_INVALID);
     CHECK_TEXT("vd_kernel_arg_query: out is NULL");
 }
 
 static void bindings_and_values(void **state) {
     (void)state;
-    reflection info = query(create(module_saxpy, sizeof module_saxpy));
+    reflect_reflection info = query(create(module_saxpy, sizeof module_saxpy));
     assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
@@ -109,7 +109,7 @@ static void bindings_and_values(void **state) {
 
 static void addresses(void **state) {
     (void)state;
-    reflection info = query(create(module_addr, sizeof module_addr));
+    reflect_reflection info = query(create(module_addr, sizeof module_addr));
     assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "x", VD_ARG_ADDRESS, VD_F32, VD_READ, 0, 8);
     check_arg(&info, 1, "y", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 8, 8);
@@ -120,7 +120,7 @@ static void addresses(void **state) {
 
 static void structs_arrays_and_vectors(void **state) {
     (void)state;
-    reflection info = query(create(module_shared, sizeof module_shared));
+    reflect_reflection info = query(create(module_shared, sizeof module_shared));
     check_arg(&info, 0, "head", VD_ARG_BINDING, VD_BYTES, VD_READ, 0, 0);
     check_arg(&info, 1, "out_", VD_ARG_BINDING, VD_I32X4, VD_WRITE, 2, 0);
     check_arg(&info, 2, "a", VD_ARG_VALUE, VD_F32X4, 0, 0, 16);
@@ -150,7 +150,7 @@ static void our_own_assembler(void **state) {
     (void)state;
     unit_module m;
     unit_saxpy(&m);
-    reflection info = query(create(m.words, m.count * 4));
+    reflect_reflection info = query(create(m.words, m.count * 4));
     check_arg(&info, 0, "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
 }
@@ -158,7 +158,7 @@ static void our_own_assembler(void **state) {
 /* Access is what the kernel does, whatever it declares: atomics, modf, copies, function parameters, variables that hold addresses. */
 static void access_is_what_the_kernel_does(void **state) {
     (void)state;
-    reflection info = query(create(module_square, sizeof module_square));
+    reflect_reflection info = query(create(module_square, sizeof module_square));
     assert_int_equal(info.kernel.arg_count, 4);
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0);
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0);
@@ -179,7 +179,8 @@ static void access_is_what_the_kernel_does(void **state) {
 
 /* ---- modules with a body of the test's: three storage buffers a, b, c of u32[] ---- */
 
-enum { T_VOID = 1, T_MAIN, T_U32, T_ARRAY, T_BLOCK, P_BLOCK, P_U32, ZERO, ONE, A, B, C, T_U64, T_PHYSICAL, P_PHYSICAL, MAIN, OTHER, P_VARIABLE, FREE = 40 };
+enum { T_VOID = 1, T_MAIN, T_U32, T_ARRAY, T_BLOCK, P_BLOCK, P_U32, ZERO, ONE, BUFFER_A, BUFFER_B, BUFFER_C, T_U64,
+       T_PHYSICAL, P_PHYSICAL, MAIN, OTHER, P_VARIABLE, FREE = 40 };
 
 static void body_begin(unit_module *m, uint32_t entries) {
     memset(m, 0, sizeof *m);
@@ -193,15 +194,16 @@ static void body_begin(unit_module *m, uint32_t entries) {
     if (entries > 1) unit_text(m, 15, "other", 2u, 5u, (uint32_t)OTHER);
     unit_op(m, 16, 5u, (uint32_t)MAIN, 17u, 8u, 1u, 1u);
     if (entries > 1) unit_op(m, 16, 5u, (uint32_t)OTHER, 17u, 4u, 2u, 1u);
-    unit_text(m, 5, "a", 1u, (uint32_t)A);
-    unit_text(m, 5, "b", 1u, (uint32_t)B);
-    unit_text(m, 5, "c", 1u, (uint32_t)C);
+    unit_text(m, 5, "a", 1u, (uint32_t)BUFFER_A);
+    unit_text(m, 5, "b", 1u, (uint32_t)BUFFER_B);
+    unit_text(m, 5, "c", 1u, (uint32_t)BUFFER_C);
     unit_op(m, 71, 3u, (uint32_t)T_ARRAY, 6u, 4u);
     unit_op(m, 71, 2u, (uint32_t)T_BLOCK, 2u);
     unit_op(m, 72, 4u, (uint32_t)T_BLOCK, 0u, 35u, 0u);
     for (uint32_t i = 0; i < 3; i++) {
-        unit_op(m, 71, 3u, A + i, 34u, 0u);
-        unit_op(m, 71, 3u, A + i, 33u, entries > 1 && i == 2 ? 0 : i); /* a and c share a binding, in different entry points */
+        unit_op(m, 71, 3u, BUFFER_A + i, 34u, 0u);
+        /* a and c share a binding, in different entry points */
+        unit_op(m, 71, 3u, BUFFER_A + i, 33u, entries > 1 && i == 2 ? 0 : i);
     }
     unit_op(m, 19, 1u, (uint32_t)T_VOID);
     unit_op(m, 33, 2u, (uint32_t)T_MAIN, (uint32_t)T_VOID);
@@ -215,7 +217,7 @@ static void body_begin(unit_module *m, uint32_t entries) {
     unit_op(m, 32, 3u, (uint32_t)P_VARIABLE, 7u, (uint32_t)P_U32);
     unit_op(m, 43, 3u, (uint32_t)T_U32, (uint32_t)ZERO, 0u);
     unit_op(m, 43, 3u, (uint32_t)T_U32, (uint32_t)ONE, 1u);
-    for (uint32_t i = 0; i < 3; i++) unit_op(m, 59, 3u, (uint32_t)P_BLOCK, A + i, 12u);
+    for (uint32_t i = 0; i < 3; i++) unit_op(m, 59, 3u, (uint32_t)P_BLOCK, BUFFER_A + i, 12u);
 }
 
 static void function_begin(unit_module *m, uint32_t id, uint32_t label) {
@@ -230,7 +232,7 @@ static void function_end(unit_module *m) {
 
 static void body_access(unit_module *m, uint32_t a, uint32_t b, uint32_t c) {
     m->words[3] = m->bound;
-    reflection info = query(create(m->words, m->count * 4));
+    reflect_reflection info = query(create(m->words, m->count * 4));
     assert_int_equal(info.kernel.arg_count, 3);
     if (info.args[0].arg.access != a || info.args[1].arg.access != b || info.args[2].arg.access != c)
         fail_msg("access %u %u %u, expected %u %u %u", info.args[0].arg.access, info.args[1].arg.access, info.args[2].arg.access, a, b, c);
@@ -244,14 +246,14 @@ static void access_follows_pointers(void **state) {
     body_begin(&m, 1);
     function_begin(&m, MAIN, id++);
     uint32_t a = id++, b = id++, chosen = id++, moved = id++, same = id++, value = id++, condition = id++;
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)BUFFER_A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)BUFFER_B, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(&m, 1, 2u, (uint32_t)T_U32, condition);
     unit_op(&m, 169, 5u, (uint32_t)P_U32, chosen, condition, a, b);
     unit_op(&m, 67, 4u, (uint32_t)P_U32, moved, chosen, (uint32_t)ONE);
     unit_op(&m, 83, 3u, (uint32_t)P_U32, same, moved);
     unit_op(&m, 62, 2u, same, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, value, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, value, (uint32_t)BUFFER_C, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(&m, 61, 3u, (uint32_t)T_U32, id++, value);
     function_end(&m);
     body_access(&m, VD_WRITE, VD_WRITE, VD_READ);
@@ -263,8 +265,8 @@ static void access_follows_pointers(void **state) {
     function_begin(&m, MAIN, id = FREE);
     uint32_t label = id++, loop = id++, phi = id++, next = id++, called = id++;
     a = id++, b = id++;
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)BUFFER_A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)BUFFER_B, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(&m, 249, 1u, loop);
     unit_op(&m, 248, 1u, loop);
     unit_op(&m, 245, 6u, (uint32_t)P_U32, phi, a, label, next, loop);
@@ -290,9 +292,9 @@ static void access_follows_pointers(void **state) {
     uint32_t variable = ++id, held = ++id, c = ++id;
     a = ++id, b = ++id;
     unit_op(&m, 59, 3u, (uint32_t)P_VARIABLE, variable, 7u);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, c, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, a, (uint32_t)BUFFER_A, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, b, (uint32_t)BUFFER_B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, c, (uint32_t)BUFFER_C, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(&m, 62, 2u, variable, c);
     unit_op(&m, 61, 3u, (uint32_t)P_U32, held, variable);
     unit_op(&m, 228, 4u, held, (uint32_t)ONE, (uint32_t)ZERO, (uint32_t)ONE);
@@ -319,19 +321,19 @@ static void module_with_pointers(unit_module *m, uint32_t entries) {
     body_begin(m, entries);
     unit_op(m, 32, 3u, (uint32_t)P_DIRECT, 6u, (uint32_t)P_BLOCK); /* Private */
     unit_op(m, 32, 3u, (uint32_t)P_INDIRECT, 6u, (uint32_t)P_DIRECT);
-    unit_op(m, 59, 4u, (uint32_t)P_DIRECT, (uint32_t)DIRECT, 6u, (uint32_t)B);
+    unit_op(m, 59, 4u, (uint32_t)P_DIRECT, (uint32_t)DIRECT, 6u, (uint32_t)BUFFER_B);
     unit_op(m, 59, 4u, (uint32_t)P_INDIRECT, (uint32_t)INDIRECT, 6u, (uint32_t)DIRECT);
     function_begin(m, MAIN, LABEL);
     unit_op(m, 61, 3u, (uint32_t)P_DIRECT, (uint32_t)LOADED, (uint32_t)INDIRECT);
     unit_op(m, 61, 3u, (uint32_t)P_BLOCK, (uint32_t)BLOCK, (uint32_t)LOADED);
     unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_B, (uint32_t)BLOCK, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_C, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_C, (uint32_t)BUFFER_C, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(m, 61, 3u, (uint32_t)T_U32, (uint32_t)VALUE, (uint32_t)AT_C);
     unit_op(m, 62, 2u, (uint32_t)AT_B, (uint32_t)VALUE);
     function_end(m);
     if (entries > 1) {
         function_begin(m, OTHER, LABEL_OTHER);
-        unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_A, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+        unit_op(m, 65, 5u, (uint32_t)P_U32, (uint32_t)AT_A, (uint32_t)BUFFER_A, (uint32_t)ZERO, (uint32_t)ONE);
         unit_op(m, 61, 3u, (uint32_t)T_U32, (uint32_t)READ, (uint32_t)AT_A);
         function_end(m);
     }
@@ -351,12 +353,12 @@ static void access_follows_initialisers(void **state) {
     d.code = m.words;
     d.code_size = m.count * 4;
     d.entry = "main";
-    reflection info = query(vd_kernel_create(ctx, &d));
+    reflect_reflection info = query(vd_kernel_create(reflect_ctx, &d));
     assert_int_equal(info.kernel.arg_count, 2);
     check_arg(&info, 0, "c", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_U32, VD_WRITE, 1, 0);
     d.entry = "other";
-    info = query(vd_kernel_create(ctx, &d));
+    info = query(vd_kernel_create(reflect_ctx, &d));
     assert_int_equal(info.kernel.arg_count, 1);
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
 }
@@ -372,14 +374,14 @@ static void several_entry_points(void **state) {
         uint32_t at = 0, of = i == 0 ? (uint32_t)MAIN : i == 1 ? (uint32_t)OTHER : 80u;
         function_begin(&m, of, id++);
         if (i == 0) {
-            unit_op(&m, 65, 5u, (uint32_t)P_U32, at = id++, (uint32_t)A, (uint32_t)ZERO, (uint32_t)ONE);
+            unit_op(&m, 65, 5u, (uint32_t)P_U32, at = id++, (uint32_t)BUFFER_A, (uint32_t)ZERO, (uint32_t)ONE);
             unit_op(&m, 61, 3u, (uint32_t)T_U32, id++, at);
         } else unit_op(&m, 57, 3u, (uint32_t)T_VOID, id++, i == 1 ? 80u : 81u);
         function_end(&m);
     }
     function_begin(&m, 81, id++);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, id, (uint32_t)B, (uint32_t)ZERO, (uint32_t)ONE);
-    unit_op(&m, 65, 5u, (uint32_t)P_U32, id + 1, (uint32_t)C, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, id, (uint32_t)BUFFER_B, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 65, 5u, (uint32_t)P_U32, id + 1, (uint32_t)BUFFER_C, (uint32_t)ZERO, (uint32_t)ONE);
     unit_op(&m, 63, 2u, id, id + 1);
     function_end(&m);
     m.words[3] = m.bound;
@@ -387,15 +389,15 @@ static void several_entry_points(void **state) {
     d.name = "k";
     d.code = m.words;
     d.code_size = m.count * 4;
-    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
     CHECK_TEXT("2 compute entry points, desc.entry has to name one");
     d.entry = "main";
-    reflection info = query(vd_kernel_create(ctx, &d));
+    reflect_reflection info = query(vd_kernel_create(reflect_ctx, &d));
     assert_int_equal(info.kernel.arg_count, 1);
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
     assert_int_equal(info.kernel.local_size[0], 8);
     d.entry = "other";
-    info = query(vd_kernel_create(ctx, &d));
+    info = query(vd_kernel_create(reflect_ctx, &d));
     assert_int_equal(info.kernel.arg_count, 2);
     check_arg(&info, 0, "c", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_U32, VD_WRITE, 1, 0);
@@ -404,7 +406,7 @@ static void several_entry_points(void **state) {
 
 static void matrices_among_the_values(void **state) {
     (void)state;
-    reflection info = query(create(module_matrices, sizeof module_matrices));
+    reflect_reflection info = query(create(module_matrices, sizeof module_matrices));
     assert_int_equal(info.kernel.arg_count, 10);
     check_arg(&info, 0, "y", VD_ARG_BINDING, VD_BYTES, VD_WRITE, 0, 0);
     check_arg(&info, 1, "a", VD_ARG_VALUE, VD_F32X4X4, 0, 0, 64);
@@ -435,7 +437,7 @@ static void constants_to_be_set_are_refused(void **state) {
 }
 
 /* One word or instruction of the good module is changed; the text says what is wrong. */
-static void refused(unit_module *m, const char *text) {
+static void reflect_refused(unit_module *m, const char *text) {
     m->words[3] = m->bound;
     assert_int_equal(create(m->words, m->count * 4).id, 0);
     CHECK_TEXT(text);
@@ -448,7 +450,7 @@ static uint32_t find_op(const unit_module *m, uint32_t op) {
     return 0;
 }
 
-#define BAD(change, text) do { unit_saxpy(&m); change; refused(&m, text); } while (0)
+#define BAD(change, text) do { unit_saxpy(&m); change; reflect_refused(&m, text); } while (0)
 
 static void bad_modules(void **state) {
     (void)state;
@@ -492,15 +494,15 @@ static void bad_resources(void **state) {
     unit_saxpy(&m);
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 34); set += m.words[set] >> 16) {}
     m.words[set + 3] = 3;
-    refused(&m, "buffer 'x' in descriptor set 3");
+    reflect_refused(&m, "buffer 'x' in descriptor set 3");
     unit_saxpy(&m);
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 3); set += m.words[set] >> 16) {}
     m.words[set + 2] = 2;
-    refused(&m, "a uniform block 'x'");
+    reflect_refused(&m, "a uniform block 'x'");
     unit_saxpy(&m);
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 33); set += m.words[set] >> 16) {}
     m.words[set + 3] = 1;
-    refused(&m, "two buffers at binding 1");
+    reflect_refused(&m, "two buffers at binding 1");
 }
 
 static void truncations_of(const uint32_t *module, size_t size) {
@@ -566,20 +568,19 @@ static void mutations(void **state) {
         free(copy);
         if (!k.id) continue;
         accepted++;
-        vd_kernel_destroy(ctx, k);
+        vd_kernel_destroy(reflect_ctx, k);
     }
     print_message("%u of 100000 changed modules could still be read\n", accepted);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, reflect_setup, reflect_teardown)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors), CASE(other_byte_order_and_odd_address), CASE(our_own_assembler),
-        CASE(access_is_what_the_kernel_does), CASE(access_follows_pointers), CASE(access_follows_initialisers),
-        CASE(several_entry_points), CASE(matrices_among_the_values),
-        CASE(constants_to_be_set_are_refused), CASE(queries_copy),
-        CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest reflect_tests[] = {
+    CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors),
+    CASE(other_byte_order_and_odd_address), CASE(our_own_assembler), CASE(access_is_what_the_kernel_does),
+    CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points),
+    CASE(matrices_among_the_values), CASE(constants_to_be_set_are_refused), CASE(queries_copy), CASE(bad_modules),
+    CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations),
+};
+#undef CASE
+#undef BAD

@@ -1,9 +1,5 @@
 /* What stands around the instructions of a SPIR-V module: version, capabilities, entry point, limits. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 typedef void Build(vc_kernel *k);
 
@@ -169,8 +165,7 @@ static void test_limits(void **state) {
     vc_free(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_capabilities_are_features), cmocka_unit_test(test_versions),
-                                        cmocka_unit_test(test_versions_that_there_are_not), cmocka_unit_test(test_limits) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest spirv_modules_tests[] = {
+    cmocka_unit_test(test_capabilities_are_features), cmocka_unit_test(test_versions),
+    cmocka_unit_test(test_versions_that_there_are_not), cmocka_unit_test(test_limits),
+};

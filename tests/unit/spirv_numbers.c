@@ -1,9 +1,5 @@
 /* The numbers of the SPIR-V printer and of the table of operations, compared with the headers of the SPIR-V registry. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
@@ -211,10 +207,7 @@ static void test_enumerants(void **state) {
     assert_memory_equal(classes, vc__spirv_class, sizeof classes);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed), cmocka_unit_test(test_plain_operations),
-        cmocka_unit_test(test_enumerants)
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest spirv_numbers_tests[] = {
+    cmocka_unit_test(test_operations), cmocka_unit_test(test_all_operations_are_listed),
+    cmocka_unit_test(test_plain_operations), cmocka_unit_test(test_enumerants),
+};

@@ -1,5 +1,5 @@
 /* Writes, reads, fills and copies of random ranges against an array of the host's; lists, tickets, and what a repeated call allocates. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 enum { BUFFERS = 4, SIZE = 3001, STEPS = 3000 };
 
@@ -353,10 +353,9 @@ static void a_lost_device_stays_lost(void **state) {
     vd_context_destroy(other);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
-                                        cmocka_unit_test(large_ones_pass_in_pieces), cmocka_unit_test(tickets), cmocka_unit_test(fates),
-                                        cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
-                                        cmocka_unit_test(failed_submissions_end_their_events), cmocka_unit_test(a_lost_device_stays_lost) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest transfers_tests[] = {
+    cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
+    cmocka_unit_test(large_ones_pass_in_pieces), cmocka_unit_test(tickets), cmocka_unit_test(fates),
+    cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
+    cmocka_unit_test(failed_submissions_end_their_events), cmocka_unit_test(a_lost_device_stays_lost),
+};

@@ -1,22 +1,98 @@
-/* What the unit tests of the runtime share: the implementation, cmocka, a context on the dummy backend, random numbers. */
+/* What unit tests share: both implementations, cmocka, the selection of tests, a context on the dummy backend, a
+ * counting allocator, random numbers. */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+
+#define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
 #define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
+#include "vkdispatch_codegen.h"
 #include "tests/assembler.h"
 
 #include <setjmp.h>
-#ifdef __cplusplus
-extern "C" {
-#endif
 #include <cmocka.h>
-#ifdef __cplusplus
+
+/* ---- selection ---- */
+
+typedef struct unit_file { const char *name; const struct CMUnitTest *tests; size_t count; } unit_file;
+#define UNIT_FILE(name) { #name, name##_tests, sizeof name##_tests / sizeof name##_tests[0] }
+
+static char unit_fake_cuda[512]; /* tests/fake/libcuda.so */
+
+/* A pattern is FILE or FILE/TEST. Without patterns, all tests run. */
+static inline bool unit_selects(char **patterns, int count, const char *test) {
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(patterns[i]);
+        if (strncmp(patterns[i], test, length) == 0 && (!test[length] || test[length] == '/')) return true;
+    }
+    return count == 0;
 }
-#endif
+
+/* Runs the selected tests as one cmocka group. Each test is reported as FILE/TEST. Returns the exit status. */
+static inline int unit_run(const unit_file *files, size_t file_count, int argc, char **argv) {
+    enum { MOST_TESTS = 1000 };
+    static struct CMUnitTest tests[MOST_TESTS];
+    static char names[MOST_TESTS][120];
+    const char *fake = getenv("FAKE_LIBCUDA"), *end = argc ? strrchr(argv[0], '/') : NULL;
+    int folder = end ? (int)(end - argv[0]) : 1;
+    size_t count = 0;
+    if (fake) snprintf(unit_fake_cuda, sizeof unit_fake_cuda, "%s", fake);
+    else snprintf(unit_fake_cuda, sizeof unit_fake_cuda, "%.*s/../fake/libcuda.so", folder, end ? argv[0] : ".");
+    for (size_t f = 0; f < file_count; f++)
+        for (size_t t = 0; t < files[f].count && count < MOST_TESTS; t++) {
+            snprintf(names[count], sizeof names[count], "%s/%s", files[f].name, files[f].tests[t].name);
+            if (!unit_selects(argv + 1, argc - 1, names[count])) continue;
+            tests[count] = files[f].tests[t];
+            tests[count].name = names[count];
+            count++;
+        }
+    if (count == 0 || count == MOST_TESTS) {
+        printf("not ok - %s\n", count ? "more tests than MOST_TESTS" : "no unit test has this name");
+        return 1;
+    }
+    return _cmocka_run_group_tests("unit", tests, count, NULL, NULL);
+}
+
+/* ---- helpers of tests ---- */
 
 #define CHECK_TEXT(part) unit_check_text(part, __FILE__, __LINE__)
+
+/* The bits of a float. */
+static inline uint32_t unit_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 
 static inline uint32_t unit_random(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 33);
+}
+
+/* User pointer of the allocator below: counts requests and live blocks. Request `fail_at` is refused (0: none), and
+ * all later ones too unless `once`. */
+typedef struct unit_memory { long live, calls, fail_at; bool once; } unit_memory;
+
+static inline bool unit_refuses(unit_memory *m) {
+    m->calls++;
+    return m->fail_at && (m->once ? m->calls == m->fail_at : m->calls >= m->fail_at);
+}
+
+static inline void *unit_allocate(void *user, size_t size) {
+    unit_memory *m = (unit_memory *)user;
+    void *block = unit_refuses(m) ? NULL : malloc(size);
+    m->live += block != NULL;
+    return block;
+}
+
+static inline void *unit_reallocate(void *user, void *block, size_t size) {
+    unit_memory *m = (unit_memory *)user;
+    void *grown = unit_refuses(m) ? NULL : realloc(block, size);
+    m->live += grown && !block;
+    return grown;
+}
+
+static inline void unit_release(void *user, void *block) {
+    ((unit_memory *)user)->live -= block != NULL;
+    free(block);
 }
 
 /* The last error names what it should. */
@@ -125,3 +201,5 @@ static inline vd_kernel unit_kernel(vd_context *ctx, const unit_module *m, const
     desc.code_size = m->count * 4;
     return vd_kernel_create(ctx, &desc);
 }
+
+#endif

@@ -1,34 +1,34 @@
 /* Bad input: a result, a sentence that names what is wrong, a context that works on, and nothing left behind. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
-static vd_context *ctx;
-static vd_buffer x, y;
-static vd_kernel saxpy;
+static vd_context *validate_ctx;
+static vd_buffer validate_x, validate_y;
+static vd_kernel validate_saxpy;
 
 /* setup and teardown around each test: after whatever it did, a dispatch and a read work and all memory comes back. */
-static int setup(void **state) {
+static int validate_setup(void **state) {
     unit_module module;
     (void)state;
-    ctx = unit_context(NULL);
-    x = unit_buffer(ctx, "x", VD_F32, 1024, NULL);
-    y = unit_buffer(ctx, "y", VD_F32, 1024, NULL);
+    validate_ctx = unit_context(NULL);
+    validate_x = unit_buffer(validate_ctx, "x", VD_F32, 1024, NULL);
+    validate_y = unit_buffer(validate_ctx, "y", VD_F32, 1024, NULL);
     unit_saxpy(&module);
-    saxpy = unit_kernel(ctx, &module, "saxpy");
-    return saxpy.id ? 0 : 1;
+    validate_saxpy = unit_kernel(validate_ctx, &module, "saxpy");
+    return validate_saxpy.id ? 0 : 1;
 }
 
-static vd_result run(vd_arg a, vd_arg b, vd_arg c, vd_arg d, int count) {
+static vd_result validate_run(vd_arg a, vd_arg b, vd_arg c, vd_arg d, int count) {
     vd_arg args[4] = { a, b, c, d };
-    return vd_run_args(ctx, saxpy, 1024, 1, 1, args, count);
+    return vd_run_args(validate_ctx, validate_saxpy, 1024, 1, 1, args, count);
 }
 
-static int teardown(void **state) {
+static int validate_teardown(void **state) {
     float got[1024];
     (void)state;
-    if (run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(1024), 4)) return 1;
-    if (vd_buffer_read(ctx, y, 0, got, VD_WHOLE)) return 1;
-    if (unit_stats(ctx).buffers != 2 || unit_stats(ctx).kernels != 1) return 1;
-    vd_context_destroy(ctx);
+    if (validate_run(vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(1024), 4)) return 1;
+    if (vd_buffer_read(validate_ctx, validate_y, 0, got, VD_WHOLE)) return 1;
+    if (unit_stats(validate_ctx).buffers != 2 || unit_stats(validate_ctx).kernels != 1) return 1;
+    vd_context_destroy(validate_ctx);
     return 0;
 }
 
@@ -43,35 +43,35 @@ static void null_everywhere(void **state) {
     (void)state;
     INVALID(vd_context_create(NULL, NULL), "out is NULL");
     assert_null(vd_device(NULL, 0));
-    assert_null(vd_device(ctx, 1));
+    assert_null(vd_device(validate_ctx, 1));
     CHECK_TEXT("no device 1");
     REFUSED(vd_buffer_create(NULL, NULL), "the context is NULL");
-    REFUSED(vd_buffer_create(ctx, NULL), "vd_buffer_create: the desc is NULL");
-    REFUSED(vd_kernel_create(ctx, NULL), "vd_kernel_create: the desc is NULL");
-    INVALID(vd_buffer_write(NULL, x, 0, &v, 4), "the context is NULL");
-    INVALID(vd_buffer_write(ctx, x, 0, NULL, 4), "vd_buffer_write: the data is NULL");
-    INVALID(vd_buffer_read(ctx, x, 0, NULL, 4), "vd_buffer_read: the data is NULL");
-    INVALID(vd_buffer_query(ctx, x, NULL), "out is NULL");
+    REFUSED(vd_buffer_create(validate_ctx, NULL), "vd_buffer_create: the desc is NULL");
+    REFUSED(vd_kernel_create(validate_ctx, NULL), "vd_kernel_create: the desc is NULL");
+    INVALID(vd_buffer_write(NULL, validate_x, 0, &v, 4), "the context is NULL");
+    INVALID(vd_buffer_write(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_write: the data is NULL");
+    INVALID(vd_buffer_read(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_read: the data is NULL");
+    INVALID(vd_buffer_query(validate_ctx, validate_x, NULL), "out is NULL");
     INVALID(vd_dispatch(NULL, NULL), "vd_dispatch: the list is NULL");
-    INVALID(vd_dispatch(vd_immediate(ctx, 0, 0), NULL), "vd_dispatch: the desc is NULL");
-    INVALID(vd_copy(NULL, x, 0, y, 0, 4), "vd_copy: the list is NULL");
-    INVALID(vd_fill(NULL, x, 0, 4, NULL, 0), "vd_fill: the list is NULL");
-    INVALID(vd_write(NULL, x, 0, &v, 4), "vd_write: the list is NULL");
+    INVALID(vd_dispatch(vd_immediate(validate_ctx, 0, 0), NULL), "vd_dispatch: the desc is NULL");
+    INVALID(vd_copy(NULL, validate_x, 0, validate_y, 0, 4), "vd_copy: the list is NULL");
+    INVALID(vd_fill(NULL, validate_x, 0, 4, NULL, 0), "vd_fill: the list is NULL");
+    INVALID(vd_write(NULL, validate_x, 0, &v, 4), "vd_write: the list is NULL");
     INVALID(vd_submit(NULL, NULL, NULL), "vd_submit: the list is NULL");
     INVALID(vd_list_end(NULL), "vd_list_end: the list is NULL");
-    INVALID(vd_read_begin(vd_immediate(ctx, 0, 0), NULL, &t), "the desc is NULL");
-    INVALID(vd_read_ready(ctx, t, 0, &data), "the ticket is none (id 0)");
-    INVALID(vd_read_ready(ctx, t, 0, NULL), "data is NULL");
+    INVALID(vd_read_begin(vd_immediate(validate_ctx, 0, 0), NULL, &t), "the desc is NULL");
+    INVALID(vd_read_ready(validate_ctx, t, 0, &data), "the ticket is none (id 0)");
+    INVALID(vd_read_ready(validate_ctx, t, 0, NULL), "data is NULL");
     INVALID(vd_wait(NULL, e, 0), "the context is NULL");
-    INVALID(vd_context_stats(ctx, NULL), "out is NULL");
-    assert_null(vd_immediate(ctx, 1, 0));
+    INVALID(vd_context_stats(validate_ctx, NULL), "out is NULL");
+    assert_null(vd_immediate(validate_ctx, 1, 0));
     CHECK_TEXT("vd_immediate: there is no device 1");
-    assert_null(vd_immediate(ctx, 0, 3));
+    assert_null(vd_immediate(validate_ctx, 0, 3));
     CHECK_TEXT("no queue 3");
     vd_list_discard(NULL);
     vd_context_destroy(NULL);
     vd_buffer none = { 0 };
-    vd_buffer_destroy(ctx, none);
+    vd_buffer_destroy(validate_ctx, none);
 }
 
 static void buffer_descs(void **state) {
@@ -79,80 +79,94 @@ static void buffer_descs(void **state) {
     (void)state;
     memset(&d, 0, sizeof d);
     d.name = "b";
-    REFUSED(vd_buffer_create(ctx, &d), "vd_buffer_create 'b': the shape is zero");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "vd_buffer_create 'b': the shape is zero");
     d.shape[2] = 4;
-    REFUSED(vd_buffer_create(ctx, &d), "shape[0] is 0 and shape[2] is not");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "shape[0] is 0 and shape[2] is not");
     d.shape[0] = d.shape[1] = d.shape[2] = 1ull << 31;
-    REFUSED(vd_buffer_create(ctx, &d), "more bytes than 63 bits");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "more bytes than 63 bits");
     d.shape[0] = UINT64_MAX;
     d.shape[1] = d.shape[2] = 0;
     d.type = VD_F64X4;
-    REFUSED(vd_buffer_create(ctx, &d), "f64x4");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "f64x4");
     d.shape[0] = 1;
     d.type = 15;
-    REFUSED(vd_buffer_create(ctx, &d), "15 is no type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "15 is no type");
     d.type = 99999;
-    REFUSED(vd_buffer_create(ctx, &d), "99999 is no type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "99999 is no type");
     d.type = VD_U8;
     d.shape[0] = 1ull << 40;
-    REFUSED(vd_buffer_create(ctx, &d), "1099511627776 bytes are more than 'dummy' allows in one buffer (max_buffer_bytes 2147483648)");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "1099511627776 bytes are more than 'dummy' allows in one buffer "
+            "(max_buffer_bytes 2147483648)");
 }
 
 static void ranges(void **state) {
     float v[2] = { 0, 0 };
-    vd_list *l = vd_immediate(ctx, 0, 0);
+    vd_list *l = vd_immediate(validate_ctx, 0, 0);
     (void)state;
-    INVALID(vd_buffer_read(ctx, x, 4092, v, 8), "vd_buffer_read: offset 4092 + size 8 is past the end of buffer 'x' (4096 bytes)");
-    INVALID(vd_buffer_write(ctx, x, 5000, v, 0), "offset 5000 is past the end");
-    INVALID(vd_buffer_write(ctx, x, 8, v, UINT64_MAX - 4), "past the end");
-    INVALID(vd_fill(l, x, 4096, 4, NULL, 0), "vd_fill: offset 4096 + size 4");
-    INVALID(vd_fill(l, x, 0, 10, v, 4), "no multiple of the value's 4 bytes");
-    INVALID(vd_fill(l, x, 0, 130, v, 65), "the value has 65 bytes");
-    INVALID(vd_fill(l, x, 0, 4, v, 0), "the value has 0 bytes");
-    INVALID(vd_copy(l, x, 0, y, 4000, 100), "source offset 4000");
-    INVALID(vd_copy(l, x, 4000, y, 0, 100), "target offset 4000");
-    INVALID(vd_copy(l, x, 0, x, 50, 100), "of buffer 'x' overlap");
-    assert_int_equal(vd_buffer_read(ctx, x, 4096, NULL, 0), VD_OK);
-    assert_int_equal(vd_buffer_write(ctx, x, 0, NULL, 0), VD_OK);
+    INVALID(vd_buffer_read(validate_ctx, validate_x, 4092, v, 8), "vd_buffer_read: offset 4092 + size 8 is past the "
+            "end of buffer 'x' (4096 bytes)");
+    INVALID(vd_buffer_write(validate_ctx, validate_x, 5000, v, 0), "offset 5000 is past the end");
+    INVALID(vd_buffer_write(validate_ctx, validate_x, 8, v, UINT64_MAX - 4), "past the end");
+    INVALID(vd_fill(l, validate_x, 4096, 4, NULL, 0), "vd_fill: offset 4096 + size 4");
+    INVALID(vd_fill(l, validate_x, 0, 10, v, 4), "no multiple of the value's 4 bytes");
+    INVALID(vd_fill(l, validate_x, 0, 130, v, 65), "the value has 65 bytes");
+    INVALID(vd_fill(l, validate_x, 0, 4, v, 0), "the value has 0 bytes");
+    INVALID(vd_copy(l, validate_x, 0, validate_y, 4000, 100), "source offset 4000");
+    INVALID(vd_copy(l, validate_x, 4000, validate_y, 0, 100), "target offset 4000");
+    INVALID(vd_copy(l, validate_x, 0, validate_x, 50, 100), "of buffer 'x' overlap");
+    assert_int_equal(vd_buffer_read(validate_ctx, validate_x, 4096, NULL, 0), VD_OK);
+    assert_int_equal(vd_buffer_write(validate_ctx, validate_x, 0, NULL, 0), VD_OK);
 }
 
 static void dispatch_arguments(void **state) {
     (void)state;
-    vd_buffer u = unit_buffer(ctx, "u", VD_U32, 1024, NULL), raw = unit_buffer(ctx, "raw", VD_BYTES, 4097, NULL);
+    vd_buffer u = unit_buffer(validate_ctx, "u", VD_U32, 1024, NULL);
+    vd_buffer raw = unit_buffer(validate_ctx, "raw", VD_BYTES, 4097, NULL);
     vd_arg none = vd_u32(0);
     none.kind = VD_ARG_NONE;
     none.type = VD_BYTES;
-    INVALID(run(vd_b(x), vd_b(y), vd_f32(2), vd_u32(4), 3), "vd_run 'saxpy': 3 arguments, the kernel wants 4");
-    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_run 'saxpy': argument 1 'y' is a buffer of u32, the kernel wants a buffer of f32");
-    INVALID(run(vd_b(x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, the kernel wants a buffer of f32");
-    INVALID(run(vd_b(x), vd_b(y), vd_b(x), vd_u32(4), 4), "argument 2 'a' is a buffer, the kernel wants a value of f32");
-    INVALID(run(vd_b(x), vd_b(y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of u32, the kernel wants a value of f32");
-    INVALID(run(vd_b(x), vd_b(y), none, vd_u32(4), 4), "argument 2 'a' is empty");
-    INVALID(run(none, vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is empty");
-    INVALID(run(vd_b(x), vd_b(y), vd_value(VD_F32, NULL), vd_u32(4), 4), "argument 2 'a' is a value whose address is NULL");
-    INVALID(run(vd_value(VD_F32, NULL), vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is a value whose address is NULL");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4), 3), "vd_run 'saxpy': 3 arguments, "
+            "the kernel wants 4");
+    INVALID(validate_run(vd_b(validate_x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_run 'saxpy': argument 1 'y' is a "
+            "buffer of u32, the kernel wants a buffer of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, "
+            "the kernel wants a buffer of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_b(validate_x), vd_u32(4), 4), "argument 2 'a' is a "
+            "buffer, the kernel wants a value of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of "
+            "u32, the kernel wants a value of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is empty");
+    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is empty");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_value(VD_F32, NULL), vd_u32(4), 4), "argument 2 'a' "
+            "is a value whose address is NULL");
+    INVALID(validate_run(vd_value(VD_F32, NULL), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is a "
+            "value whose address is NULL");
     none.kind = (vd_arg_kind)7;
-    INVALID(run(vd_b(x), vd_b(y), none, vd_u32(4), 4), "argument 2 'a' is of kind 7, there is no such kind");
-    INVALID(run(none, vd_b(y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is of kind 7, there is no such kind");
-    INVALID(run(vd_b(y), vd_b(y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' are the same memory (buffer 'y') and one is written");
-    assert_int_equal(run(vd_b(raw), vd_b(y), vd_f32(2), vd_u32(4), 4), VD_OK);
-    vd_buffer_destroy(ctx, u);
-    INVALID(run(vd_b(x), vd_b(u), vd_f32(2), vd_u32(4), 4), "argument 1 'y': the buffer was destroyed");
-    vd_buffer_destroy(ctx, raw);
-    vd_kernel gone = { saxpy.id ^ (1u << 24) };
-    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(4) };
-    INVALID(vd_run_args(ctx, gone, 1, 1, 1, args, 4), "vd_run: the kernel was destroyed");
-    INVALID(vd_run_args(ctx, saxpy, 1, 1, 1, NULL, 4), "at NULL");
-    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is of kind 7, there "
+            "is no such kind");
+    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is of kind 7, there is no "
+            "such kind");
+    INVALID(validate_run(vd_b(validate_y), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' are "
+            "the same memory (buffer 'y') and one is written");
+    assert_int_equal(validate_run(vd_b(raw), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), VD_OK);
+    vd_buffer_destroy(validate_ctx, u);
+    INVALID(validate_run(vd_b(validate_x), vd_b(u), vd_f32(2), vd_u32(4), 4), "argument 1 'y': the buffer was "
+            "destroyed");
+    vd_buffer_destroy(validate_ctx, raw);
+    vd_kernel gone = { validate_saxpy.id ^ (1u << 24) };
+    vd_arg args[4] = { vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4) };
+    INVALID(vd_run_args(validate_ctx, gone, 1, 1, 1, args, 4), "vd_run: the kernel was destroyed");
+    INVALID(vd_run_args(validate_ctx, validate_saxpy, 1, 1, 1, NULL, 4), "at NULL");
+    assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
 static void dispatch_extents(void **state) {
     vd_dispatch_desc d;
-    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(4) };
-    vd_list *l = vd_immediate(ctx, 0, 0);
+    vd_arg args[4] = { vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4) };
+    vd_list *l = vd_immediate(validate_ctx, 0, 0);
     (void)state;
     memset(&d, 0, sizeof d);
-    d.kernel = saxpy;
+    d.kernel = validate_saxpy;
     d.args = args;
     d.arg_count = 4;
     INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': neither threads nor groups are given");
@@ -189,42 +203,42 @@ static void kernel_descs(void **state) {
     memset(args, 0, sizeof args);
     memset(&hidden, 0, sizeof hidden);
     d.name = "k";
-    REFUSED(vd_kernel_create(ctx, &d), "vd_kernel_create 'k': the code is NULL");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "vd_kernel_create 'k': the code is NULL");
     d.code = module.words;
     d.code_size = 19;
-    REFUSED(vd_kernel_create(ctx, &d), "has 19 bytes");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "has 19 bytes");
     d.code_size = module.count * 4;
     d.entry = "other";
-    REFUSED(vd_kernel_create(ctx, &d), "no compute entry point 'other'");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "no compute entry point 'other'");
     d.entry = NULL;
     d.features = VD_FEATURE_F64;
     d.local_size[0] = 32;
-    REFUSED(vd_kernel_create(ctx, &d), "local size 32 x 0 x 0 in the desc, 64 x 1 x 1 in the module");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "local size 32 x 0 x 0 in the desc, 64 x 1 x 1 in the module");
     d.local_size[0] = 0;
     d.shared_bytes = 49153;
-    REFUSED(vd_kernel_create(ctx, &d), "needs 49153 bytes of shared memory, the device's limit is 49152");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "needs 49153 bytes of shared memory, the device's limit is 49152");
     d.shared_bytes = 0;
     d.arg_count = 1;
-    REFUSED(vd_kernel_create(ctx, &d), "the arguments are NULL (arg_count is 1)");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "the arguments are NULL (arg_count is 1)");
     d.args = args;
-    REFUSED(vd_kernel_create(ctx, &d), "argument 0 '' has kind 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 '' has kind 0");
     args[0].kind = VD_ARG_VALUE;
     args[0].name = "v";
     args[0].type = VD_F64;
     args[0].size = 4;
-    REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' has 4 bytes in the block of values, f64 wants 8");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' has 4 bytes in the block of values, f64 wants 8");
     args[0].size = 8;
     args[0].location = 4;
     d.argument_bytes = 8;
-    REFUSED(vd_kernel_create(ctx, &d), "argument 0 'v' ends at byte 12 of a block of values of 8 bytes");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' ends at byte 12 of a block of values of 8 bytes");
     d.argument_bytes = 1028;
-    REFUSED(vd_kernel_create(ctx, &d), "1028 bytes");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "1028 bytes");
     d.argument_bytes = 16;
     d.implicit = &hidden;
     d.implicit_count = 1;
-    REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "hidden value 0");
     hidden.kind = VD_IMPLICIT_LENGTH; /* of a value */
-    REFUSED(vd_kernel_create(ctx, &d), "hidden value 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "hidden value 0");
     d.implicit_count = 0;
     for (uint32_t i = 0; i < 17; i++) {
         args[i].kind = VD_ARG_BINDING;
@@ -233,13 +247,13 @@ static void kernel_descs(void **state) {
         args[i].location = i;
     }
     d.arg_count = 17;
-    REFUSED(vd_kernel_create(ctx, &d), "17 buffers by binding, the device's limit is 16");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "17 buffers by binding, the device's limit is 16");
     args[2].location = 1;
-    REFUSED(vd_kernel_create(ctx, &d), "arguments 1 and 2 both have binding 1");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "arguments 1 and 2 both have binding 1");
     args[1].access = 4;
-    REFUSED(vd_kernel_create(ctx, &d), "has access 4");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "has access 4");
     d.arg_count = 65;
-    REFUSED(vd_kernel_create(ctx, &d), "65 arguments, the limit is 64");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "65 arguments, the limit is 64");
 }
 
 static void kernels_that_ask_too_much(void **state) {
@@ -267,23 +281,23 @@ static void events(void **state) {
     vd_submit_desc d;
     vd_context *other = unit_context(NULL);
     (void)state;
-    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), x, 0, 4, NULL, 0), VD_OK);
-    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &e), VD_OK);
-    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
-    assert_int_equal(vd_wait(ctx, none, 0), VD_OK);
+    assert_int_equal(vd_fill(vd_immediate(validate_ctx, 0, 0), validate_x, 0, 4, NULL, 0), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(validate_ctx, 0, 0), NULL, &e), VD_OK);
+    assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
+    assert_int_equal(vd_wait(validate_ctx, none, 0), VD_OK);
     INVALID(vd_wait(other, e, 0), "vd_wait: the event belongs to another context");
     memset(&d, 0, sizeof d);
     d.waits = &e;
     d.wait_count = 1;
     INVALID(vd_submit(vd_immediate(other, 0, 0), &d, NULL), "vd_submit: the event belongs to another context");
-    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), &d, NULL), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), VD_OK);
     e.value += 100;
-    INVALID(vd_wait(ctx, e, 0), "was never submitted");
+    INVALID(vd_wait(validate_ctx, e, 0), "was never submitted");
     e.value -= 100;
     e.queue = 2;
-    INVALID(vd_wait(ctx, e, 0), "queue 2");
+    INVALID(vd_wait(validate_ctx, e, 0), "queue 2");
     d.waits = NULL;
-    INVALID(vd_submit(vd_immediate(ctx, 0, 0), &d, NULL), "1 events to wait for at NULL");
+    INVALID(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), "1 events to wait for at NULL");
     vd_context_destroy(other);
 }
 
@@ -293,26 +307,26 @@ static void lists(void **state) {
     vd_list_desc d;
     memset(&d, 0, sizeof d);
     d.kind = (vd_list_kind)1;
-    assert_null(vd_list_begin(ctx, &d));
+    assert_null(vd_list_begin(validate_ctx, &d));
     CHECK_TEXT("kind is 1, there is no such list; VD_LIST_ONCE is the one there is");
 #endif
-    INVALID(vd_list_end(vd_immediate(ctx, 0, 0)), "never ends");
-    vd_list *l = vd_list_begin(ctx, NULL);
-    INVALID(vd_fill(l, x, 5000, 4, NULL, 0), "offset 5000");
-    INVALID(vd_copy(l, x, 0, y, 0, 4), "vd_fill: offset 5000"); /* the first error stays */
+    INVALID(vd_list_end(vd_immediate(validate_ctx, 0, 0)), "never ends");
+    vd_list *l = vd_list_begin(validate_ctx, NULL);
+    INVALID(vd_fill(l, validate_x, 5000, 4, NULL, 0), "offset 5000");
+    INVALID(vd_copy(l, validate_x, 0, validate_y, 0, 4), "vd_fill: offset 5000"); /* the first error stays */
     INVALID(vd_list_end(l), "vd_fill: offset 5000");
     INVALID(vd_submit(l, NULL, NULL), "vd_fill: offset 5000");
     INVALID(vd_submit(l, NULL, NULL), "submitted or discarded already");
-    l = vd_list_begin(ctx, NULL);
-    assert_int_equal(vd_fill(l, x, 0, 4, NULL, 0), VD_OK);
+    l = vd_list_begin(validate_ctx, NULL);
+    assert_int_equal(vd_fill(l, validate_x, 0, 4, NULL, 0), VD_OK);
     assert_int_equal(vd_list_end(l), VD_OK);
-    INVALID(vd_fill(l, x, 0, 4, NULL, 0), "vd_fill: the list was ended already");
+    INVALID(vd_fill(l, validate_x, 0, 4, NULL, 0), "vd_fill: the list was ended already");
     vd_event e;
     assert_int_equal(vd_submit(l, NULL, &e), VD_OK);
-    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
-    l = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
+    l = vd_list_begin(validate_ctx, NULL);
     assert_int_equal(vd_submit(l, NULL, &e), VD_OK); /* empty */
-    assert_int_equal(vd_wait(ctx, e, VD_FOREVER), VD_OK);
+    assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
 }
 
 #ifndef __cplusplus /* under -std=c99 the C library hides them */
@@ -357,8 +371,8 @@ static void environment(void **state) {
     unsetenv("VKDISPATCH_DEVICE");
     unsetenv("VKDISPATCH_BUFFERS");
     unsetenv("VKDISPATCH_COPIES");
-    d.backend = (vd_backend)3;
-    INVALID(vd_context_create(&d, &c), "backend 3 is not compiled in");
+    d.backend = VD_BACKEND_OPENCL;
+    INVALID(vd_context_create(&d, &c), "backend 4 is not compiled in");
     for (int i = 0; i < 2; i++) { /* without CUDA the stream would be passed over */
         d.backend = i ? VD_BACKEND_DUMMY : VD_BACKEND_DEFAULT;
         d.cuda_stream = &d;
@@ -430,40 +444,40 @@ static void code_of_other_kinds(void **state) {
     memset(&d, 0, sizeof d);
     d.name = "text";
     d.code_kind = VD_CODE_OPENCL;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("the code is NULL");
     d.code = text;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("local_size[0] is 0");
     d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
-    k = vd_kernel_create(ctx, &d);
+    k = vd_kernel_create(validate_ctx, &d);
     assert_true(k.id != 0);
-    vd_kernel_destroy(ctx, k);
+    vd_kernel_destroy(validate_ctx, k);
     d.code_size = 6; /* no zero in it */
-    k = vd_kernel_create(ctx, &d);
+    k = vd_kernel_create(validate_ctx, &d);
     assert_true(k.id != 0);
-    vd_kernel_destroy(ctx, k);
+    vd_kernel_destroy(validate_ctx, k);
     d.arg_count = 1;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("arguments are NULL (arg_count is 1)");
     d.arg_count = 0;
     d.code = "";
     d.code_size = 0;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("the OpenCL C is empty");
     d.code_kind = VD_CODE_CUBIN;
     d.code = text;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("the cubin is empty");
     d.code_kind = (vd_code)6;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("6 is no kind of code");
 }
 
 /* The backend that takes SPIR-V alone says so. */
 static void code_that_a_backend_does_not_take(void **state) {
     (void)state;
-    const vd__backend *real = ctx->driver.backend;
+    const vd__backend *real = validate_ctx->driver.backend;
     vd__backend narrow = *real;
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
@@ -473,10 +487,10 @@ static void code_that_a_backend_does_not_take(void **state) {
     memset(narrow.codes, 0, sizeof narrow.codes);
     narrow.codes[0] = VD_CODE_SPIRV;
     narrow.codes[1] = VD_CODE_CUBIN;
-    ctx->driver.backend = &narrow;
-    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    validate_ctx->driver.backend = &narrow;
+    assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("the code is PTX (kind 3), backend dummy takes SPIR-V, cubin");
-    ctx->driver.backend = real;
+    validate_ctx->driver.backend = real;
 }
 
 /* A compiler's log becomes its first error and the line of the source that it is about. */
@@ -525,24 +539,24 @@ static void the_same_memory_among_many(void **state) {
     desc.args = infos;
     desc.arg_count = VD_MAX_ARGS;
     desc.argument_bytes = 8 * VD_MAX_ARGS;
-    vd_kernel many = vd_kernel_create(ctx, &desc);
+    vd_kernel many = vd_kernel_create(validate_ctx, &desc);
     if (!many.id) fail_msg("%s", vd_error_text());
-    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) buffers[i] = unit_buffer(ctx, "b", VD_F32, 16, NULL);
+    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) buffers[i] = unit_buffer(validate_ctx, "b", VD_F32, 16, NULL);
     for (int round = 0; round < 500; round++) {
         char text[96];
         for (uint32_t i = 0; i < VD_MAX_ARGS; i++) args[i] = vd_b(buffers[(i * 2 + (unit_random(&random) & 1u) + (uint32_t)round) % (2 * VD_MAX_ARGS)]);
-        assert_int_equal(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
+        assert_int_equal(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
         uint32_t same = 1 + unit_random(&random) % (VD_MAX_ARGS - 1);
         args[same] = args[0];
         snprintf(text, sizeof text, "arguments 0 'b0' and %u 'b%u' are the same memory", same, same);
-        INVALID(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), text);
-        args[0] = vd_b(x);
+        INVALID(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), text);
+        args[0] = vd_b(validate_x);
         args[same] = args[same == 1 ? 2 : 1]; /* two that are only read */
-        assert_int_equal(vd_run_args(ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
+        assert_int_equal(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
     }
-    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) vd_buffer_destroy(ctx, buffers[i]);
-    vd_kernel_destroy(ctx, many);
-    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    for (int i = 0; i < 2 * VD_MAX_ARGS; i++) vd_buffer_destroy(validate_ctx, buffers[i]);
+    vd_kernel_destroy(validate_ctx, many);
+    assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
 /* Structs have no scalar type: their default alignment is 4 bytes, whatever their size. */
@@ -569,21 +583,23 @@ static void views_of_structs(void **state) {
         desc.arg_count = 2;
         desc.argument_bytes = 16;
         for (int i = 0; i < 3; i++) desc.local_size[i] = i ? 1 : 64;
-        vd_kernel k = vd_kernel_create(ctx, &desc);
-        vd_buffer a = unit_buffer(ctx, "a", VD_STRUCT(size), 8, NULL), b = unit_buffer(ctx, "b", VD_STRUCT(size), 8, NULL);
+        vd_kernel k = vd_kernel_create(validate_ctx, &desc);
+        vd_buffer a = unit_buffer(validate_ctx, "a", VD_STRUCT(size), 8, NULL);
+        vd_buffer b = unit_buffer(validate_ctx, "b", VD_STRUCT(size), 8, NULL);
         vd_view_desc view;
         memset(&view, 0, sizeof view);
         view.buffer = a;
         view.offset = size;
         view.type = VD_STRUCT(size);
         view.shape[0] = 4;
-        vd_buffer second = vd_buffer_view(ctx, &view);
-        if (!second.id || vd_run(ctx, k, 4, vd_b(second), vd_b(b))) fail_msg("%u bytes: %s", size, vd_error_text());
-        vd_buffer_destroy(ctx, a);
-        vd_buffer_destroy(ctx, b);
-        vd_kernel_destroy(ctx, k);
+        vd_buffer second = vd_buffer_view(validate_ctx, &view);
+        if (!second.id || vd_run(validate_ctx, k, 4, vd_b(second), vd_b(b)))
+            fail_msg("%u bytes: %s", size, vd_error_text());
+        vd_buffer_destroy(validate_ctx, a);
+        vd_buffer_destroy(validate_ctx, b);
+        vd_kernel_destroy(validate_ctx, k);
     }
-    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
 static void names_of_backends(void **state) {
@@ -596,12 +612,12 @@ static void names_of_backends(void **state) {
     assert_int_equal(vd_backend_from_name(NULL), VD_BACKEND_DEFAULT);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, validate_setup, validate_teardown)
 
-int main(void) {
-    const struct CMUnitTest tests[] = { CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
-                                       CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take),
-                                       CASE(logs_of_compilers), CASE(names_of_backends), CASE(views_of_structs), CASE(the_same_memory_among_many),
-                                        CASE(kernels_that_ask_too_much), CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest validate_tests[] = {
+    CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
+    CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take), CASE(logs_of_compilers),
+    CASE(names_of_backends), CASE(views_of_structs), CASE(the_same_memory_among_many), CASE(kernels_that_ask_too_much),
+    CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory),
+};
+#undef CASE

@@ -1,0 +1,52 @@
+/* The unit tests in one program, so that the implementations are compiled once. A new file of tests needs two lines
+ * here: its #include and its entry in `files`.
+ *   all [FILE | FILE/TEST]...     runs these tests, or all
+ * left_out.c is a program of its own, because it configures the builder without GLSL and CUDA C. */
+#include "tests/unit/unit.h"
+
+#include "blob.c"
+#include "builder_composite.c"
+#include "builder_divergence.c"
+#include "builder_dump.c"
+#include "builder_errors.c"
+#include "builder_fold.c"
+#include "builder_functions.c"
+#include "builder_images.c"
+#include "builder_memory.c"
+#include "builder_order.c"
+#include "builder_parts.c"
+#include "builder_print.c"
+#include "builder_robust.c"
+#include "builder_sync.c"
+#include "builder_texts.c"
+#include "cache.c"
+#include "cuda.c"
+#include "dispatch.c"
+#include "errors.c"
+#include "extremes.c"
+#include "hazards.c"
+#include "memory.c"
+#include "output.c"
+#include "pool.c"
+#include "privileged.c"
+#include "reflect.c"
+#include "spirv_modules.c"
+#include "spirv_numbers.c"
+#include "transfers.c"
+#include "validate.c"
+#include "vulkan_barrier.c"
+
+static const unit_file files[] = {
+    UNIT_FILE(blob), UNIT_FILE(builder_composite), UNIT_FILE(builder_divergence), UNIT_FILE(builder_dump),
+    UNIT_FILE(builder_errors), UNIT_FILE(builder_fold), UNIT_FILE(builder_functions), UNIT_FILE(builder_images),
+    UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_parts), UNIT_FILE(builder_print),
+    UNIT_FILE(builder_robust), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts), UNIT_FILE(cache), UNIT_FILE(cuda),
+    UNIT_FILE(dispatch), UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(hazards), UNIT_FILE(memory),
+    UNIT_FILE(output), UNIT_FILE(pool), UNIT_FILE(privileged), UNIT_FILE(reflect), UNIT_FILE(spirv_modules),
+    UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
+};
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--look") == 0) _exit(privileged_look(argv[2])); /* the child of privileged.c */
+    return unit_run(files, sizeof files / sizeof files[0], argc, argv);
+}
