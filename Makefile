@@ -228,10 +228,23 @@ programs_processors  = $(programs_codegen) $(programs_conformance) $(own_fft)
 commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$p \
                        OCL_ICD_VENDORS=/none RUN_NVRTC=0,$(run_processors)))
 
+# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them. The random kernels are not those of the suite fuzz.
+LONG                 = 1
+long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
+long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $i/$(shell echo $$((8 * $(LONG))))$2")
+long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) --seed $i000000")
+long_cases           = $(if $(filter 1,$(LONG)),$(addprefix fft/,convolve real reduce scan sort))
+programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
+                       $(long_cases))
+commands_long        = $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, lengths) $(call long_parts,fft/real) \
+                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") \
+                       "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
+                       "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
+
 commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
-further := processors
+further := processors long
 
 # ---- targets -------------------------------------------------------------------------------------------------------------------------
 
@@ -242,7 +255,7 @@ further := processors
         test-gpu test-side-by-side test-features fuzz-api bench \
         bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
-        fft-lengths deps-build deps-test deps-plots
+        deps-build deps-test deps-plots
 
 help:            ## this list
 	@awk -F ' *## ' '/^[a-z][a-z-]*:.*## / { sub(/:.*/, "", $$1); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -271,6 +284,8 @@ test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal un
 test-sanitize:   ## unit, golden, codegen, conformance, faults under the address, leak and undefined-behaviour sanitizers
 test-races:      ## threads that destroy what others use, under the thread sanitizer; LIFETIMES_SECONDS=60 runs longer
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
+test-long: export TEST_TIMEOUT = 20000
+test-long:       ## every transform length, every kernel of codegen, 100,000 random kernels: hours; LONG=20 runs a twentieth
 test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
@@ -287,10 +302,6 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 	@$(MAKE) --no-print-directory -k -j$(JOBS) programs-conformance || true
 	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",\
 	    $(filter-out %/interop %/features,$(call files,tests/conformance,$(cc)))))
-
-FFT_STEP = 1
-fft-lengths: build/$(cc)/tests/fft/transforms ## every length up to 4200 against FFTW (FFT_STEP=N: one in N); takes an hour
-	@$< -a$(FFT_STEP)
 
 # Drivers make one context at a time, for all programs: half of JOBS compute (matrix, the longest, is begun first), and as many again wait for the driver.
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), side by side, then the benchmarks

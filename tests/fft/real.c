@@ -1,7 +1,7 @@
 /* Transforms of reals against FFTW in double: half spectra and back, cosine and sine transforms I to IV; lengths, axes, norms, strides, types, in and out of
    place, long axes; the simple calls; and what bad input gets.
 
-       real [-a | -e] [NAME]      -a: more lengths; -e: every length up to 1200, of every kind, which takes hours on a processor; NAME: only this test
+       real [-a] [-p I/N] [NAME]      -a: more lengths; -p: only part I of N of all lengths up to 1200; NAME: only this test
 
    The error allowed is that of complex transforms of the same logical length (tests/fft/transforms.c). */
 #define _POSIX_C_SOURCE 200112L /* setenv */
@@ -13,7 +13,8 @@
 
 #define NOWHERE UINT64_MAX
 
-static bool all_lengths, every_length;
+static bool all_lengths;
+static unsigned first, step; /* of the lengths 41 to 1200: those with index first, first + step, …; step = 0: none */
 
 typedef struct sample {
     vd_fft_kind kind;
@@ -343,12 +344,13 @@ static void check_length(vd_fft_kind kind, uint64_t n) {
 static void lengths_of(vd_fft_kind kind) {
     static const uint16_t many[] = { 45, 63, 72, 64, 74, 128, 101, 225, 256, 257, 343, 509, 512, 1000, 1018 };
     need_device();
+    for (uint64_t n = 41 + first; step && n <= 1200; n += step) check_length(kind, n);
+    if (first) return;
     for (uint64_t n = 1; n <= 6; n++) check_length(kind, n);
     check_length(kind, kind == VD_FFT_DCT1 ? 41 : kind == VD_FFT_DST1 ? 39 : kind % 2 ? 45 : 72); /* in two stages, of all or of half the length */
     if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 74 : 37); /* by Bluestein's algorithm, of half the length or of all of it */
     for (uint64_t n = 7; all_lengths && n <= 40; n++) check_length(kind, n);
     for (size_t i = 0; all_lengths && i < COUNT(many); i++) check_length(kind, many[i]);
-    for (uint64_t n = 41; every_length && n <= 1200; n++) check_length(kind, n);
 }
 
 static void half_spectra(void **state) { (void)state; lengths_of(VD_FFT_REAL); }
@@ -884,19 +886,24 @@ static void tables_are_shared(void **state) {
     vd_context_destroy(ctx);
 }
 
+#define BY_LENGTH \
+    cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3), \
+    cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), \
+    cmocka_unit_test(sine_4)
+
 int main(int argc, char **argv) {
+    const struct CMUnitTest by_length[] = { BY_LENGTH };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3),
-        cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), cmocka_unit_test(sine_4),
-        cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(parts),
-        cmocka_unit_test(types), cmocka_unit_test(ignored_parts),
+        BY_LENGTH, cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes),
+        cmocka_unit_test(strides), cmocka_unit_test(parts), cmocka_unit_test(types), cmocka_unit_test(ignored_parts),
         cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(tables_are_shared),
         cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-a")) all_lengths = true;
-        else if (!strcmp(argv[i], "-e")) all_lengths = every_length = true;
+        else if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step) i++;
         else cmocka_set_test_filter(argv[i]);
     }
+    if (step) return RUN_ON_DEVICE(by_length);
     return RUN_ON_DEVICE(tests);
 }
