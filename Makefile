@@ -274,7 +274,7 @@ check: deps-build ## style, rooms, licence, versions, macro lists, README and ma
 	@tools/run-tests tools/check
 
 test-compile:    ## each header x C99, C11, C++11, C++17 x gcc, clang x order x macro; cmake package
-test-unit:       ## runtime logic on the dummy backend, builder and layout rules
+test-unit:       ## runtime logic on the dummy backend, builder and layout rules; T=hazards/epochs: one test; T=hazards: one file
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
 test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
