@@ -973,8 +973,8 @@ VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callba
 VD_API void vd_callback_scope_end(vd_callback_scope *scope);
 
 /* Stores bytes in a file of vd_context_desc.cache_directory. `kind` becomes part of the file's name; the key holds
-   everything that the bytes depend on. Does nothing without a cache directory, or if the file cannot be written
-   (logged). */
+   everything that the bytes depend on. Does nothing without a cache directory, if `kind` contains a path separator, or
+   if the file cannot be written (logged). */
 VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data,
                            size_t size);
 
@@ -2827,7 +2827,7 @@ static VD__UNUSED void vd__cache_key_add_text(vd__cache_key *key, const char *te
 /* Writes the path "directory/vkdispatch-kind-key". Returns false if the cache is disabled or the path is too long. */
 static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key,
                            char out[VD__CACHE_PATH_CHARS]) {
-    if (!host->cache_directory) return false;
+    if (!host->cache_directory || strpbrk(kind, "/\\")) return false;
     int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind,
                           VD__U(key->words[0]), VD__U(key->words[1]));
     return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
@@ -2863,7 +2863,7 @@ static void *vd__cache_load(const vd__host *host, const char *kind, const vd__ca
     if (fd < 0) return NULL;
     void *data = vd__cache_read(host, fd, file_size, key, size);
     vd__file_close(fd);
-    if (!data) vd__logf(host, VD_LOG_INFO, "the file '%s' is broken or of another kind, and is not used", path);
+    if (!data) vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
     return data;
 }
 
@@ -4577,9 +4577,6 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
     for (int i = 0; i < desc->arg_count; i++) {
         if (desc->args[i].kind != VD_ARG_BINDING) continue;
         uint32_t binding = desc->args[i].location;
-        if (binding > 63)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' uses binding %u, the highest possible is 63", desc->name,
-                            binding);
         if (kernel->binding_count++ == 0 || binding < kernel->first_binding) kernel->first_binding = binding;
         if (binding >= uniform_binding) uniform_binding = binding + 1;
         layout.bindings |= 1ull << binding;
@@ -10257,6 +10254,9 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     if (a->align & (a->align - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has alignment %u, "
                              "which is no power of two", i, name, (unsigned)a->align);
+    if (a->kind == VD_ARG_BINDING && a->location > 63)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' has binding %u, but "
+                             "the highest supported binding is 63", i, name, (unsigned)a->location);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
             if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].location == a->location)
@@ -13359,7 +13359,11 @@ VD_API const char *vd_result_name(vd_result result) {
 VD_API uint32_t vd_type_size(vd_type type) {
     if (type >> 31) return type == 0xffffffffu ? 0 : type & 0x7fffffffu;
     if (type >= 512) return 0;
-    return vd__scalar_size(type) * (((type >> 4) & 3u) + 1) * (((type >> 6) & 3u) + 1) * ((type >> 8) + 1);
+    uint32_t rows = ((type >> 4) & 3u) + 1, columns = ((type >> 6) & 3u) + 1, complex_parts = (type >> 8) + 1;
+    bool scalar = rows * columns == 1, matrix = columns > 1;
+    if ((matrix && rows == 1) || (complex_parts > 1 && !scalar)) return 0;
+    if ((matrix || complex_parts > 1) && !vd__is_float(type & 15u)) return 0;
+    return vd__scalar_size(type) * rows * columns * complex_parts;
 }
 
 VD_API const char *vd_type_name(vd_type type) {
@@ -13530,6 +13534,8 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
         return vd__fail(VD_ERROR_INVALID, "device_count is %d%s; up to %d are possible", full.device_count,
                         full.devices ? "" : " and devices is NULL", VD_MAX_DEVICES);
+    if (full.devices && !full.device_count)
+        return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
     if (full.device_count && (full.device || full.device_name))
         return vd__fail(VD_ERROR_INVALID, "the desc has both device or device_name and %d devices", full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
@@ -13648,10 +13654,11 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
 }
 
 VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope) {
-    vd__callback_begin(scope, ctx, call, "callback", false);
+    if (scope) vd__callback_begin(scope, ctx, call, "callback", false);
 }
 
 VD_API void vd_callback_scope_end(vd_callback_scope *scope) {
+    if (!scope) return;
     vd__callback_end(scope);
     if (scope->ctx) vd__api_end(scope->ctx);
 }
@@ -14274,6 +14281,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         p->size = (uint16_t)a->size;
         uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
         p->align = (uint8_t)vd__log2(align);
+        k->args[i].align = align;
         p->binding_index = 0;
         for (int j = 0; j < k->arg_count; j++)
             p->binding_index = (uint8_t)(p->binding_index

@@ -9844,7 +9844,7 @@ static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
     uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
     uint64_t min_period = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
-    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, packs = p->desc.pack_rows && p->desc.batch > 1;
+    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1;
     if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
     if (!p->desc.real || packs || p->desc.filter) return;
     if (wraps) min_period = n + m - 1;

@@ -160,7 +160,7 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     desc.kernels = s->kernels;
     desc.real = s->real != 0;
     desc.type = s->type;
-    desc.pack_rows = s->real == 2;
+    desc.pack_rows = s->real != 1; /* complex signals ignore it */
     return vd_convolve_create(ctx, &desc);
 }
 

@@ -602,6 +602,81 @@ static void views_of_structs(void **state) {
     assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
+/* Only floats form matrices and complex numbers, a vector has at most 4 components, and complex numbers no rows. */
+static void types_that_do_not_exist(void **state) {
+    static const vd_type wrong[] = {
+        VD_VEC(VD_F32, 5), VD_COMPLEX(VD_I32), VD_COMPLEX(VD_VEC(VD_F32, 2)), VD_MAT(VD_U32, 2, 2), VD_MAT(VD_BOOL, 3, 4),
+        (vd_type)13, (vd_type)0x40, (vd_type)0x200,
+    };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(wrong); i++) {
+        vd_buffer_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.type = wrong[i];
+        desc.shape[0] = 4;
+        assert_int_equal(vd_type_size(wrong[i]), 0);
+        assert_string_equal(vd_type_name(wrong[i]), "no type");
+        assert_int_equal(vd_buffer_create(validate_ctx, &desc).id, 0);
+        assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
+    }
+    assert_int_equal(vd_type_size(VD_MAT(VD_F16, 4, 3)), 24);
+    assert_int_equal(vd_type_size(VD_COMPLEX(VD_F64)), 16);
+    assert_int_equal(vd_type_size(VD_VEC(VD_BOOL, 3)), 12);
+}
+
+/* vd_kernel_arg_query returns the alignment that a dispatch requires; bindings end at 63 on every backend. */
+static void resolved_arguments(void **state) {
+    unit_module module;
+    vd_kernel_arg_info info;
+    vd_arg_info arg;
+    vd_kernel_desc desc;
+    (void)state;
+    assert_int_equal(vd_kernel_arg_query(validate_ctx, validate_saxpy, 0, &info), VD_OK);
+    assert_int_equal(info.arg.align, 4);
+    unit_saxpy(&module);
+    memset(&arg, 0, sizeof arg);
+    memset(&desc, 0, sizeof desc);
+    arg.name = "x";
+    arg.kind = VD_ARG_BINDING;
+    arg.type = VD_F64;
+    arg.access = VD_READ;
+    desc.code = module.words;
+    desc.code_size = module.count * 4;
+    desc.args = &arg;
+    desc.arg_count = 1;
+    for (arg.location = 62; arg.location < 65; arg.location++) {
+        vd_kernel k = vd_kernel_create(validate_ctx, &desc);
+        assert_int_equal(k.id != 0, arg.location < 64);
+        if (!k.id) continue;
+        assert_int_equal(vd_kernel_arg_query(validate_ctx, k, 0, &info), VD_OK);
+        assert_int_equal(info.arg.align, 8);
+        vd_kernel_destroy(validate_ctx, k);
+    }
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
+}
+
+/* Public calls for libraries on top accept NULL, and a kind of cache file cannot leave the directory. */
+static void calls_for_libraries(void **state) {
+    vd_context *c = NULL;
+    vd_context_desc desc;
+    int devices[2] = { 0, 0 }, key = 1;
+    char data[4] = "abc";
+    (void)state;
+    vd_callback_scope_begin(validate_ctx, "x", NULL);
+    vd_callback_scope_end(NULL);
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.devices = devices;
+    INVALID(vd_context_create(&desc, &c), "desc.devices is set, but desc.device_count is 0");
+    desc.devices = NULL;
+    desc.cache_directory = "build";
+    assert_int_equal(vd_context_create(&desc, &c), VD_OK);
+    vd_cache_store(c, "../build/x", &key, sizeof key, data, sizeof data);
+    assert_int_equal(vd_cache_load(c, "../build/x", &key, sizeof key, data, sizeof data), 0);
+    vd_context_destroy(c);
+}
+
 static void names_of_backends(void **state) {
     (void)state;
     for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_from_name(vd_backend_name((vd_backend)b)), b);
@@ -617,7 +692,8 @@ static void names_of_backends(void **state) {
 static const struct CMUnitTest validate_tests[] = {
     CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
     CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take), CASE(logs_of_compilers),
-    CASE(names_of_backends), CASE(views_of_structs), CASE(the_same_memory_among_many), CASE(kernels_that_ask_too_much),
-    CASE(events), CASE(lists), CASE(environment), CASE(no_host_memory),
+    CASE(names_of_backends), CASE(views_of_structs), CASE(types_that_do_not_exist), CASE(resolved_arguments),
+    CASE(calls_for_libraries), CASE(the_same_memory_among_many), CASE(kernels_that_ask_too_much), CASE(events),
+    CASE(lists), CASE(environment), CASE(no_host_memory),
 };
 #undef CASE
