@@ -3181,9 +3181,9 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
 VD__SMALL_END
 
 // >>vulkan api
-/* The functions of Vulkan that we use: one table per instance and one per device. Vulkan's prototypes may be declared,
-   but none is ever referenced, so that the object file needs no symbol of Vulkan and the application may include the
-   Vulkan headers with or without prototypes, before or after. */
+/* Tables of the Vulkan functions that the library uses: one per instance and one per device. The code never
+   references a Vulkan prototype. The object file therefore needs no Vulkan symbol, and the application may include
+   the Vulkan headers before or after this file, with or without prototypes. */
 
 #if VD__HAS_VULKAN
 #if VD__HAS_VOLK
@@ -3260,12 +3260,12 @@ VD__SMALL
     X(vkCmdCopyBuffer) \
     X(vkCmdFillBuffer)
 
-/* Those of extensions, NULL without them. */
+/* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
     X(vkGetMemoryFdKHR) \
     X(vkGetMemoryHostPointerPropertiesEXT)
 
-/* What a VkResult is called, and what it is for our caller. */
+/* Names of VkResult codes, and the vd_result that each one maps to. */
 #define VD__VK_RESULTS(X) \
     X(VK_TIMEOUT, VD_TIMEOUT) \
     X(VK_ERROR_OUT_OF_HOST_MEMORY, VD_ERROR_OUT_OF_MEMORY) \
@@ -3294,56 +3294,57 @@ typedef struct vd__vk_driver {
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
-    uint32_t version;          /* of the instance, at most 1.3 */
-    uint32_t layer_version;    /* of the validation layer in use, else 0 */
+    uint32_t version;          /* API version in use: 1.2 or 1.3 */
+    uint32_t layer_version;    /* specVersion of the enabled validation layer, else 0 */
     VkPhysicalDevice *devices;
     uint32_t device_count;
 } vd__vk_driver;
 
-/* Which bindings a kernel has. Kernels with the same ones share the layout, so that descriptor sets can be kept from
-   one recording to the next. */
+/* A descriptor set layout. Kernels with the same bindings share one, so that a recording can reuse the descriptor
+   sets of an earlier one. */
 typedef struct vd__vk_layout {
     VkDescriptorSetLayout handle;
     uint64_t bindings;         /* bit mask of storage buffers in set 0 */
-    uint32_t uniform;          /* 1 + binding of the block of values; 0: no such binding */
+    uint32_t uniform;          /* 1 + binding of the argument block; 0: none */
 } vd__vk_layout;
 
 typedef struct vd__vk_device {
     VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
     VkDevice handle;
-    VkQueue queues[VD_MAX_QUEUES]; /* the same one several times where the family has fewer */
+    VkQueue queues[VD_MAX_QUEUES]; /* elements repeat if the device was created with fewer queues */
     VkSemaphore timelines[VD_MAX_QUEUES];
     VkPipelineCache cache;
     uint32_t family;
     uint32_t uniform_alignment;
-    uint64_t host_import_alignment; /* of the host's memory that is used in place */
-    uint64_t flush_alignment;  /* flushed and invalidated ranges are multiples of it */
-    uint64_t move_min_bytes;   /* copies of so many bytes are made by `move`; UINT64_MAX: none */
-    bool move_any_memory;      /* wherever they lie; else in device memory only */
-    uint32_t move_state;       /* vd__vk_move_state; read without the lock */
-    vd__kernel_code move;
-    bool address;
-    bool shared_memory;
-    uint64_t timeline_failed_since[VD_MAX_QUEUES]; /* time of the first failure to read a timeline; 0: the last read
-                                  succeeded, UINT64_MAX: the device was declared lost */
+    uint64_t host_import_alignment; /* of host memory that is imported, in bytes */
+    uint64_t flush_alignment;  /* in bytes; flushed and invalidated ranges are multiples of it */
+    uint64_t move_min_bytes;   /* copies of at least this size use `move`; UINT64_MAX: none do */
+    bool move_any_memory;      /* if false, `move` copies only within device memory */
+    uint32_t move_state;       /* vd__vk_move_state; written under move_lock, then final */
+    vd__kernel_code move;      /* kernel that copies buffers; made on first use */
+    bool address;              /* VD_FEATURE_ADDRESS is enabled */
+    bool shared_memory;        /* vd_device_info.shared_memory */
+    /* Per timeline, time of the first of consecutive failed reads. 0: the last read succeeded; UINT64_MAX: the
+       device was declared lost. */
+    uint64_t timeline_failed_since[VD_MAX_QUEUES];
     VkPhysicalDeviceMemoryProperties memory;
-    vd__mutex lock;            /* of the layouts */
-    vd__mutex move_lock;       /* of making `move`; taken before `lock` */
+    vd__mutex lock;            /* guards layouts */
+    vd__mutex move_lock;       /* guards the creation of `move`; locked before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
 } vd__vk_device;
 
-/* Vulkan leaves the outputs of a failed call undefined: what the clean-up would destroy is set to null then. */
+/* Resets the output of a failed Vulkan call, which is undefined, so that the clean-up does not destroy it. */
 #define VD__VK_NULL_IF(result, handle) if (result) (handle) = VK_NULL_HANDLE
 
-/* Declares a zeroed Vulkan struct with its type filled in. */
+/* Declares a Vulkan struct, zeroes it and sets sType. */
 #define VD__VK_STRUCT(type, name, structure_type) \
     type name; \
     memset(&name, 0, sizeof name); \
     name.sType = structure_type
 
-/* Vulkan's handles are pointers or 64-bit numbers, by platform. */
+/* Vulkan handles are pointers or 64-bit integers, depending on the platform. */
 #define VD__VK_PACK(handle) ((uint64_t)(handle))
 #define VD__VK_UNPACK(type, bits) ((type)(bits))
 
@@ -3351,13 +3352,15 @@ static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__v
 static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* The array with room for `need` items, where it now lies; NULL, with the error text set, when there is no memory. */
+/* Grows an array to at least `need` items. Returns the array, which may have moved; NULL with the error set if out
+   of memory. */
 static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
     if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
     vd__fail_memory(NULL, NULL, 0);
     return NULL;
 }
 
+/* Returns the name of a code in VD__VK_RESULTS, else NULL. */
 static const char *vd__vk_result_name(VkResult result) {
 #define VD__VK_RESULT_NAME(vk, vd) case vk: return #vk;
     switch (result) { VD__VK_RESULTS(VD__VK_RESULT_NAME) default: return NULL; }
@@ -3370,7 +3373,8 @@ static vd_result vd__vk_result_code(VkResult result) {
 #undef VD__VK_RESULT_CODE
 }
 
-/* "<call> failed: VK_ERROR_…" */
+/* Sets the error "<call> failed: VK_ERROR_…", where `format` and its arguments make the call. Returns the matching
+   code. */
 static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -3380,7 +3384,7 @@ static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *forma
 }
 
 #if VD__HAS_VOLK
-/* An application that initialised volk keeps it as it is. */
+/* Returns vkGetInstanceProcAddr of volk, or NULL. Initialises volk unless the application has done so. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     vd__mutex_lock(&vd__open_lock);
     if (!vkGetInstanceProcAddr) volkInitialize();
@@ -3388,7 +3392,8 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     return vkGetInstanceProcAddr;
 }
 #else
-/* libvulkan is never closed: not every driver survives being unloaded. */
+/* Opens libvulkan and returns its vkGetInstanceProcAddr, or NULL. Never closes the library: some drivers crash when
+   they are unloaded. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     PFN_vkGetInstanceProcAddr loader = NULL;
     void *library = vd__library_open("libvulkan.so.1"),
@@ -3398,7 +3403,8 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 }
 #endif
 
-/* Both fill a table and return the name of the first function that is missing, or NULL. */
+/* The vd__vk_load_ functions fill a table and return the name of the first required function that is missing, or
+   NULL. */
 static const char *vd__vk_load_loader(vd__vk_driver *vk) {
     const char *missing = NULL;
 #define VD__VK_LOAD(name) \
@@ -3422,7 +3428,7 @@ static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device
 #define VD__VK_LOAD(name) \
     if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
     VD__VK_EXTENSION_FUNCTIONS(VD__VK_LOAD)
-    missing = NULL;
+    missing = NULL; /* extensions are optional */
     VD__VK_DEVICE_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -3432,7 +3438,7 @@ VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan device
-/* Instance, device information, opening a device with the features it has. */
+/* Creates the instance, queries devices, and opens devices with the supported features enabled. */
 
 #if VD__HAS_VULKAN
 
@@ -3440,8 +3446,8 @@ VD__SMALL
 
 #define VD__VK_VALIDATION "VK_LAYER_KHRONOS_validation"
 
-/* Extensions of a device that we use where offered, and since which version they are part of Vulkan. The first stands
-   for Vulkan 1.2 itself. */
+/* Device extensions that are used if available: name, and the Vulkan version that includes it (UINT32_MAX: none).
+   The first row represents Vulkan 1.2. */
 #define VD__VK_EXTENSIONS(X) \
     X(CORE_1_2, "", VK_API_VERSION_1_2) \
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
@@ -3454,14 +3460,15 @@ VD__SMALL
     X(DOT_PRODUCT, "VK_KHR_shader_integer_dot_product", VK_API_VERSION_1_3) \
     X(MAINTENANCE_4, "VK_KHR_maintenance4", VK_API_VERSION_1_3)
 
-/* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, which is younger than the Vulkan headers that we ask for. */
+/* VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR, for Vulkan headers that do not define it. */
 typedef struct vd__vk_reconvergence_features {
     VkStructureType sType;
     void *pNext;
     VkBool32 shaderMaximalReconvergence;
 } vd__vk_reconvergence_features;
 
-/* Structs of features and of properties: member of ours, type, structure type, extension that brings them. */
+/* Structs that extend VkPhysicalDeviceFeatures2 and VkPhysicalDeviceProperties2: our member, type, structure type,
+   and the extension that defines it. */
 #define VD__VK_FEATURE_STRUCTS(X)                                                                                      \
     X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2)          \
     X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2)          \
@@ -3485,8 +3492,8 @@ typedef struct vd__vk_reconvergence_features {
     X(host, VkPhysicalDeviceExternalMemoryHostPropertiesEXT,                                                           \
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, EXTERNAL_HOST)
 
-/* What our features need of Vulkan's: the bits that are lost without it, struct, member. A member is enabled if the
-   device has it and one of its bits is wanted. */
+/* Vulkan features that our features require: our feature bits, struct, member. If the device does not support a
+   member, all bits of its row are unavailable. A supported member is enabled if one of its bits is requested. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64 | VD_FEATURE_F64_ROUND, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -3507,8 +3514,9 @@ typedef struct vd__vk_reconvergence_features {
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
 
-/* Enabled beside them where present; bits 0: always. */
-#define VD__VK_EXTRAS(X) \
+/* Vulkan features that are enabled if supported: always if the bits are 0, otherwise if one of the bits is
+   requested. */
+#define VD__VK_EXTRA_FEATURES(X) \
     X(0, v12, timelineSemaphore) \
     X(0, v12, scalarBlockLayout) \
     X(0, v12, uniformBufferStandardLayout) \
@@ -3541,16 +3549,17 @@ typedef struct vd__vk_features {
     VD__VK_FEATURE_STRUCTS(VD__VK_STRUCT_MEMBER)
 } vd__vk_features;
 
-/* Everything asked of a physical device before it is opened. Structs that the device does not know stay zero. */
+/* Properties and features of a physical device, queried before it is opened. Structs that the device does not
+   support remain zero. */
 typedef struct vd__vk_facts {
     VkPhysicalDevice handle;
-    uint32_t version;             /* of the device, at most the instance's */
-    uint32_t extensions;          /* bit mask: usable, as part of the version or by name */
-    const char *names[VD__VK_EXTENSION_COUNT]; /* to be enabled */
+    uint32_t version;             /* Vulkan version of the device, limited to the API version in use */
+    uint32_t extensions;          /* bit i: extension i is available, by name or as part of `version` */
+    const char *names[VD__VK_EXTENSION_COUNT]; /* extensions to enable by name */
     uint32_t name_count;
-    uint32_t family;              /* UINT32_MAX: no queue for compute work */
-    uint32_t family_queues;
-    bool family_draws;
+    uint32_t family;              /* queue family to use; UINT32_MAX: the device has no compute queue */
+    uint32_t family_queues;       /* number of queues in the family */
+    bool family_has_graphics;
     uint32_t timestamp_bits;
     vd__vk_features features;
     VkPhysicalDeviceProperties2 core;
@@ -3568,7 +3577,8 @@ static bool vd__vk_offered(const VkExtensionProperties *list, uint32_t count, co
     return false;
 }
 
-/* Extensions of the instance (layer NULL) or of a layer; NULL if there are none. To be freed. */
+/* Lists the extensions of the instance (layer NULL) or of a layer. Returns NULL if there are none. The caller frees
+   the list. */
 static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *driver, const char *layer, uint32_t *count) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     *count = 0;
@@ -3579,7 +3589,7 @@ static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *drive
     return list;
 }
 
-static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_debug_callback(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                      VkDebugUtilsMessageTypeFlagsEXT types,
                                                      const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
     (void)types;
@@ -3588,7 +3598,7 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_message(VkDebugUtilsMessageSeverity
     return VK_FALSE;
 }
 
-/* What the debug wish adds to an instance. */
+/* Layer, extensions and structs that debug mode adds to the instance. */
 typedef struct vd__vk_debug {
     const char *layer;
     const char *names[2];
@@ -3598,7 +3608,7 @@ typedef struct vd__vk_debug {
     VkValidationFeatureEnableEXT synchronization;
 } vd__vk_debug;
 
-/* The version of Vulkan that the validation layer was made for; 0: it is not installed. */
+/* Returns the specVersion of the validation layer; 0 if it is not installed. */
 static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0, version = 0;
@@ -3612,11 +3622,13 @@ static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     return version;
 }
 
+/* Fills in `debug` if debug mode is requested, else zeroes it. If the validation layer is not installed, logs a
+   warning and zeroes it too. */
 static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) {
-    uint32_t count;
     memset(debug, 0, sizeof *debug);
     if (!driver->host->debug) return;
     vd__vk_driver_of(driver)->layer_version = vd__vk_layer_version(driver);
+    uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
     if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
         vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off",
@@ -3629,7 +3641,7 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
                                            | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
         debug->messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT
                                        | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
-        debug->messenger.pfnUserCallback = vd__vk_message;
+        debug->messenger.pfnUserCallback = vd__vk_debug_callback;
         debug->messenger.pUserData = (void *)(uintptr_t)driver->host;
     }
     if (debug->layer && vd__vk_offered(list, count, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
@@ -3643,16 +3655,18 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__free(&driver->host->allocator, list);
 }
 
+/* Creates the instance, loads its functions and, in debug mode, creates the messenger. */
 static vd_result vd__vk_instance_create(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     vd__vk_debug debug;
     vd__vk_debug_prepare(driver, &debug);
     const char *names[3];
-    uint32_t name_count = 0, count;
+    uint32_t name_count = 0;
     for (; name_count < debug.name_count; name_count++) names[name_count] = debug.names[name_count];
+    uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, NULL, &count);
-    bool portable = vd__vk_offered(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    if (portable) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    bool portability = vd__vk_offered(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    if (portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     vd__free(&driver->host->allocator, list);
     VD__VK_STRUCT(VkApplicationInfo, application, VK_STRUCTURE_TYPE_APPLICATION_INFO);
     application.pEngineName = "vkdispatch";
@@ -3660,7 +3674,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     application.apiVersion = vk->version;
     VD__VK_STRUCT(VkInstanceCreateInfo, info, VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
     info.pNext = debug.layer ? &debug.messenger : NULL;
-    info.flags = portable ? (VkInstanceCreateFlags)VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0;
+    info.flags = portability ? (VkInstanceCreateFlags)VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0;
     info.pApplicationInfo = &application;
     info.enabledLayerCount = debug.layer ? 1 : 0;
     info.ppEnabledLayerNames = &debug.layer;
@@ -3676,12 +3690,12 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     if (!debug.layer) return VD_OK;
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
-    debug.messenger.pNext = NULL;
+    debug.messenger.pNext = NULL; /* validation features belong to VkInstanceCreateInfo only */
     if (create && create(vk->instance, &debug.messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
     return VD_OK;
 }
 
-/* The instance's version, at most 1.3: what we were written for. */
+/* Sets the API version: 1.2 or 1.3. Fails if the loader only supports an older one. */
 static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     uint32_t version = 0;
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
@@ -3694,7 +3708,8 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     return VD_OK;
 }
 
-static vd_result vd__vk_devices_list(vd__driver *driver) {
+/* Fills in the physical devices. Fails if there are none. */
+static vd_result vd__vk_list_devices(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0;
     VkResult result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, NULL);
@@ -3708,13 +3723,14 @@ static vd_result vd__vk_devices_list(vd__driver *driver) {
     return VD_OK;
 }
 
+/* Creates the instance and lists the devices. On failure the caller closes the driver. */
 static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     const char *missing = vd__vk_load_loader(vk);
     if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan lacks %s, Vulkan 1.2 is needed", missing);
     vd_result result = vd__vk_version_choose(vk);
     if (!result) result = vd__vk_instance_create(driver);
-    if (!result) result = vd__vk_devices_list(driver);
+    if (!result) result = vd__vk_list_devices(driver);
     return result;
 }
 
@@ -3744,15 +3760,16 @@ static void vd__vk_driver_close(vd__driver *driver) {
     driver->native = NULL;
 }
 
-/* ---- what a device is ---- */
+/* ---- device information ---- */
 
-/* An older validation layer complains of structs that it does not know. */
-static bool vd__vk_is_understood(const vd__vk_driver *vk, uint32_t extension) {
+/* Returns whether an extension can be used with the enabled validation layer. Layers before 1.3.276 report errors
+   for the struct of VK_KHR_shader_maximal_reconvergence. */
+static bool vd__vk_layer_accepts(const vd__vk_driver *vk, uint32_t extension) {
     return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version
            || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
 }
 
-static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *facts) {
+static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *facts) {
     static const struct { const char *name; uint32_t core; } table[] = {
 #define VD__VK_EXTENSION_ROW(id, name, core) { name, core },
         VD__VK_EXTENSIONS(VD__VK_EXTENSION_ROW)
@@ -3766,57 +3783,58 @@ static void vd__vk_facts_extensions(const vd__driver *driver, vd__vk_facts *fact
     for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
         bool core = facts->version >= table[i].core;
         if (!core && !vd__vk_offered(list, count, table[i].name)) continue;
-        if (!vd__vk_is_understood(vk, i)) continue;
+        if (!vd__vk_layer_accepts(vk, i)) continue;
         facts->extensions |= 1u << i;
         if (!core) facts->names[facts->name_count++] = table[i].name;
     }
     vd__free(&driver->host->allocator, list);
 }
 
-/* Links the structs that the device knows behind `next`. */
+/* Appends a struct to the pNext chain at `next` if the device supports its extension. */
 #define VD__VK_CHAIN(member, type, structure_type, extension)                                                          \
     if (VD__VK_HAS(facts, extension)) {                                                                                \
-        at->member.sType = structure_type;                                                                             \
-        *next = &at->member;                                                                                           \
-        next = &at->member.pNext;                                                                                      \
+        target->member.sType = structure_type;                                                                         \
+        *next = &target->member;                                                                                       \
+        next = &target->member.pNext;                                                                                  \
     }
 
-static void vd__vk_chain_features(const vd__vk_facts *facts, vd__vk_features *at) {
-    void **next = &at->core.pNext;
-    at->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+static void vd__vk_chain_features(const vd__vk_facts *facts, vd__vk_features *target) {
+    void **next = &target->core.pNext;
+    target->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     VD__VK_FEATURE_STRUCTS(VD__VK_CHAIN)
 }
 
 static void vd__vk_chain_properties(vd__vk_facts *facts) {
-    vd__vk_facts *at = facts;
-    void **next = &at->core.pNext;
-    at->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    vd__vk_facts *target = facts;
+    void **next = &target->core.pNext;
+    target->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     VD__VK_PROPERTY_STRUCTS(VD__VK_CHAIN)
-    next = &at->memory.pNext;
-    at->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
+    next = &target->memory.pNext;
+    target->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
     VD__VK_CHAIN(budget, VkPhysicalDeviceMemoryBudgetPropertiesEXT,
                  VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
 }
 
-/* A family that computes but does not draw, else the first that computes: submits cost less there, and NVIDIA gives
-   kernels twice the shared memory. */
-static void vd__vk_facts_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
+/* Chooses a compute family without graphics, else the first compute family. On queues without graphics submits are
+   cheaper, and NVIDIA devices provide twice as much shared memory to kernels. */
+static void vd__vk_choose_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
-    bool chosen_draws = true;
+    bool chosen_has_graphics = true;
     facts->family = UINT32_MAX;
     vk->vkGetPhysicalDeviceQueueFamilyProperties(facts->handle, &count, families);
     for (uint32_t i = 0; i < count; i++) {
-        bool draws = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+        bool has_graphics = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
-        if (facts->family != UINT32_MAX && (draws || !chosen_draws)) continue;
+        if (facts->family != UINT32_MAX && (has_graphics || !chosen_has_graphics)) continue;
         facts->family = i;
         facts->family_queues = families[i].queueCount;
         facts->timestamp_bits = families[i].timestampValidBits;
-        chosen_draws = facts->family_draws = draws;
+        chosen_has_graphics = facts->family_has_graphics = has_graphics;
     }
 }
 
+/* Queries a physical device. The extensions determine which structs are chained. */
 static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *facts) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     memset(facts, 0, sizeof *facts);
@@ -3824,16 +3842,16 @@ static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *
     vk->vkGetPhysicalDeviceProperties(facts->handle, &facts->core.properties);
     uint32_t version = facts->core.properties.apiVersion;
     facts->version = version < vk->version ? version : vk->version;
-    vd__vk_facts_extensions(driver, facts);
+    vd__vk_query_extensions(driver, facts);
     vd__vk_chain_features(facts, &facts->features);
     vd__vk_chain_properties(facts);
-    vd__vk_facts_family(vk, facts);
+    vd__vk_choose_family(vk, facts);
     vk->vkGetPhysicalDeviceProperties2(facts->handle, &facts->core);
     vk->vkGetPhysicalDeviceFeatures2(facts->handle, &facts->features.core);
     vk->vkGetPhysicalDeviceMemoryProperties2(facts->handle, &facts->memory);
 }
 
-static void vd__vk_info_names(const vd__vk_facts *facts, vd_device_info *info) {
+static void vd__vk_fill_names(const vd__vk_facts *facts, vd_device_info *info) {
     static const vd_device_type types[] = { VD_DEVICE_OTHER, VD_DEVICE_INTEGRATED, VD_DEVICE_DISCRETE,
                                             VD_DEVICE_VIRTUAL, VD_DEVICE_CPU };
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
@@ -3850,7 +3868,8 @@ static void vd__vk_info_names(const vd__vk_facts *facts, vd_device_info *info) {
     memcpy(info->uuid, facts->v11.deviceUUID, sizeof info->uuid);
 }
 
-static void vd__vk_info_memory(const vd__vk_facts *facts, vd_device_info *info) {
+/* Fills in the sizes of the largest device-local and host heaps, and the free part of the budget of the former. */
+static void vd__vk_fill_memory(const vd__vk_facts *facts, vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *m = &facts->memory.memoryProperties;
     for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
         uint64_t size = m->memoryHeaps[i].size, budget = facts->budget.heapBudget[i], used = facts->budget.heapUsage[i];
@@ -3866,7 +3885,7 @@ static void vd__vk_info_memory(const vd__vk_facts *facts, vd_device_info *info) 
 
 static uint64_t vd__vk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static void vd__vk_info_limits(const vd__vk_facts *facts, vd_device_info *info) {
+static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) {
     const VkPhysicalDeviceLimits *from = &facts->core.properties.limits;
     vd_limits *to = &info->limits;
     for (int i = 0; i < 3; i++) {
@@ -3891,12 +3910,14 @@ static void vd__vk_info_limits(const vd__vk_facts *facts, vd_device_info *info) 
         to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
 }
 
-/* Drivers whose fma of f32 is known to round once. llvmpipe's multiplies, rounds and adds. */
+/* Returns whether the f32 fma of this driver is known to round only once. llvmpipe rounds the product before the
+   addition. */
 static bool vd__vk_fma_rounds_once(VkDriverId id) {
     return id == VK_DRIVER_ID_NVIDIA_PROPRIETARY || id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA
            || id == VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS;
 }
 
+/* Returns whether compute shaders support all subgroup operations that VD_FEATURE_SUBGROUP promises. */
 static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT
                                           | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT
@@ -3905,35 +3926,38 @@ static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
            && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
-/* A mapped device-local type is as good as an unmapped one, and saves the staging copy, where the host sees most of the
-   device's memory; a small window on it (256 MiB without resizable BAR) is too precious. */
+/* Returns whether the heap of a memory type holds at least half of the device memory. If so, a mapped type is
+   preferred for device memory: it is as fast as an unmapped one and saves the staging copy. A small host-visible
+   heap (256 MiB without resizable BAR) is left to other uses. */
 static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                                  uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
 }
 
-/* How well a type suits; 0: not at all. Memory that needs features we do not enable does not count. */
+/* Returns a score of a memory type for `kind`, higher is better; 0: unsuitable. Types with other property flags
+   (protected, lazily allocated, …) are unsuitable: they need features or usages that we do not enable. */
 static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                              vd__memory_kind kind, uint32_t type) {
-    const VkMemoryPropertyFlags usual = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+    const VkMemoryPropertyFlags known_flags =
+        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
     bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
     bool mapped = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
     bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
-    bool own_side = local == info->shared_memory; /* staging lies in host memory unless all memory is one */
-    if (flags & ~usual) return 0;
+    bool preferred = local == info->shared_memory; /* staging: host memory, unless host and device share memory */
+    if (flags & ~known_flags) return 0;
     if (kind == VD__MEMORY_DEVICE && !local) return 0;
     if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
     if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(memory, info, type) && coherent ? 3 + cached : 1;
     if (!mapped) return 0;
     if (kind == VD__MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
-    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * own_side + !cached;
-    return 1 + 4 * cached + 2 * coherent + own_side;
+    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * preferred + !cached;
+    return 1 + 4 * cached + 2 * coherent + preferred;
 }
 
-/* The best type of `mask`, as a mask with its bit. */
+/* Returns the best memory type of `mask` for `kind`, as a mask with one bit; 0 if none is suitable. */
 static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                                    vd__memory_kind kind, uint32_t mask) {
     uint32_t best = 0;
@@ -3947,26 +3971,29 @@ static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memor
     return best;
 }
 
+/* Returns VD_FEATURE_MAPPED if the best type for device memory can be mapped, and VD_FEATURE_CACHED and
+   VD_FEATURE_COHERENT if the best type for readback has these properties. */
 static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
-    uint32_t device = vd__vk_memory_best(memory, info, VD__MEMORY_DEVICE, UINT32_MAX);
-    uint32_t host = vd__vk_memory_best(memory, info, VD__MEMORY_READBACK, UINT32_MAX);
-    VkMemoryPropertyFlags of_device = device ? memory->memoryTypes[vd__lowest_bit(device)].propertyFlags : 0;
-    VkMemoryPropertyFlags of_host = host ? memory->memoryTypes[vd__lowest_bit(host)].propertyFlags : 0;
-    uint64_t features = of_device & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? VD_FEATURE_MAPPED : 0;
-    if (of_host & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) features |= VD_FEATURE_CACHED;
-    if (of_host & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) features |= VD_FEATURE_COHERENT;
+    uint32_t device_bit = vd__vk_memory_best(memory, info, VD__MEMORY_DEVICE, UINT32_MAX);
+    uint32_t readback_bit = vd__vk_memory_best(memory, info, VD__MEMORY_READBACK, UINT32_MAX);
+    VkMemoryPropertyFlags device_flags = device_bit ? memory->memoryTypes[vd__lowest_bit(device_bit)].propertyFlags : 0;
+    VkMemoryPropertyFlags readback_flags =
+        readback_bit ? memory->memoryTypes[vd__lowest_bit(readback_bit)].propertyFlags : 0;
+    uint64_t features = device_flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT ? VD_FEATURE_MAPPED : 0;
+    if (readback_flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) features |= VD_FEATURE_CACHED;
+    if (readback_flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) features |= VD_FEATURE_COHERENT;
     return features;
 }
 
-static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
+static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
-#define VD__VK_GIVES(bits, part, member) features |= (uint64_t)(bits);
-#define VD__VK_TAKES(bits, part, member) if (!facts->features.part.member) features &= ~(uint64_t)(bits);
-    VD__VK_FEATURES(VD__VK_GIVES)
-    VD__VK_FEATURES(VD__VK_TAKES)
-#undef VD__VK_GIVES
-#undef VD__VK_TAKES
+#define VD__VK_SET_BITS(bits, part, member) features |= (uint64_t)(bits);
+#define VD__VK_CLEAR_BITS(bits, part, member) if (!facts->features.part.member) features &= ~(uint64_t)(bits);
+    VD__VK_FEATURES(VD__VK_SET_BITS)
+    VD__VK_FEATURES(VD__VK_CLEAR_BITS)
+#undef VD__VK_SET_BITS
+#undef VD__VK_CLEAR_BITS
     if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP | VD_FEATURE_SHUFFLE_64;
     if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT)
         features |= VD_FEATURE_SUBGROUP_CLUSTERED;
@@ -3979,13 +4006,13 @@ static void vd__vk_info_features(const vd__vk_facts *facts, uint64_t disable, vd
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
 
-static void vd__vk_info_get(const vd__vk_facts *facts, int index, uint64_t disable, vd_device_info *info) {
+static void vd__vk_fill_info(const vd__vk_facts *facts, int index, uint64_t disable, vd_device_info *info) {
     memset(info, 0, sizeof *info);
     info->index = index;
-    vd__vk_info_names(facts, info);
-    vd__vk_info_memory(facts, info);
-    vd__vk_info_limits(facts, info);
-    vd__vk_info_features(facts, disable, info);
+    vd__vk_fill_names(facts, info);
+    vd__vk_fill_memory(facts, info);
+    vd__vk_fill_limits(facts, info);
+    vd__vk_fill_features(facts, disable, info);
 }
 
 static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
@@ -3993,36 +4020,37 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
     vd__vk_facts facts;
     for (int i = 0; i < count && i < capacity; i++) {
         vd__vk_facts_get(driver, i, &facts);
-        vd__vk_info_get(&facts, i, 0, &out[i]);
+        vd__vk_fill_info(&facts, i, 0, &out[i]);
     }
     return count;
 }
 
-/* ---- a probe of what no query tells ----
-   A driver that runs on a processor computes a subgroup in vector registers. Where those are narrower than a subgroup's
-   64-bit values (no AVX-512 with 8 lanes, no AVX with 4), llvmpipe of Mesa 22.3 has three faults, because LLVM 15
-   splits the vectors:
-   - trunc and round of f64 fall back to f32 arithmetic: |x| >= 2^24 is returned unchanged, 1.5 is rounded to 1. floor
-     and ceil are exact.
-   - A shuffle of 64-bit values from a lane outside of the subgroup, as the lowest lanes of a shuffle up have it,
-     crashes the compiler.
-   - Without AVX, and so without F16C, which the driver reports as no f16 arithmetic: widening an f16 from memory or
-     from a u32 crashes the compiler. Crashes cannot be probed, since they end the process, but the first fault can: it
-     comes from the same cause, so the others are assumed with it. GPUs have more lanes than any processor's register
-     and are not probed: opening them costs nothing more. */
+/* ---- probe for a driver fault that no query reports ----
+   A CPU driver computes a subgroup in vector registers. If these are narrower than the 64-bit values of a subgroup (8
+   lanes without AVX-512, 4 lanes without AVX), LLVM 15 splits the vectors. llvmpipe of Mesa 22.3 then has three faults:
+   - trunc and round of f64 use f32 arithmetic: |x| >= 2^24 is returned unchanged, and 1.5 is rounded to 1. floor and
+     ceil are exact.
+   - The compiler crashes on a shuffle of 64-bit values from a lane outside the subgroup. The lowest lanes of a
+     shuffle-up read from such lanes.
+   - Without AVX there is no F16C, and the driver reports no f16 arithmetic. The compiler then crashes on widening an
+     f16 from memory or from a u32.
+   The crashes end the process, so they cannot be probed. The first fault can, and has the same cause: if it is found,
+   the other two are assumed. GPUs with f64 have subgroups of more than VD__VK_PROBE_LANES lanes and are not probed, so
+   opening them costs nothing more. */
 
-enum { VD__VK_PROBE_LANES = 8 };
+enum { VD__VK_PROBE_LANES = 8 }; /* largest subgroup that is probed */
 
 static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact);
 
-static bool vd__vk_probes(const vd__vk_facts *facts) {
+static bool vd__vk_needs_probe(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
 
+/* Runs the probe if the device needs it, and removes the features that are faulty. */
 static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
     bool exact = false;
     uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
-    if (!vd__vk_probes(facts)) return VD_OK;
+    if (!vd__vk_needs_probe(facts)) return VD_OK;
     vd_result result = vd__vk_rounding_probe(dev, &exact);
     if (result || exact) return result;
     if (!facts->features.v12.shaderFloat16) faulty |= VD_FEATURE_STORAGE_16 | VD_FEATURE_UNPACK_HALF;
@@ -4032,6 +4060,7 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
 
 /* ---- opening ---- */
 
+/* Checks that a device has what the backend requires. */
 static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
@@ -4045,6 +4074,7 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     return VD_OK;
 }
 
+/* Creates the logical device with the Vulkan features that the bits `wanted` need. */
 static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted,
                                      uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
@@ -4053,7 +4083,7 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
 #define VD__VK_ENABLE(bits, part, member) \
     if (facts->features.part.member && ((bits) == 0 || (wanted & (uint64_t)(bits)))) enable.part.member = VK_TRUE;
     VD__VK_FEATURES(VD__VK_ENABLE)
-    VD__VK_EXTRAS(VD__VK_ENABLE)
+    VD__VK_EXTRA_FEATURES(VD__VK_ENABLE)
 #undef VD__VK_ENABLE
     float priorities[VD_MAX_QUEUES];
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) priorities[i] = 1;
@@ -4070,7 +4100,7 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     return driver->vkCreateDevice(facts->handle, &info, NULL, out);
 }
 
-/* What buffers are for. */
+/* Returns the usage flags of all buffers. */
 static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
                                | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
@@ -4078,38 +4108,39 @@ static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
 }
 
-/* Which ways of sharing memory the driver has for such buffers. Memory that would have to be dedicated to one resource
-   is left alone. */
-static uint32_t vd__vk_shares(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
+/* Returns the kinds of vd__sharing that the driver supports for our buffers, as a bit mask. Memory that must be
+   dedicated to one resource does not count. */
+static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
     static const VkExternalMemoryHandleTypeFlagBits types[] = { VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
-    const bool has[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR,
+    const bool available[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR,
                          VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
-    uint32_t shares = 0;
+    uint32_t mask = 0;
     for (int i = 0; i < 2; i++) {
         VD__VK_STRUCT(VkPhysicalDeviceExternalBufferInfo, info, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
-        VD__VK_STRUCT(VkExternalBufferProperties, got, VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+        VD__VK_STRUCT(VkExternalBufferProperties, properties, VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
         info.usage = vd__vk_usage(vk);
         info.handleType = types[i];
-        if (!has[i]) continue;
-        driver->vkGetPhysicalDeviceExternalBufferProperties(facts->handle, &info, &got);
-        VkExternalMemoryFeatureFlags can = got.externalMemoryProperties.externalMemoryFeatures;
-        if (can & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) continue;
-        if (can & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) shares |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_FD);
-        if (!i && (can & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) shares |= 1u << VD__SHARE_EXPORT;
+        if (!available[i]) continue;
+        driver->vkGetPhysicalDeviceExternalBufferProperties(facts->handle, &info, &properties);
+        VkExternalMemoryFeatureFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
+        if (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) continue;
+        if (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) mask |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_FD);
+        if (!i && (features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) mask |= 1u << VD__SHARE_EXPORT;
     }
-    return shares;
+    return mask;
 }
 
-/* Queues and a timeline for each. */
-static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
+/* Gets the queues and creates a timeline semaphore for each. If the family has fewer queues, several of ours share
+   one. */
+static vd_result vd__vk_queues_create(vd__device *dev, uint32_t driver_queues) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     VD__VK_STRUCT(VkSemaphoreCreateInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
     info.pNext = &type;
     for (uint32_t i = 0; i < dev->queue_count; i++) {
-        vk->vkGetDeviceQueue(vk->handle, vk->family, i % family_queues, &vk->queues[i]);
+        vk->vkGetDeviceQueue(vk->handle, vk->family, i % driver_queues, &vk->queues[i]);
         VkResult result = vk->vkCreateSemaphore(vk->handle, &info, NULL, &vk->timelines[i]);
         VD__VK_NULL_IF(result, vk->timelines[i]);
         if (result) return vd__vk_fail(result, "vkCreateSemaphore of a timeline");
@@ -4117,24 +4148,26 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t family_queues) {
     return VD_OK;
 }
 
-/* The compute-only queues of a large card copy at a fraction of its memory's speed (on NVIDIA's at a fifth), which a
-   kernel reaches. */
-static void vd__vk_copies_choose(vd__device *dev, const vd__vk_facts *facts) {
-    enum { WORTHWHILE = 4 << 20 };
+/* Chooses which copies use the kernel `move`. On compute-only queues of discrete devices vkCmdCopyBuffer reaches
+   only a fraction of the memory bandwidth (a fifth on NVIDIA devices); a kernel reaches all of it. */
+static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
+    enum { MIN_BYTES = 4 << 20 }; /* smaller copies use vkCmdCopyBuffer */
     vd__vk_device *vk = vd__vk_device_of(dev);
     bool always = dev->driver->host->copies == VD__COPIES_KERNEL,
          never = dev->driver->host->copies == VD__COPIES_DRIVER;
-    bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_draws;
-    vk->move_min_bytes = vk->address && !never && (always || faster) ? always ? 16 : WORTHWHILE : UINT64_MAX;
+    bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_has_graphics;
+    vk->move_min_bytes = vk->address && !never && (always || faster) ? always ? 16 : MIN_BYTES : UINT64_MAX;
     vk->move_any_memory = always;
 }
 
+/* Creates the logical device, its queues and its pipeline cache. On failure the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint32_t most = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1,
-             queues = most < dev->queue_count ? most : dev->queue_count;
-    uint64_t enabled = dev->info.features | (vd__vk_probes(facts) ? VD_FEATURE_F64 : 0);
-    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, queues, &vk->handle);
+    uint32_t available = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1;
+    uint32_t created = available < dev->queue_count ? available : dev->queue_count;
+    /* the probe needs f64 even if the user disabled it */
+    uint64_t enabled = dev->info.features | (vd__vk_needs_probe(facts) ? VD_FEATURE_F64 : 0);
+    VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, created, &vk->handle);
     VD__VK_NULL_IF(result, vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
@@ -4146,12 +4179,12 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->shared_memory = dev->info.shared_memory;
     vk->memory = facts->memory.memoryProperties;
     vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
-    dev->sharing_mask = vd__vk_shares(vd__vk_driver_of(dev->driver), facts, vk);
-    vd__vk_copies_choose(dev, facts);
+    dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
+    vd__vk_choose_copies(dev, facts);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
     VD__VK_NULL_IF(result, vk->cache);
-    return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, queues);
+    return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, created);
 }
 
 static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
@@ -4162,7 +4195,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     vd__vk_facts_get(driver, index, &facts);
     vd_result result = vd__vk_device_usable(&facts, index);
     if (result) return result;
-    vd__vk_info_get(&facts, index, disable, &dev->info);
+    vd__vk_fill_info(&facts, index, disable, &dev->info);
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
@@ -4181,7 +4214,7 @@ static void vd__vk_device_idle(vd__device *dev) {
 static void vd__vk_device_close(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vk->handle && vk->vkDestroyDevice) {
-        /* a driver's thread may still use semaphores whose last value it has reached */
+        /* a driver thread may still use a semaphore after it has reached its last value */
         if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev);
         if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
         for (uint32_t i = 0; i < vk->layout_count; i++)
