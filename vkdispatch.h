@@ -3589,6 +3589,7 @@ static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *drive
     return list;
 }
 
+/* Forwards a message of the validation layer to the log. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_debug_callback(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                      VkDebugUtilsMessageTypeFlagsEXT types,
                                                      const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
@@ -3622,8 +3623,8 @@ static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     return version;
 }
 
-/* Fills in `debug` if debug mode is requested, else zeroes it. If the validation layer is not installed, logs a
-   warning and zeroes it too. */
+/* Fills in `debug` if debug mode is requested and the validation layer is installed, otherwise zeroes it. Logs a
+   warning if only the layer is missing. */
 static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) {
     memset(debug, 0, sizeof *debug);
     if (!driver->host->debug) return;
@@ -3769,6 +3770,8 @@ static bool vd__vk_layer_accepts(const vd__vk_driver *vk, uint32_t extension) {
            || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
 }
 
+/* Fills in the extensions that the device supports and the names to enable. Extensions that are part of `version` need
+   no name. */
 static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *facts) {
     static const struct { const char *name; uint32_t core; } table[] = {
 #define VD__VK_EXTENSION_ROW(id, name, core) { name, core },
@@ -3834,7 +3837,7 @@ static void vd__vk_choose_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
     }
 }
 
-/* Queries a physical device. The extensions determine which structs are chained. */
+/* Queries a physical device. Needs the version and the extensions first: they determine which structs are chained. */
 static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *facts) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     memset(facts, 0, sizeof *facts);
@@ -3917,7 +3920,7 @@ static bool vd__vk_fma_rounds_once(VkDriverId id) {
            || id == VK_DRIVER_ID_INTEL_PROPRIETARY_WINDOWS;
 }
 
-/* Returns whether compute shaders support all subgroup operations that VD_FEATURE_SUBGROUP promises. */
+/* Returns whether compute shaders support all subgroup operations that VD_FEATURE_SUBGROUP includes. */
 static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT
                                           | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT
@@ -3986,6 +3989,7 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
     return features;
 }
 
+/* Fills in the features that the device supports, without `disable`. */
 static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
 #define VD__VK_SET_BITS(bits, part, member) features |= (uint64_t)(bits);
@@ -4040,13 +4044,14 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 
 enum { VD__VK_PROBE_LANES = 8 }; /* largest subgroup that is probed */
 
-static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact);
+static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact); /* in the room `vulkan list` */
 
+/* Returns whether the device may have the faults: small subgroups and f64. */
 static bool vd__vk_needs_probe(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
 
-/* Runs the probe if the device needs it, and removes the features that are faulty. */
+/* Runs the probe if the device needs it, and removes the faulty features from dev->info.features. */
 static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
     bool exact = false;
     uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
@@ -4114,7 +4119,7 @@ static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_f
     static const VkExternalMemoryHandleTypeFlagBits types[] = { VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
     const bool available[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR,
-                         VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
+                               VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
     uint32_t mask = 0;
     for (int i = 0; i < 2; i++) {
         VD__VK_STRUCT(VkPhysicalDeviceExternalBufferInfo, info, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
@@ -4131,8 +4136,8 @@ static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_f
     return mask;
 }
 
-/* Gets the queues and creates a timeline semaphore for each. If the family has fewer queues, several of ours share
-   one. */
+/* Gets the queues and creates a timeline semaphore for each. If the device was created with fewer queues
+   (`driver_queues`), several of ours share one. */
 static vd_result vd__vk_queues_create(vd__device *dev, uint32_t driver_queues) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
@@ -4160,7 +4165,8 @@ static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
     vk->move_any_memory = always;
 }
 
-/* Creates the logical device, its queues and its pipeline cache. On failure the caller closes the device. */
+/* Creates the logical device, its queues and its pipeline cache. Reads dev->info and dev->queue_count. On failure
+   the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint32_t available = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1;
