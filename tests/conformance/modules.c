@@ -200,7 +200,7 @@ TEST_EXECUTED(matrices_come_as_they_lie) {
     assert_memory_equal(got + 24, c, sizeof c);
     assert_true(got[28] == 300 && got[31] == 300);
     FAILS(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X2X2, c), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c), vd_f32(300)), VD_ERROR_INVALID,
-          "vd_dispatch 'matrices'|'a'|f32x2x2|f32x4x4");
+          "vd_run 'matrices'|'a'|f32x2x2|f32x4x4");
 }
 
 /* y[gl_WorkGroupID.x] = gl_LocalInvocationID of the last invocation, with the local size by id (SPIR-V 1.2) and without the feature that it needs. */

@@ -177,9 +177,9 @@ TEST(bad_regions_are_refused) {
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 95 + size 10|'b' (100 bytes)");
     desc.offset = 0;
     desc.device = 9;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: device 9");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: desc.device is 9 (1 + device index)");
     desc.device = -1;
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_read_region: device -1");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_read_region: desc.device is -1 (1 + device index)");
     desc.device = 0;
     desc.buffer = dead;
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "source buffer was destroyed");
