@@ -1058,7 +1058,7 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type,
     desc.data = data;
     vd_buffer buffer = vd_buffer_create(ctx, &desc);
     if (buffer.id) return buffer;
-    vd_error_within(vd_error_result(), NULL, NULL, "there is no buffer '%s' of %llu bytes", name,
+    vd_error_within(vd_error_result(), NULL, NULL, "cannot create buffer '%s' of %llu bytes", name,
                     (unsigned long long)(elements * (size ? size : 1)));
     return buffer;
 }
@@ -1182,16 +1182,18 @@ static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
     const char *argument;
     bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
                                    : type >= VC_I8 && type <= VC_F64;
-    if (!out.owner) return vd_error_set(VD_ERROR_INVALID, "%s leaves nothing in *out", f->name);
+    if (!out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set *out", f->name);
     if (out.owner != (uintptr_t)t->k || !type)
-        return vd_error_set(VD_ERROR_INVALID, "%s leaves what is no value of this kernel in *out", f->name);
+        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to a value that does not belong to this kernel",
+                            f->name);
     if (!accepted)
-        return vd_error_set(VD_ERROR_INVALID, "%s gives %s, %s is wanted", f->name, vc_type_name(type),
+        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to %s, but %s is expected", f->name, vc_type_name(type),
                             f->result_type ? vc_type_name(f->result_type) : "a number");
     vc_set(vc_var(t->k, "left", type), out);
     argument = vd__fragment_find_argument(t);
     if (argument)
-        return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s'; it may have none", f->name, argument);
+        return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but a fragment must not declare arguments",
+                            f->name, argument);
     return vc_error(t->k) ? vd__fragment_error(t, f->name) : VD_OK;
 }
 
@@ -1208,7 +1210,7 @@ static vd_result vd__fragment_try_result(vd__fragment_trial *t) {
         return VD_OK;
     }
     vc_val out = vd__fragment_call(t, inputs);
-    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->inputs[1] ? "" : ", which gets in[0] alone");
+    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->inputs[1] ? "" : " (only in[0] is set)");
     result = vc_error(t->k) ? vd__fragment_error(t, what) : vd__fragment_check(t, out);
     vc_free(t->k);
     return result;
@@ -1224,12 +1226,12 @@ static vd_result vd__fragment_try_divergent(vd__fragment_trial *t) {
     vd__fragment_inputs(t, inputs);
     if (!vc_error(t->k)) {
         VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { vd__fragment_call(t, inputs); }
-        snprintf(what, sizeof what, "%s, to which not all invocations of a workgroup come", t->f->name);
+        snprintf(what, sizeof what, "%s runs in divergent control flow", t->f->name);
         if (vc_error(t->k)) result = vd__fragment_error(t, what);
         vc_barrier(t->k);
         if (!result && vc_error(t->k))
-            result = vd_error_set(VD_ERROR_INVALID, "%s has a vc_return_if, but what is behind it takes all "
-                                  "invocations", t->f->name);
+            result = vd_error_set(VD_ERROR_INVALID, "%s contains vc_return_if; use vc_select or VC_IF instead",
+                                  t->f->name);
     }
     vc_free(t->k);
     return result;
@@ -1257,27 +1259,27 @@ static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *ro
 static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd__fft_query(ctx, buffer, role, info);
     if (result || info->type != VD_BYTES) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of bytes; it takes scalars", info->name, role);
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type bytes, but a scalar type is expected",
+                        info->name, role);
 }
 
 /* Checks that a plan can be recorded into a list: its context exists and is that of the list. */
 static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     if (!ctx)
-        return vd_error_set(VD_ERROR_INVALID, "the plan's context is gone, and what it had there; it can only be "
-                            "destroyed");
+        return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan can only be destroyed");
     if (list && vd_list_context(list) == ctx) return VD_OK;
     if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
-    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context than the plan");
+    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context");
 }
 
 /* Checks that a buffer exists and has at least `bytes` bytes. */
 static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *role, uint64_t bytes) {
     vd_buffer_info info;
-    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "there is no buffer '%s'", role);
+    if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "%s: the buffer handle is 0", role);
     vd_result result = vd__fft_query(ctx, buffer, role, &info);
     if (result || info.size >= bytes) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, the plan needs %llu", info.name, role,
-                        (unsigned long long)info.size, (unsigned long long)bytes);
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has %llu bytes, but the plan needs %llu", info.name,
+                        role, (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
 /* Whether to plan for a CPU: few threads in a work-group, few work-groups. */
@@ -1321,7 +1323,7 @@ static vd_result vd__plan_dispatch_tiles(vd_list *list, vd_dispatch_desc *desc, 
 static vd_result vd__plan_check_shapes(void) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s'; the choices are: gpu", shapes);
+    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s', but must be gpu", shapes);
 }
 
 /* Maximum size of a one-dimensional work-group. */
@@ -1340,27 +1342,27 @@ static vd_result vd__plan_check_buffer(vd_context *ctx, vd_buffer buffer, const 
     if (result) return result;
     if (alignment) *alignment |= info.address | info.native_offset;
     if (info.type == type || info.type == VD_BYTES) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) is of %s, the plan wants %s", info.name, role,
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but %s is expected", info.name, role,
                         vd_type_name(info.type), vd_type_name(type));
 }
 
 /* Checks that a buffer that the plan does not use was not given. */
 static vd_result vd__plan_check_unused(vd_buffer buffer, const char *role, const char *why) {
     if (!buffer.id) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "there is a buffer '%s', which the plan does not take: %s", role, why);
+    return vd_error_set(VD_ERROR_INVALID, "%s must be {0}, because %s", role, why);
 }
 
 /* Checks the identity element of a user-defined combine function. */
 static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine) return VD_OK;
     if (!identity.owner)
-        return vd_error_set(VD_ERROR_INVALID, "there is a combine, but no identity, the immediate with which it "
-                            "changes nothing");
-    if (!combine) return vd_error_set(VD_ERROR_INVALID, "there is an identity, but no combine, to which it belongs");
+        return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to the immediate that "
+                            "combine leaves unchanged");
+    if (!combine) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
     if (identity.owner >= 4096)
-        return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel; it takes an immediate");
+        return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "identity is %s, type is %s", vc_type_name(vc_typeof(identity)),
+    return vd_error_set(VD_ERROR_INVALID, "identity is %s, but must be %s", vc_type_name(vc_typeof(identity)),
                         vd_type_name(type));
 }
 
@@ -1398,13 +1400,15 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     while (count < 4 && shape[count]) count++;
     if (!count) return vd_error_set(VD_ERROR_INVALID, "the shape has no elements");
     for (uint32_t i = count; i < 4; i++)
-        if (shape[i]) return vd_error_set(VD_ERROR_INVALID, "dimension %u is 0, but dimension %u is not", count, i);
-    if (axes >> count) return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but there are %u dimensions", axes, count);
+        if (shape[i])
+            return vd_error_set(VD_ERROR_INVALID, "dimension %u of the shape is 0, but dimension %u is not", count, i);
+    if (axes >> count)
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape is %u-dimensional", axes, count);
     *dimensions = count;
     *elements = 1;
     for (uint32_t i = 0; i < count; i++) {
         if (shape[i] > limit / *elements)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "a shape of %s, which is more than %llu elements",
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "the shape is %s, but the limit is %llu elements",
                                 vd__shape_text_of(shape, count, " x ").text, (unsigned long long)limit);
         *elements *= shape[i];
     }
@@ -1457,7 +1461,7 @@ static vd_result vd__plan_check_overlap(vd_context *ctx, vd__named_buffer a, vd_
         || (in_place_allowed && vd__fft_same_begin(ctx, a.buffer, b.buffer)))
         return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a.name, b.name,
-                        in_place_allowed ? ", and do not begin at one place" : "");
+                        in_place_allowed ? "; they must be disjoint or begin at the same byte" : "");
 }
 
 static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) {
@@ -2714,8 +2718,9 @@ static vd__fft_problem vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     vd__fft_problem problem = vd__fft_axis_problem(p, axis, last);
     if (vd__fft_plan_problem(p, &p->route[0], &problem)) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
-                        axis, (unsigned long long)problem.n, p->device.shared * vc_type_size(p->real));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
+                        "shared memory; see vd_fft_good_size", (unsigned long long)problem.n, axis,
+                        p->device.shared * vc_type_size(p->real));
 }
 
 /* Index of the lowest set bit. */
@@ -3117,10 +3122,10 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, which has a prime factor above 31; with channels "
-                            "or kernels only ranges that do not wrap take it", (unsigned long long)p->shape[1]);
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for a transform of %llu x %llu x %llu in %u bytes of shared "
-                        "memory", (unsigned long long)p->shape[1],
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with channels or kernels, modes that repeat "
+                            "the signal do not support prime factors above 31", (unsigned long long)p->shape[1]);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "a transform of %llu x %llu x %llu is not supported with %u bytes of "
+                        "shared memory", (unsigned long long)p->shape[1],
                         (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
                         (unsigned)(p->device.shared * vc_type_size(p->real)));
@@ -3452,8 +3457,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
     if (!ok && p->table_wanted)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "tables of %llu complex numbers and more; a buffer has up to %llu",
-                            (unsigned long long)p->table_wanted, (unsigned long long)vd__fft_max_table(p));
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the tables have at least %llu complex numbers, but the limit of a "
+                            "buffer is %llu", (unsigned long long)p->table_wanted,
+                            (unsigned long long)vd__fft_max_table(p));
     if (!ok) return vd__fft_no_memory();
     return VD_OK;
 }
@@ -3870,17 +3876,17 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
 static vd_result vd__fft_add_argument(vd_fft *p, const vc_arg_info *arg) {
     vd__fft_hooks *h = &p->hooks;
     if (h->count == VD__FFT_ARGS)
-        return vd_error_set(VD_ERROR_INVALID, "its hooks have more than %d arguments, of which '%.40s' is the next",
-                            (int)VD__FFT_ARGS, arg->name ? arg->name : "");
+        return vd_error_set(VD_ERROR_INVALID, "the hooks declare more than %d arguments; argument '%.40s' exceeds "
+                            "the limit", (int)VD__FFT_ARGS, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
-        return vd_error_set(VD_ERROR_INVALID, "argument %d of its hooks has no name, by which vd_fft_run would take it",
-                            h->count);
+        return vd_error_set(VD_ERROR_INVALID, "argument %d of the hooks has no name; vd_fft_run passes arguments by "
+                            "name", h->count);
     if (strlen(arg->name) >= sizeof h->name[0])
-        return vd_error_set(VD_ERROR_INVALID, "argument '%.20s...' of its hooks has a name of %llu bytes, the limit is "
+        return vd_error_set(VD_ERROR_INVALID, "the name of hook argument '%.20s...' has %llu bytes, but the limit is "
                             "%d", arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
     for (int i = 0; i < h->count; i++)
         if (strcmp(h->name[i], arg->name) == 0)
-            return vd_error_set(VD_ERROR_INVALID, "two arguments of its hooks are named '%s'", arg->name);
+            return vd_error_set(VD_ERROR_INVALID, "two arguments of the hooks are named '%s'", arg->name);
     vd_arg_info *a = &h->arg[h->count];
     snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
     a->name = h->name[h->count++];
@@ -3915,7 +3921,7 @@ static vd_result vd__fft_hooks_error(const vd_fft *p, vc_kernel *k, const char *
     vd_kernel_build(p->ctx, k);
     vd_result result = vd_error_result();
     if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "%s%s", what, why);
-    return vd_error_set(result, "its hooks: %s", vc_error(k));
+    return vd_error_set(result, "hooks: %s", vc_error(k));
 }
 
 /* Checks the result of a hook: values of the arithmetic's type, or {0} in both if a store hook stores nothing.
@@ -3929,13 +3935,13 @@ static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bo
     if (stores && !part[0]->owner && !part[1]->owner) return VD_OK;
     for (int i = 0; i < 2; i++) {
         right &= part[i]->owner && vc_typeof(*part[i]) == p->real;
-        is[i] = part[i]->owner ? vc_type_name(vc_typeof(*part[i])) : "nothing";
+        is[i] = part[i]->owner ? vc_type_name(vc_typeof(*part[i])) : "{0}";
     }
     if (right) return VD_OK;
     if (is_real)
-        return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re; it takes %s", stores ? "store" : "load",
-                            is[0], vc_type_name(p->real));
-    return vd_error_set(VD_ERROR_COMPILE, "its %s hook leaves %s in re and %s in im; it takes %s in both",
+        return vd_error_set(VD_ERROR_COMPILE, "the %s hook sets re to %s, but %s is expected",
+                            stores ? "store" : "load", is[0], vc_type_name(p->real));
+    return vd_error_set(VD_ERROR_COMPILE, "the %s hook sets re to %s and im to %s, but %s is expected",
                         stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
 }
 
@@ -3967,7 +3973,7 @@ static vd_result vd__fft_find_arguments(vd_fft *p) {
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     const vc_info *info = vc_reflect(k);
-    vd_result result = info ? VD_OK : vd__fft_hooks_error(p, k, "its hook_declare: ", k ? vc_error(k) : "");
+    vd_result result = info ? VD_OK : vd__fft_hooks_error(p, k, "hook_declare: ", k ? vc_error(k) : "");
     int i;
     for (i = 4; !result && i < info->arg_count; i++)
         if (!vd__fft_is_implicit(info, i)) result = vd__fft_add_argument(p, &info->args[i]);
@@ -3985,13 +3991,13 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
     int i, known = 0;
     for (i = 0; i < 2 && !result; i++) result = vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
     info = result ? NULL : vc_reflect(k);
-    if (!result && !info) result = vd__fft_hooks_error(p, k, "its hooks: ", k ? vc_error(k) : "");
+    if (!result && !info) result = vd__fft_hooks_error(p, k, "hooks: ", k ? vc_error(k) : "");
     for (i = 4; !result && i < info->arg_count; i++) {
         if (vd__fft_is_implicit(info, i)) continue;
         if (known < h->count) h->arg[known++].access |= info->args[i].access;
         else
-            result = vd_error_set(VD_ERROR_COMPILE, "its hooks declare argument '%s' wherever they are called; "
-                                  "hook_declare does it once", info->args[i].name ? info->args[i].name : "");
+            result = vd_error_set(VD_ERROR_COMPILE, "the hooks declare argument '%s' when they are called; declare "
+                                  "it in hook_declare", info->args[i].name ? info->args[i].name : "");
     }
     if (!result) h->ignores_input[direction] = !info->args[0].access;
     if (!result) h->stores_nothing[direction] = !info->args[3].access;
@@ -4001,9 +4007,10 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
 
 /* Records each hook in divergent control flow, before a barrier, as kernels do if the last work-group is not full. */
 static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
-    static const char *const divergent[] = { "to its load hook not all invocations of a workgroup come: ",
-                                             "to its store hook not all invocations of a workgroup come: " };
-    static const char *const returns[] = { "its load hook has a vc_return_if", "its store hook has a vc_return_if" };
+    static const char *const divergent[] = { "the load hook runs in divergent control flow: ",
+                                             "the store hook runs in divergent control flow: " };
+    static const char *const returns[] = { "the load hook contains vc_return_if",
+                                           "the store hook contains vc_return_if" };
     vc_ref buffer[4];
     vc_kernel *k = vd__fft_hook_trial(p, buffer);
     vd_result result = VD_OK;
@@ -4013,7 +4020,7 @@ static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
         if (vc_error(k)) result = vd__fft_hooks_error(p, k, divergent[i], vc_error(k));
         vc_barrier(k);
         if (!result && vc_error(k))
-            result = vd__fft_hooks_error(p, k, returns[i], ", but what is behind it takes all invocations");
+            result = vd__fft_hooks_error(p, k, returns[i], "; use vc_select or VC_IF instead");
     }
     vc_free(k);
     return result;
@@ -4040,20 +4047,21 @@ static const vd_fft_argument *vd__fft_find_argument(const vd_fft_io *io, const c
 /* Checks that the arguments of a run are those that the hooks declare. */
 static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
     int j;
-    if (io->arg_count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d", io->arg_count);
+    if (io->arg_count < 0)
+        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must not be negative", io->arg_count);
     if (io->arg_count && !io->args)
-        return vd_error_set(VD_ERROR_INVALID, "%d arguments, but args is NULL", io->arg_count);
+        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", io->arg_count);
     for (int i = 0; i < io->arg_count; i++) {
         for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
         if (!io->args[i].name || j == p->hooks.count)
-            return vd_error_set(VD_ERROR_INVALID, "its hooks have no argument '%s'",
+            return vd_error_set(VD_ERROR_INVALID, "the hooks have no argument '%s'",
                                 io->args[i].name ? io->args[i].name : "");
         if (vd__fft_find_argument(io, io->args[i].name) != &io->args[i])
-            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is given twice", io->args[i].name);
+            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of the hooks is passed twice", io->args[i].name);
     }
     for (int i = 0; i < p->hooks.count; i++)
         if (!vd__fft_find_argument(io, p->hooks.name[i]))
-            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of its hooks is missing", p->hooks.name[i]);
+            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of the hooks is missing", p->hooks.name[i]);
     return VD_OK;
 }
 
@@ -4820,12 +4828,13 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
         p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_passes(p, r, &real)) return VD_OK;
         if (vd__real_dense_layout(p, axis, real.rule.h).span > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in the second buffer of dimension %u; it takes up "
-                                "to %u", (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, axis,
-                                UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, "
+                                "but the limit is %u", axis,
+                                (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, UINT32_MAX);
     }
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "no plan for dimension %u of %llu elements in %u bytes of shared memory",
-                        axis, (unsigned long long)leg.n, p->device.shared * vc_type_size(p->real));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
+                        "shared memory; see vd_fft_good_size", (unsigned long long)leg.n, axis,
+                        p->device.shared * vc_type_size(p->real));
 }
 
 /* Plans the axes of a direction one after another. A complex axis of one element needs no pass; one of a cosine or
@@ -4873,23 +4882,22 @@ static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions, family = vd__real_family(p->kind);
     if (desc->engine)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d and engine is %d; real kinds take no other engine",
-                            (int)p->kind, (int)desc->engine);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX",
+                            (int)p->kind);
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
         if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
-            return vd_error_set(VD_ERROR_INVALID, "dimension %u has one element, and VD_FFT_DCT1 takes two and more",
-                                i);
+            return vd_error_set(VD_ERROR_INVALID, "dimension %u has 1 element, but VD_FFT_DCT1 needs at least 2", i);
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
     p->real_length = p->shape[p->real_axis];
     if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
-        return vd_error_set(VD_ERROR_INVALID, "padded is for VD_FFT_REAL and axes with the last dimension; kind is %d, "
-                            "axes is 0x%x", (int)p->kind, p->axes);
+        return vd_error_set(VD_ERROR_INVALID, "padded is true, but kind is %d and axes is 0x%x; padded requires "
+                            "VD_FFT_REAL along the last dimension", (int)p->kind, p->axes);
     for (i = 0; i < 4; i++) {
         in_stride[i] = desc->in_stride[i];
         if (desc->padded && in_stride[i])
-            return vd_error_set(VD_ERROR_INVALID, "padded, but in_stride[%u] is %llu; one of the two says where rows "
-                                "begin", i, (unsigned long long)in_stride[i]);
+            return vd_error_set(VD_ERROR_INVALID, "padded is true, but in_stride[%u] is %llu; padded requires an "
+                                "in_stride of zeros", i, (unsigned long long)in_stride[i]);
     }
     if (desc->padded) vd__real_padded_strides(p, desc->out_count, in_stride);
     p->scalar[VD__FFT_IN] = true;
@@ -4912,9 +4920,10 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->ctx, reals, &info);
     if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals does not begin at a multiple of %llu bytes, but at "
-                        "%llu", info.name, (unsigned long long)pair,
-                        (unsigned long long)(info.address % pair ? info.address : info.native_offset));
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals begins at byte %llu, but must begin at a multiple "
+                        "of %llu", info.name,
+                        (unsigned long long)(info.address % pair ? info.address : info.native_offset),
+                        (unsigned long long)pair);
 }
 
 /* -- tables -- */
@@ -5664,7 +5673,7 @@ static const char *vd__reduce_op_name(vd_reduce_op op) {
         "VD_REDUCE_OR", "VD_REDUCE_XOR", "VD_REDUCE_ANY", "VD_REDUCE_ALL", "VD_REDUCE_ARGMIN", "VD_REDUCE_ARGMAX",
         "VD_REDUCE_DOT", "VD_REDUCE_NORM", "VD_REDUCE_MEAN", "VD_REDUCE_VARIANCE"
     };
-    return (uint32_t)op < sizeof names / sizeof *names ? names[op] : "none there is";
+    return (uint32_t)op < sizeof names / sizeof *names ? names[op] : "invalid";
 }
 
 static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
@@ -6447,18 +6456,21 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
-    if ((uint32_t)d->op > VD_REDUCE_VARIANCE) return vd_error_set(VD_ERROR_INVALID, "op is %d", (int)d->op);
+    if ((uint32_t)d->op > VD_REDUCE_VARIANCE)
+        return vd_error_set(VD_ERROR_INVALID, "op is %d, which is not a vd_reduce_op", (int)d->op);
     if (d->combine && d->op)
-        return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
+                            vd__reduce_op_name(d->op));
     vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
-        return vd_error_set(VD_ERROR_INVALID, "also is true, but %s has one result", vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but %s has only one result",
+                            vd__reduce_op_name(d->op));
     uint32_t accepted = vd__reduce_info_of(d)->accepts;
     uint32_t given = d->type == VD_BOOL ? VD__ACCEPTS_BOOL
         : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__ACCEPTS_FLOAT : VD__ACCEPTS_INTEGER;
     if (accepted & given) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s%s", vd_type_name(d->type),
+    return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s%s", vd_type_name(d->type),
                         accepted & VD__ACCEPTS_FLOAT ? "number" : "integer",
                         accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
@@ -6478,13 +6490,13 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
     if (d->segments && (dimensions > 1 || d->segments >= (uint64_t)1 << 31))
-        return vd_error_set(VD_ERROR_INVALID, "%llu segments of %u dimensions; it takes less than 2147483648, of one",
-                            (unsigned long long)d->segments, dimensions);
+        return vd_error_set(VD_ERROR_INVALID, "segments is %llu and the shape is %u-dimensional, but the limits are "
+                            "2147483647 segments and 1 dimension", (unsigned long long)d->segments, dimensions);
     if (d->op != VD_REDUCE_VARIANCE && d->correction)
-        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but op is %s, not VD_REDUCE_VARIANCE", d->correction,
-                            vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but op is %s; only VD_REDUCE_VARIANCE uses it",
+                            d->correction, vd__reduce_op_name(d->op));
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
-        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but there are %llu elements to a result",
+        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but each result has only %llu elements",
                             d->correction, (unsigned long long)p->reduced.product);
     return VD_OK;
 }
@@ -6505,9 +6517,9 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     uint32_t size = vd_type_size(vd__reduce_state_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments, each in %u parts on a processor; it "
-                            "takes up to 2147483648 parts", (unsigned long long)p->reduced.product,
-                            (unsigned long long)p->desc.segments, p->parts);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on a processor each segment is "
+                            "split into %u parts, but the limit is 2147483648 parts in total",
+                            (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* each field of a state has at most `size` bytes */
         p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES,
                                      (uint64_t)vd__reduce_result_count(p) * p->parts * size * info->fields, NULL);
@@ -6530,19 +6542,19 @@ static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io,
     vd__named_buffer from[4], out = vd__named_buffer_of(io->out, "out");
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, alignment);
     if (!result && d->op == VD_REDUCE_DOT)
-        result = vd__plan_check_buffer(p->ctx, io->in_b, "with", d->type, count, alignment);
-    else if (!result) result = vd__plan_check_unused(io->in_b, "with", "its op is not VD_REDUCE_DOT");
+        result = vd__plan_check_buffer(p->ctx, io->in_b, "in_b", d->type, count, alignment);
+    else if (!result) result = vd__plan_check_unused(io->in_b, "in_b", "desc.op is not VD_REDUCE_DOT");
     if (!result && d->segments)
         result = vd__plan_check_buffer(p->ctx, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
-    else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "it has no segments");
+    else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "desc.segments is 0");
     if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_out_type(d), results, NULL);
     if (!result && d->extra_out)
-        result = vd__plan_check_buffer(p->ctx, io->extra_out, "also", vd__reduce_extra_type(d), results, NULL);
-    else if (!result) result = vd__plan_check_unused(io->extra_out, "also", "its `also` is false");
+        result = vd__plan_check_buffer(p->ctx, io->extra_out, "extra_out", vd__reduce_extra_type(d), results, NULL);
+    else if (!result) result = vd__plan_check_unused(io->extra_out, "extra_out", "desc.extra_out is false");
     from[0] = vd__named_buffer_of(io->in, "in");
-    from[1] = vd__named_buffer_of(d->op == VD_REDUCE_DOT ? io->in_b : no_buffer, "with");
+    from[1] = vd__named_buffer_of(d->op == VD_REDUCE_DOT ? io->in_b : no_buffer, "in_b");
     from[2] = vd__named_buffer_of(d->segments ? io->offsets : no_buffer, "offsets");
-    from[3] = vd__named_buffer_of(d->extra_out ? io->extra_out : no_buffer, "also");
+    from[3] = vd__named_buffer_of(d->extra_out ? io->extra_out : no_buffer, "extra_out");
     for (uint32_t i = 0; i < 4 && !result; i++) { /* inputs may share memory; outputs may not overlap anything */
         if (!from[i].buffer.id) continue;
         result = vd__plan_check_overlap(p->ctx, from[i], out, false);
@@ -7474,22 +7486,24 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     uint64_t elements = 0;
     bool bitwise = d->op == VD_REDUCE_AND || d->op == VD_REDUCE_OR || d->op == VD_REDUCE_XOR;
     if ((uint32_t)d->op > VD_REDUCE_XOR)
-        return vd_error_set(VD_ERROR_INVALID, "op is %s (%d); scans take VD_REDUCE_SUM to VD_REDUCE_XOR",
+        return vd_error_set(VD_ERROR_INVALID, "op is %s (%d), but must be VD_REDUCE_SUM to VD_REDUCE_XOR",
                             vd__reduce_op_name(d->op), (int)d->op);
-    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->method);
+    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS)
+        return vd_error_set(VD_ERROR_INVALID, "method is %d, which is not a vd_scan_method", (int)d->method);
     if (d->combine && d->op)
-        return vd_error_set(VD_ERROR_INVALID, "op is %s although there is a combine", vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
+                            vd__reduce_op_name(d->op));
     vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
-        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar %s", vd_type_name(d->type),
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
                             bitwise ? "integer" : "number");
     result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     if (d->axes >> dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape has %u dimensions", d->axes, dimensions);
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape is %u-dimensional", d->axes, dimensions);
     if (d->axes & (d->axes - 1))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x; a scan goes along one dimension", d->axes);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x, but must select one dimension", d->axes);
     uint32_t axis = dimensions - 1;
     for (uint32_t i = 0; i < dimensions; i++)
         if (d->axes >> i & 1) axis = i;
@@ -7571,13 +7585,13 @@ static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint6
     vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, elements, address_bits);
     if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, elements, address_bits);
     if (!result && p->desc.segmented)
-        result = vd__plan_check_buffer(p->ctx, io->segment_heads, "heads", VD_U32, elements, address_bits);
-    else if (!result) result = vd__plan_check_unused(io->segment_heads, "heads", "it is not segmented");
+        result = vd__plan_check_buffer(p->ctx, io->segment_heads, "segment_heads", VD_U32, elements, address_bits);
+    else if (!result) result = vd__plan_check_unused(io->segment_heads, "segment_heads", "desc.segmented is false");
     if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, io->count, "count", VD_U32, 1, NULL);
-    else if (!result) result = vd__plan_check_unused(io->count, "count", "it is not one of vd_compact_create");
+    else if (!result) result = vd__plan_check_unused(io->count, "count", "the plan is not a compaction");
     if (!result) result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"), out, !p->keep);
     if (!result && p->desc.segmented)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->segment_heads, "heads"), out, false);
+        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->segment_heads, "segment_heads"), out, false);
     if (!result && p->keep)
         result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"),
                                         vd__named_buffer_of(io->count, "count"), false);
@@ -8109,15 +8123,16 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     const vd_sort_desc *d = &p->desc;
     uint32_t size = vd_type_size(d->values);
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
     if (d->values && size != 4 && size != 8)
-        return vd_error_set(VD_ERROR_INVALID, "values is %s, of %u bytes; it takes 4 or 8", vd_type_name(d->values),
-                            size);
+        return vd_error_set(VD_ERROR_INVALID, "values is %s (%u bytes), but must be a type of 4 or 8 bytes",
+                            vd_type_name(d->values), size);
     if (!d->count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu; it takes up to 2147483648",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648",
                             (unsigned long long)d->count);
-    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS) return vd_error_set(VD_ERROR_INVALID, "way is %d", (int)d->method);
+    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS)
+        return vd_error_set(VD_ERROR_INVALID, "method is %d, which is not a vd_scan_method", (int)d->method);
     return vd__plan_check_shapes();
 }
 
@@ -8339,14 +8354,14 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
     if (!d->count || !d->bins)
         return vd_error_set(VD_ERROR_INVALID, "%s is 0", d->count ? "bins" : "count");
     if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu; it takes up to 2147483648",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648",
                             (unsigned long long)d->count);
     if (d->bins > (uint32_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u; it takes up to 2147483648", d->bins);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2147483648", d->bins);
     p->threads = cpu ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
     p->groups = vd__ceil_div(d->count, p->threads * 16);
     /* Twice the usual number of work-groups, since they are small. */
@@ -8708,17 +8723,18 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     uint32_t dimensions;
     uint64_t elements;
     if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes a scalar number", vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
     vd_result result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];
     p->rows = elements / p->n;
     if (!d->k || d->k > p->n)
-        return vd_error_set(VD_ERROR_INVALID, "k is %u; rows have %llu elements", d->k, (unsigned long long)p->n);
+        return vd_error_set(VD_ERROR_INVALID, "k is %u, but must be 1 to %llu, the length of a row", d->k,
+                            (unsigned long long)p->n);
     if (d->k > VD__TOP_MAX_K)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u; it takes up to %d", d->k, (int)VD__TOP_MAX_K);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u, but the limit is %d", d->k, (int)VD__TOP_MAX_K);
     if (vd_type_size(d->type) == 8 && !(vd_device(p->ctx, 0)->features & VD_FEATURE_I64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, and the device has no 64-bit integers",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, but the device does not support 64-bit integers",
                             vd_type_name(d->type));
     return VD_OK;
 }
@@ -8748,8 +8764,8 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
             vd__top_split_rows(p, parts *= 2);
     }
     if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= max_iterations) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%u of %llu elements take a processor %llu rounds of a loop; it takes up "
-                        "to %llu", p->desc.k, (unsigned long long)p->n,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u for rows of %llu elements: on a processor this needs %llu loop "
+                        "iterations per thread, but the limit is %llu", p->desc.k, (unsigned long long)p->n,
                         (unsigned long long)(vd__top_iterations(p, false) + vd__top_iterations(p, true)),
                         (unsigned long long)max_iterations);
 }
@@ -8784,7 +8800,7 @@ static vd_result vd__top_make(vd_top_k *p) {
         uint64_t results = p->rows * p->parts * p->desc.k;
         p->part_keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32,
                                       results, NULL);
-        p->part_indices = vd__fft_buffer(p->ctx, "top_k places", VD_U32, results, NULL);
+        p->part_indices = vd__fft_buffer(p->ctx, "top_k indices", VD_U32, results, NULL);
         p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->part_keys.id || !p->part_indices.id || !p->tickets.id) return vd_error_result();
     }
@@ -8962,7 +8978,9 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     VkFenceCreateInfo fence;
     const char *missing = vd__vkfft_load(v, (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr,
                                          (VkInstance)native->instance);
-    if (missing) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT needs %s, which the driver lacks", missing);
+    if (missing)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT requires %s, which the driver does not provide",
+                            missing);
     v->physical = (VkPhysicalDevice)native->physical_device;
     v->device = (VkDevice)native->device;
     v->queue = (VkQueue)native->queue;
@@ -8974,7 +8992,7 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool)
         || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
-        return vd_error_within(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "VkFFT");
+        return vd_error_within(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "engine VkFFT");
     return VD_OK;
 }
 
@@ -9031,8 +9049,8 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     if (b->batches == 1 || b->dimensions < 3) return VD_OK;
     if ((b->axes & 4) && b->size[1] > planes) planes = b->size[1];
     if (planes <= max_planes / b->batches) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %u planes of all cubes at most, not %llu times "
-                        "%llu", max_planes, (unsigned long long)b->batches, (unsigned long long)planes);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT: the batch has %llu x %llu planes, but the limit is %u",
+                        (unsigned long long)b->batches, (unsigned long long)planes, max_planes);
 }
 
 static void vd__vkfft_context_lost(void *plan);
@@ -9040,17 +9058,17 @@ static void vd__vkfft_context_lost(void *plan);
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     if (device->backend != VD_BACKEND_VULKAN)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT works on vulkan, the context is of %s",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT requires backend vulkan, but the context uses %s",
                             vd_backend_name(device->backend));
     if (p->stored[VD__FFT_IN] != VC_F32 || p->stored[VD__FFT_OUT] != VC_F32 || p->real != VC_F32)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes f32, not %s from %s to %s",
-                            vc_type_name(p->real), vc_type_name(p->stored[VD__FFT_IN]),
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT supports only f32, but type is %s, in_type is %s and "
+                            "out_type is %s", vc_type_name(p->real), vc_type_name(p->stored[VD__FFT_IN]),
                             vc_type_name(p->stored[VD__FFT_OUT]));
     if (p->scale[0] != 1)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT has no orthogonal normalisation");
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support VD_FFT_NORM_ORTHO");
     if (memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]) ||
         memcmp(&p->layout[VD__FFT_OUT], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes arrays in C order, without strides");
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
     p->tie.release = vd__vkfft_context_lost;
@@ -9134,7 +9152,7 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->apps[i].app,
                                                                                vd__vkfft_configure(call, i));
         if (result)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT makes no plan: VkFFTResult %d", (int)result);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "initializeVkFFT failed: error %d", (int)result);
         call->pair->apps[i].initialized = true;
     }
     return VD_OK;
@@ -9159,7 +9177,7 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
     }
     i = vd__vkfft_free_slot(p);
     if (i == VD__VKFFT_MAX_PAIRS)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes %d pairs of buffers a plan",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT supports at most %d pairs of buffers for each plan",
                             (int)VD__VKFFT_MAX_PAIRS);
     call.p = p;
     call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
@@ -9187,7 +9205,7 @@ static vd_result vd__vkfft_append(void *user, void *commands) {
         app->launch.commandBuffer = &buffer;
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(
             &app->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &app->launch);
-        if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFT records nothing: VkFFTResult %d", (int)result);
+        if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFTAppend failed: error %d", (int)result);
     }
     return VD_OK;
 }
@@ -9218,7 +9236,7 @@ struct vd__vkfft { int unused; };
 
 static vd_result vd__vkfft_make(vd_fft *p) {
     (void)p;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT is not compiled in (VKDISPATCH_VKFFT)");
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT is not compiled in; define VKDISPATCH_VKFFT");
 }
 static void vd__vkfft_destroy(vd_fft *p) { (void)p; }
 static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out) {
@@ -9388,10 +9406,11 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     vd_result result = vd__fft_query(ctx, buffer, "buffer", &info);
     uint32_t i = 4;
     if (result) return result;
-    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
+    if ((uint32_t)direction > VD_FFT_INVERSE)
+        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction", (int)direction);
     if (info.type != VD_F32C && info.type != VD_F32X2)
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes f32c or f32x2", info.name,
-                            vd_type_name(info.type));
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has type %s, but complex f32 or f32x2 is expected",
+                            info.name, vd_type_name(info.type));
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
     while (i > axes && info.shape[i - 1] == 1) i--;
@@ -9410,12 +9429,12 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     vd_result result = vd__fft_query(ctx, reals, "reals", &info);
     uint32_t i = 4;
     if (!result && info.type != VD_F32)
-        result = vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; the reals are f32", info.name,
+        result = vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals) has type %s, but f32 is expected", info.name,
                               vd_type_name(info.type));
-    if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "there is no buffer 'bins'");
+    if (!result && !bins.id) result = vd_error_set(VD_ERROR_INVALID, "bins: the buffer handle is 0");
     if (!result && reals.id == bins.id)
-        result = vd_error_set(VD_ERROR_INVALID, "both are buffer '%s'; in place is for vd_fft_run with desc.padded",
-                              info.name);
+        result = vd_error_set(VD_ERROR_INVALID, "reals and bins are the same buffer '%s'; to transform in place, "
+                              "use vd_fft_run with desc.padded", info.name);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
@@ -9813,8 +9832,8 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     uint64_t skip; /* leading elements of the full result that are left out */
     bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (wraps || p->desc.mode == VD_CONVOLVE_VALID))
-        return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, the signal has %llu", i, (unsigned long long)m,
-                            (unsigned long long)n);
+        return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
+                            i, (unsigned long long)m, i, (unsigned long long)n);
     skip = p->desc.mode == VD_CONVOLVE_FULL ? 0 : p->desc.mode == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
     if (p->desc.mode <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
     p->result[i] = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->desc.mode == VD_CONVOLVE_VALID ? n - m + 1 : n;
@@ -9866,16 +9885,16 @@ static void vd__convolve_choose_form(vd_convolve *p) {
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each,
                                            const char *what) {
     if (vd__convolve_element_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "the %s have more than %u elements: batch is %u, of %u %s each, of %llu "
-                        "elements", what, UINT32_MAX, p->desc.batch, each, what,
-                        (unsigned long long)vd__convolve_element_count(shape, p->dimensions));
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "batch is %u with %u %s of %llu elements each, but the limit is %u "
+                        "elements in total", p->desc.batch, each, what,
+                        (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
 /* Checks a count of channels or kernels against the loop limit of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->ctx, 0));
     if (count <= limit) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u; a processor takes up to %llu", what, count,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit on a processor is %llu", what, count,
                         (unsigned long long)limit);
 }
 
@@ -9886,11 +9905,13 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     memcpy(shape, d->shape, sizeof d->shape);
     vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
     if (result) return result;
-    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)d->kind);
-    if ((uint32_t)d->mode > VD_CONVOLVE_VALID) return vd_error_set(VD_ERROR_INVALID, "range is %d", (int)d->mode);
+    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION)
+        return vd_error_set(VD_ERROR_INVALID, "kind is %d, which is not a vd_convolve_kind", (int)d->kind);
+    if ((uint32_t)d->mode > VD_CONVOLVE_VALID)
+        return vd_error_set(VD_ERROR_INVALID, "mode is %d, which is not a vd_convolve_mode", (int)d->mode);
     if (!d->type) d->type = VD_F32;
     if (d->type != VD_F32 && d->type != VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s; it takes f32 or f64", vd_type_name(d->type));
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be f32 or f64", vd_type_name(d->type));
     if (!d->batch) d->batch = 1;
     if (!d->channels) d->channels = 1;
     if (!d->kernels) d->kernels = 1;
@@ -9902,7 +9923,8 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     memcpy(shape, d->kernel_shape, sizeof d->kernel_shape);
     result = vd__fft_check_shape(shape, 0, UINT32_MAX, &count, &elements);
     if (!result && count != p->dimensions)
-        result = vd_error_set(VD_ERROR_INVALID, "the kernel has %u dimensions, the signal %u", count, p->dimensions);
+        result = vd_error_set(VD_ERROR_INVALID, "the kernel is %u-dimensional, but the signal is %u-dimensional",
+                              count, p->dimensions);
     for (uint32_t i = 0; i < p->dimensions && !result; i++) result = vd__convolve_plan_dimension(p, i);
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
@@ -9938,9 +9960,9 @@ static vd_result vd__convolve_check_kernel_set(vd_convolve *p) {
     if (p->has_kernel || p->pending) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s",
                         p->was_discarded
-                            ? "the list in which vd_convolve_set_kernel set its kernel was discarded, or could "
-                              "not be submitted"
-                            : "vd_convolve_set_kernel was not called");
+                            ? "no kernel is set: the list of vd_convolve_set_kernel was discarded or could not "
+                              "be submitted"
+                            : "no kernel is set: call vd_convolve_set_kernel first");
 }
 
 /* Notes that a kernel was set in a list. */
@@ -9980,7 +10002,7 @@ static vd_result vd__convolve_make_kernel_plan(vd_convolve *p) {
     p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
     vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
     if (p->filter_incomplete)
-        return vd_error_set(VD_ERROR_COMPILE, "its filter leaves nothing in re or im; it takes both");
+        return vd_error_set(VD_ERROR_COMPILE, "the filter sets re or im to {0}, but must set both to values");
     if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_within(result, NULL, NULL, "filter");
     return result;
 }
@@ -10000,7 +10022,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
         root_f32[1] = (float)root[1];
         memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)root_f32 : root, (size_t)(2 * size));
     }
-    p->roots = vd__fft_buffer(p->ctx, "roots of the period", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
+    p->roots = vd__fft_buffer(p->ctx, "convolve roots", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
     vd__fft_free(&p->allocator, table);
     return p->roots.id ? VD_OK : vd_error_result();
 }
@@ -10037,7 +10059,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     vd_result result = vd__fft_new(p->ctx, &desc, &convolution, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, "spectrum of the kernel", (vd_type)vd__fft_pair_type(p->desc.type),
+    p->run->spectrum = vd__fft_buffer(p->ctx, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
                                       p->run->dense.stride[0] * convolution.kernels * convolution.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
@@ -10168,10 +10190,10 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         if (!vd__fft_override_applies(pass, target, c)) continue;
         if (!vd__fft_apply_choice(p, pass, c, &pass->shape))
-            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.*s', which a kernel of %u points "
-                                "cannot be: at most %u values a thread, %u threads and %u bytes of shared memory in "
-                                "slices that divide radices and threads", length, text, pass->shape.n,
-                                (unsigned)VD__FFT_RADIX, p->device.threads,
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.*s', but a kernel of %u points "
+                                "cannot have this shape: the limits are %u values per thread, %u threads and %u "
+                                "bytes of shared memory, and slices must divide radices and threads", length, text,
+                                pass->shape.n, (unsigned)VD__FFT_RADIX, p->device.threads,
                                 (unsigned)(p->device.shared * vc_type_size(p->real)));
         p->overridden |= 1u << i;
     }
@@ -10193,9 +10215,9 @@ static vd_result vd__fft_override_all(vd_fft *p) {
         uint32_t parts;
         const char *choice_text = text;
         if (target == 'p' ? !vd__fft_read_parts(&text, &parts) : !vd__fft_read_choice(&text, &c))
-            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS has '%.40s'; it takes factors, threads, side "
-                                "by side and slices as in 16x16x16/256/1/1, of which slices alone may be 0, or parts "
-                                "as in p4, 1 to %d", entry, (int)VD__FFT_RADIX);
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.40s', but each entry must be "
+                                "radices/threads/transforms/slices such as 16x16x16/256/1/1, where only slices may be "
+                                "0, or a number of parts, p1 to p%d", entry, (int)VD__FFT_RADIX);
         if (target != 'p') result = vd__fft_override(p, target, &c, choice_text, (int)(text - choice_text));
         if (*text == ',') text++;
     }
@@ -10800,10 +10822,10 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     }
     if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
         return false;
-    tuner->in = vd__fft_buffer(p->ctx, "fft noise", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
-    tuner->out = vd__fft_buffer(p->ctx, "fft of noise", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
+    tuner->in = vd__fft_buffer(p->ctx, "fft noise input", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
+    tuner->out = vd__fft_buffer(p->ctx, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
     if (spectrum)
-        tuner->spectrum = vd__fft_buffer(p->ctx, "spectrum of noise", (vd_type)vd__fft_pair_type(p->real), spectrum,
+        tuner->spectrum = vd__fft_buffer(p->ctx, "fft noise spectrum", (vd_type)vd__fft_pair_type(p->real), spectrum,
                                          NULL);
     if (!tuner->in.id || !tuner->out.id || (spectrum && !tuner->spectrum.id)) return false;
     if (spectrum
@@ -10927,14 +10949,14 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
         if (i >= p->dimensions && (count[i] || stride[i]))
-            return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but there are %u dimensions", prefix,
+            return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but the shape is %u-dimensional", prefix,
                                 count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]),
                                 p->dimensions);
         l->count[i] = count[i] ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
-            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu; dimension %u has %llu indices and is "
-                                "%stransformed", prefix, i, (unsigned long long)l->count[i], i,
-                                (unsigned long long)p->shape[i], p->axes >> i & 1 ? "" : "not ");
+            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u has %llu elements%s", prefix,
+                                i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i],
+                                p->axes >> i & 1 ? "" : " and is not transformed");
     }
     for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
     vd__fft_sort_dimensions(p, l, order);
@@ -10943,12 +10965,12 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
         if (n == 1) continue;
         if (step < l->span && role == VD__FFT_IN && step) p->in_overlaps = true;
         else if (step < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu; it takes %llu at least, the room of the "
-                                "dimensions inside", prefix, order[i], (unsigned long long)step,
+            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu, or elements "
+                                "overlap", prefix, order[i], (unsigned long long)step,
                                 (unsigned long long)l->span);
         if (step > (UINT32_MAX - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, with which the array is more than %u "
-                                "elements long", prefix, order[i], (unsigned long long)step, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, but the limit from the first element to "
+                                "the last is %u elements", prefix, order[i], (unsigned long long)step, UINT32_MAX);
         l->span += (n - 1) * step;
     }
     return VD_OK;
@@ -10964,14 +10986,15 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
                           : out < VD_F16 || out > VD_F64   ? "out_type"
                                                            : NULL;
     if (invalid)
-        return vd_error_set(VD_ERROR_INVALID, "%s is %s; it takes %s", invalid,
+        return vd_error_set(VD_ERROR_INVALID, "%s is %s, but must be %s", invalid,
                             vd_type_name(invalid[0] == 't' ? type : invalid[0] == 'i' ? in : out),
                             invalid[0] == 't' ? "f32 or f64" : "f16, f32 or f64");
     if ((type == VD_F64 || in == VD_F64 || out == VD_F64) && !(features & VD_FEATURE_F64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f64, which the device lacks",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f64, but the device does not support f64",
                             type == VD_F64 ? "type" : in == VD_F64 ? "in_type" : "out_type");
     if ((in == VD_F16 || out == VD_F16) && !(features & VD_FEATURE_STORAGE_16))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f16, and the device has no 16-bit elements in buffers",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is f16, but the device does not support 16-bit elements in "
+                            "buffers",
                             in == VD_F16 ? "in_type" : "out_type");
     p->real = p->stored[VD__FFT_TEMP] = p->stored[VD__FFT_MIDDLE] = p->stored[VD__FFT_FOLD] = (vc_type)type;
     p->stored[VD__FFT_IN] = (vc_type)in;
@@ -10993,8 +11016,8 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
         bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
     if (!result && p->in_overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
         result = vd_error_set(VD_ERROR_INVALID,
-                              "padded, but by in_count and out_count reals need more room than their "
-                              "bins: %s and %s",
+                              "padded is true, but a row of reals needs more memory than its bins: "
+                              "the counts are %s and %s",
                               vd__shape_text_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__shape_text_of(bins, p->dimensions, " x ").text);
     if (!result && reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
@@ -11008,10 +11031,10 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
 
 static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
-    if ((uint32_t)desc->rigor > VD_FFT_PATIENT) return vd_error_set(VD_ERROR_INVALID, "rigor is %d", (int)desc->rigor);
+    if ((uint32_t)desc->rigor > VD_FFT_PATIENT)
+        return vd_error_set(VD_ERROR_INVALID, "rigor is %d, which is not a vd_fft_rigor", (int)desc->rigor);
     if (!text || !*text || vd__fft_environment_rigor()) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s'; the choices are: estimate, measure, patient",
-                        text);
+    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s', but must be estimate, measure or patient", text);
 }
 
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
@@ -11019,14 +11042,15 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
     if (result) return result;
     if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
-        return vd_error_set(VD_ERROR_INVALID, "engine is %d", (int)desc->engine);
+        return vd_error_set(VD_ERROR_INVALID, "engine is %d, which is not a vd_fft_engine", (int)desc->engine);
     if (desc->hook_declare && !desc->load && !desc->store)
-        return vd_error_set(VD_ERROR_INVALID, "there is a hook_declare, but neither a load nor a store hook to use "
-                            "what it declares");
+        return vd_error_set(VD_ERROR_INVALID, "hook_declare is set, but load and store are not");
     if (desc->engine && (desc->load || desc->store))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the engine VkFFT takes no hooks");
-    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO) return vd_error_set(VD_ERROR_INVALID, "norm is %d", (int)desc->norm);
-    if ((uint32_t)desc->kind > VD_FFT_DST4) return vd_error_set(VD_ERROR_INVALID, "kind is %d", (int)desc->kind);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support hooks");
+    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO)
+        return vd_error_set(VD_ERROR_INVALID, "norm is %d, which is not a vd_fft_norm", (int)desc->norm);
+    if ((uint32_t)desc->kind > VD_FFT_DST4)
+        return vd_error_set(VD_ERROR_INVALID, "kind is %d, which is not a vd_fft_kind", (int)desc->kind);
     result = vd__fft_check_rigor(desc);
     if (result) return result;
     p->kind = desc->kind;
@@ -11063,7 +11087,7 @@ static void vd__fft_query_device(vd_fft *p) {
 
 /* Creates the tables and the intermediate buffers of a plan. */
 static vd_result vd__fft_make_buffers(vd_fft *p) {
-    static const char *const names[] = { "", "", "fft second buffer", "fft buffer between axes", "fft third buffer" };
+    static const char *const names[] = { "", "", "fft temporary 1", "fft temporary 2", "fft temporary 3" };
     vd_result result = vd__fft_make_tables(p);
     if (!result) result = vd__fft_upload_tables(p);
     vd__fft_free(&p->allocator, p->table);
@@ -11190,18 +11214,18 @@ VD__FFT_SMALL_END
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
-        return vd_error_set(VD_ERROR_INVALID, "in place needs desc.padded: rows of reals do not begin where their bins "
-                            "do, by strides { %s } of reals and { %s } of bins",
+        return vd_error_set(VD_ERROR_INVALID, "in place requires that each row of reals begins where its bins begin "
+                            "(see desc.padded), but the strides are { %s } and { %s }",
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
-        return vd_error_set(VD_ERROR_INVALID, "in place, but the counts or strides of in and out differ: %s by { %s }, "
-                            "%s by { %s }", vd__shape_text_of(in->count, p->dimensions, " x ").text,
+        return vd_error_set(VD_ERROR_INVALID, "in place requires equal counts and strides, but in has %s elements by "
+                            "{ %s } and out has %s by { %s }", vd__shape_text_of(in->count, p->dimensions, " x ").text,
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->count, p->dimensions, " x ").text,
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
-        return vd_error_set(VD_ERROR_INVALID, "in place, but in_type is %s and out_type is %s",
+        return vd_error_set(VD_ERROR_INVALID, "in place requires equal types, but in_type is %s and out_type is %s",
                             vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
     return VD_OK;
 }
@@ -11215,7 +11239,8 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     bool in_place = reads && writes && buffers[in].id && vd__fft_same_begin(p->ctx, buffers[in], buffers[out]);
     vd_result result = VD_OK;
     if (p->in_overlaps && out == VD__FFT_IN)
-        result = vd_error_set(VD_ERROR_INVALID, "inverse, but by in_stride { %s } the reals overlap",
+        result = vd_error_set(VD_ERROR_INVALID, "in_stride is { %s }, so the reals overlap and the inverse cannot "
+                              "write them",
                               vd__shape_text_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && in_place) result = vd__fft_check_in_place(p);
     if (!result && reads) result = vd__fft_check_buffer(p->ctx, io->in, "in", vd__fft_bytes(p, in));
@@ -11232,7 +11257,8 @@ static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *i
     vd_buffer buffers[VD__FFT_ROLES];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     if ((uint32_t)io->direction > VD_FFT_INVERSE)
-        return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)io->direction);
+        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction",
+                            (int)io->direction);
     vd__fft_role in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
     vd__fft_role out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
     memcpy(buffers, p->temporary, sizeof buffers);
@@ -11364,19 +11390,20 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     memset(&desc, 0, sizeof desc);
     desc.element_bytes = vd_type_size(info.type);
     if (desc.element_bytes != 4 && desc.element_bytes != 8 && desc.element_bytes != 16)
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes elements of 4, 8 or 16 bytes", info.name,
-                            vd_type_name(info.type));
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (in) has type %s, but elements of 4, 8 or 16 bytes are "
+                            "expected", info.name, vd_type_name(info.type));
     while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
     if (axes >> dimensions) {
         while (!(axes >> dimensions >> invalid & 1)) invalid++;
-        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, with dimension %u, but the shape of buffer '%s' is %s",
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x with dimension %u, but the shape of buffer '%s' is %s",
                             axes, dimensions + invalid, info.name,
                             vd__shape_text_of(info.shape, dimensions, " x ").text);
     }
-    if ((uint32_t)direction > VD_FFT_INVERSE) return vd_error_set(VD_ERROR_INVALID, "direction is %d", (int)direction);
-    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are one buffer");
+    if ((uint32_t)direction > VD_FFT_INVERSE)
+        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction", (int)direction);
+    if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are the same buffer");
     if (info.size / desc.element_bytes > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements; it takes up to %u", info.name,
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements, but the limit is %u", info.name,
                             (unsigned long long)(info.size / desc.element_bytes), UINT32_MAX);
     result = vd__fft_check_buffer(ctx, out, "out", info.size);
     if (!result)
@@ -11627,24 +11654,24 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
         vd_result result = vd__fft_query(ctx, buffers[i], names[i], &info[i]);
         if (result) return result;
         if (info[i].type != VD_F32)
-            return vd_error_set(VD_ERROR_INVALID, "buffer '%s' is of %s; it takes f32", info[i].name,
-                                vd_type_name(info[i].type));
+            return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info[i].name,
+                                names[i], vd_type_name(info[i].type));
     }
     if (range != VD_CONVOLVE_CENTRED && range != VD_CONVOLVE_SAME)
-        return vd_error_set(VD_ERROR_INVALID, "range is %d; it takes VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
+        return vd_error_set(VD_ERROR_INVALID, "range is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
                             (int)range);
     uint32_t image_dimensions = 4, kernel_dimensions = 4;
     while (image_dimensions > 2 && info[0].shape[image_dimensions - 1] == 1) image_dimensions--;
     while (kernel_dimensions > 2 && info[1].shape[kernel_dimensions - 1] == 1) kernel_dimensions--;
     if (kernel_dimensions > 2)
-        return vd_error_set(VD_ERROR_INVALID, "the kernel '%s' has %u dimensions; it takes 2", info[1].name,
-                            kernel_dimensions);
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (kernel) is %u-dimensional, but must be 2-dimensional",
+                            info[1].name, kernel_dimensions);
     memcpy(desc.shape, &info[0].shape[image_dimensions - 2], 2 * sizeof(uint64_t));
     memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
     uint64_t batch = (image_dimensions > 2 ? info[0].shape[0] : 1) * (image_dimensions > 3 ? info[0].shape[1] : 1);
     if (batch > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu images; it takes up to %u", info[0].name,
-                            (unsigned long long)batch, UINT32_MAX);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' (image) has %llu images, but the limit is %u",
+                            info[0].name, (unsigned long long)batch, UINT32_MAX);
     desc.batch = (uint32_t)batch;
     desc.mode = range;
     desc.real = true;
@@ -11868,8 +11895,8 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
         result = vd__plan_check_buffer(p->ctx, io.values, "values", p->desc.values, p->desc.count, NULL);
     if (!result && p->desc.values)
         result = vd__plan_check_buffer(p->ctx, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
-    if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "it has keys alone");
-    if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "it has keys alone");
+    if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "desc.values is 0");
+    if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "desc.values is 0");
     if (!result) result = vd__sort_check_overlap(p, &io);
     uint32_t bits = vd_type_size(p->desc.type) * 8;
     /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
@@ -12000,9 +12027,9 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
     for (uint32_t i = 0; i < last; i++) rows *= in_info.shape[i];
     for (uint32_t i = 0; i < 4; i++) results *= values_info.shape[i];
     if (results % rows || results / rows > in_info.shape[last])
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has %llu elements for %llu rows of %llu", values_info.name,
-                            (unsigned long long)results, (unsigned long long)rows,
-                            (unsigned long long)in_info.shape[last]);
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (values) has %llu elements, but must have k for each of "
+                            "%llu rows of %llu elements", values_info.name, (unsigned long long)results,
+                            (unsigned long long)rows, (unsigned long long)in_info.shape[last]);
     desc.type = in_info.type;
     desc.k = (uint32_t)(results / rows);
     desc.smallest = smallest;

@@ -295,7 +295,8 @@ static void very_many(void **state) {
         else desc.channels = 32769;
         assert_null(vd_convolve_create(device_context, &desc));
         assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-        if (!strstr(vd_error_text(), i ? "kernels is 32769; a processor takes up to 32768" : "channels is 32769; a processor takes up to 32768"))
+        if (!strstr(vd_error_text(), i ? "kernels is 32769, but the limit on a processor is 32768"
+                                           : "channels is 32769, but the limit on a processor is 32768"))
             fail_msg("%s", vd_error_text());
     }
 }
@@ -443,7 +444,7 @@ static void asks_for_parts(void **state) {
     vd_convolve_destroy(plan);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "px", 1), 0);
     assert_null(plan_of(device_context, &s));
-    assert_non_null(strstr(vd_error_text(), "has 'px'; it takes"));
+    assert_non_null(strstr(vd_error_text(), "contains 'px', but each entry must be"));
     unsetenv("VKDISPATCH_FFT_FACTORS");
 }
 
@@ -696,13 +697,13 @@ static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_buffer b = vd_buffer_create(ctx, &memory);
     refuse_run(vd_convolve_run(NULL, list, a, b), "plan is NULL");
     refuse_run(vd_convolve_set_kernel(NULL, list, a), "plan is NULL");
-    refuse_run(vd_convolve_run(plan, list, a, b), "'made': vd_convolve_set_kernel was not called");
-    refuse_run(vd_convolve_set_kernel(plan, list, b), "'numbers' (kernel) has 252 bytes, the plan needs 256");
+    refuse_run(vd_convolve_run(plan, list, a, b), "'made': no kernel is set: call vd_convolve_set_kernel first");
+    refuse_run(vd_convolve_set_kernel(plan, list, b), "'numbers' (kernel) has 252 bytes, but the plan needs 256");
     assert_int_equal(vd_convolve_set_kernel(plan, list, a), VD_OK);
     refuse_run(vd_convolve_run(plan, list, a, a), "in and out overlap");
-    refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, the plan needs 256");
-    refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, the plan needs 256");
-    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "range is 3");
+    refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, but the plan needs 256");
+    refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, but the plan needs 256");
+    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "range is 3, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME");
     vd_buffer_destroy(ctx, a);
     vd_buffer_destroy(ctx, b);
     vd_convolve_destroy(plan);
@@ -725,30 +726,30 @@ static void bad_input(void **state) {
     desc.shape[0] = 8;
     desc.shape[1] = 8;
     desc.kernel_shape[0] = 4;
-    refuse(ctx, &desc, "'made': the kernel has 1 dimensions, the signal 2");
+    refuse(ctx, &desc, "'made': the kernel is 1-dimensional, but the signal is 2-dimensional");
     desc.kernel_shape[1] = 9;
-    refuse(ctx, &desc, "'made': kernel_shape[1] is 9, the signal has 8");
+    refuse(ctx, &desc, "'made': kernel_shape[1] is 9, but the limit of this mode is shape[1], 8");
     desc.kernel_shape[1] = 4;
     desc.kind = (vd_convolve_kind)3;
-    refuse(ctx, &desc, "'made': kind is 3");
+    refuse(ctx, &desc, "'made': kind is 3, which is not a vd_convolve_kind");
     desc.kind = VD_CONVOLVE_KIND_DEFAULT;
     desc.mode = (vd_convolve_mode)6;
-    refuse(ctx, &desc, "'made': range is 6");
+    refuse(ctx, &desc, "'made': mode is 6, which is not a vd_convolve_mode");
     desc.mode = VD_CONVOLVE_RANGE_DEFAULT;
     desc.type = VD_F16;
-    refuse(ctx, &desc, "'made': type is f16; it takes f32 or f64");
+    refuse(ctx, &desc, "'made': type is f16, but must be f32 or f64");
     desc.type = VD_F32;
     desc.filter = mixed_up;
-    refuse(ctx, &desc, "vd_convolve_create 'made': filter: its hooks: ");
+    refuse(ctx, &desc, "vd_convolve_create 'made': filter: hooks: ");
     desc.filter = leaves_nothing;
-    refuse(ctx, &desc, "vd_convolve_create 'made': its filter leaves nothing in re or im");
+    refuse(ctx, &desc, "vd_convolve_create 'made': the filter sets re or im to {0}");
     desc.filter = NULL;
     desc.shape[0] = 37;
     desc.channels = 2;
-    refuse(ctx, &desc, "'made': shape[0] is 37, which has a prime factor above 31");
+    refuse(ctx, &desc, "'made': shape[0] is 37, but with channels or kernels, modes that repeat the signal do not support prime factors above 31");
     desc.channels = 0;
     desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
-    refuse(ctx, &desc, "more than 4294967295 elements");
+    refuse(ctx, &desc, ", but the limit is 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 8;
     desc.kernel_shape[0] = desc.kernel_shape[1] = 8;
     desc.real = true;

@@ -686,10 +686,10 @@ static void load_nothing(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
 static void bad_names(vd_context *ctx, vd_fft_desc desc) {
     static const char of_64[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     static const struct { const char *name[2], *says; } cases[] = {
-        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of its hooks are named 'w'" },
-        { { "w", of_64 }, "'hooked': argument '0123456789abcdef0123...' of its hooks has a name of 64 bytes, the limit is 63" },
-        { { NULL, "w" }, "'hooked': argument 0 of its hooks has no name" },
-        { { "w", "" }, "'hooked': argument 1 of its hooks has no name" },
+        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of the hooks are named 'w'" },
+        { { "w", of_64 }, "'hooked': the name of hook argument '0123456789abcdef0123...' has 64 bytes, but the limit is 63" },
+        { { NULL, "w" }, "'hooked': argument 0 of the hooks has no name" },
+        { { "w", "" }, "'hooked': argument 1 of the hooks has no name" },
     };
     const char *longest[2] = { of_64 + 1, "w" };
     const vd_arg_info *info;
@@ -744,9 +744,9 @@ static void sums(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *us
 
 static void bad_places(vd_context *ctx, vd_fft_desc desc) {
     static const struct { vd_fft_hook hook; const char *says; } cases[] = {
-        { leaves, "hook has a vc_return_if" }, { leaves_together, "hook has a vc_return_if" },
-        { waits, "hook not all invocations of a workgroup come: vc_barrier in kernel 'hooked'" },
-        { sums, "hook not all invocations of a workgroup come: vc_group_reduce in kernel 'hooked'" },
+        { leaves, "hook contains vc_return_if" }, { leaves_together, "hook contains vc_return_if" },
+        { waits, "hook runs in divergent control flow: vc_barrier in kernel 'hooked'" },
+        { sums, "hook runs in divergent control flow: vc_group_reduce in kernel 'hooked'" },
     };
     desc.hook_declare = NULL;
     for (size_t i = 0; i < 2 * COUNT(cases); i++) {
@@ -754,7 +754,7 @@ static void bad_places(vd_context *ctx, vd_fft_desc desc) {
         desc.store = i % 2 ? cases[i / 2].hook : NULL;
         assert_null(vd_fft_create(ctx, &desc));
         says(cases[i / 2].says);
-        says(i % 2 ? "its store hook" : "its load hook");
+        says(i % 2 ? "the store hook" : "the load hook");
     }
 }
 
@@ -800,12 +800,14 @@ static void declares(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
 /* Not every failure is the hook's. */
 static void results(vd_context *ctx, vd_fft_desc desc) {
     static const struct { vd_fft_hook hook; vd_result result; const char *says; } cases[] = {
-        { mixed_up, VD_ERROR_COMPILE, "'hooked': its hooks: vc_add" }, { waits, VD_ERROR_COMPILE, "come: vc_barrier in kernel 'hooked'" },
-        { leaves, VD_ERROR_COMPILE, "takes all invocations" }, { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': its hooks: vc_cast in kernel 'hooked'" },
-        { leaves_integers, VD_ERROR_COMPILE, "hook leaves u32 in re and f32 in im; it takes f32 in both" },
-        { leaves_half, VD_ERROR_COMPILE, "hook leaves f32 in re and nothing in im; it takes f32 in both" },
-        { declares, VD_ERROR_COMPILE, "'hooked': its hooks declare argument 'late' wherever they are called; hook_declare does it once" },
-        { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': its hooks: " },
+        { mixed_up, VD_ERROR_COMPILE, "'hooked': hooks: vc_add" },
+        { waits, VD_ERROR_COMPILE, "hook runs in divergent control flow: vc_barrier in kernel 'hooked'" },
+        { leaves, VD_ERROR_COMPILE, "contains vc_return_if; use vc_select or VC_IF instead" },
+        { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': hooks: vc_cast in kernel 'hooked'" },
+        { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
+        { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
+        { declares, VD_ERROR_COMPILE, "'hooked': the hooks declare argument 'late' when they are called; declare it in hook_declare" },
+        { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': hooks: " },
     };
     size_t count = COUNT(cases);
 #ifdef __SANITIZE_ADDRESS__
@@ -836,24 +838,24 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     memory.type = VD_F32C;
     memory.shape[0] = 16;
     io.in = vd_buffer_create(ctx, &memory);
-    refuse_run(plan, ctx, &io, "'hooked': argument 'window' of its hooks is missing");
+    refuse_run(plan, ctx, &io, "'hooked': argument 'window' of the hooks is missing");
     vd_fft_io empty = { 0 };
-    refuse_run(plan, ctx, &empty, "'hooked': there is no buffer 'in'");
+    refuse_run(plan, ctx, &empty, "'hooked': in: the buffer handle is 0");
     io.arg_count = 2;
-    refuse_run(plan, ctx, &io, "'hooked': 2 arguments, but args is NULL");
+    refuse_run(plan, ctx, &io, "'hooked': arg_count is 2, but args is NULL");
     io.arg_count = -1;
-    refuse_run(plan, ctx, &io, "'hooked': arg_count is -1");
+    refuse_run(plan, ctx, &io, "'hooked': arg_count is -1, but must not be negative");
     io.arg_count = 2;
     io.args = args;
-    refuse_run(plan, ctx, &io, "'hooked': its hooks have no argument 'wind'");
+    refuse_run(plan, ctx, &io, "'hooked': the hooks have no argument 'wind'");
     args[1].name = NULL;
-    refuse_run(plan, ctx, &io, "'hooked': its hooks have no argument ''");
+    refuse_run(plan, ctx, &io, "'hooked': the hooks have no argument ''");
     args[1].name = "window";
     refuse_run(plan, ctx, &io, "'window' is a value of f32, the kernel wants a buffer of f32");
     args[1].value = vd_b(io.in);
     refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, the kernel wants a buffer of f32");
     io.arg_count = 3;
-    refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' of its hooks is given twice");
+    refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' of the hooks is passed twice");
     vd_buffer_destroy(ctx, io.in);
     vd_fft_destroy(plan);
 }
@@ -879,12 +881,12 @@ static void bad_shifts(vd_context *ctx) {
     desc.shape[1] = 8;
     b[3] = vd_buffer_create(ctx, &desc);
     assert_int_equal(vd_fft_shift(ctx, none, b[1], 0, VD_FFT_FORWARD), VD_ERROR_INVALID);
-    refuse_shift(ctx, b[0], b[1], 0, "'bytes' is of u8; it takes elements of 4, 8 or 16 bytes");
-    refuse_shift(ctx, b[1], b[1], 0, "in and out are one buffer");
-    refuse_shift(ctx, b[1], b[2], 0, "'numbers' (out) has 60 bytes, the plan needs 64");
-    refuse_shift(ctx, b[1], b[2], 16, "vd_fft_shift: axes is 0x10, with dimension 4, but the shape of buffer 'numbers' is 16");
-    refuse_shift(ctx, b[1], b[0], 3, "axes is 0x3, with dimension 1, but the shape of buffer 'numbers' is 16");
-    refuse_shift(ctx, b[3], b[1], 0x80000004u, "axes is 0x80000004, with dimension 2, but the shape of buffer 'numbers' is 4 x 8");
+    refuse_shift(ctx, b[0], b[1], 0, "'bytes' (in) has type u8, but elements of 4, 8 or 16 bytes are expected");
+    refuse_shift(ctx, b[1], b[1], 0, "in and out are the same buffer");
+    refuse_shift(ctx, b[1], b[2], 0, "'numbers' (out) has 60 bytes, but the plan needs 64");
+    refuse_shift(ctx, b[1], b[2], 16, "vd_fft_shift: axes is 0x10 with dimension 4, but the shape of buffer 'numbers' is 16");
+    refuse_shift(ctx, b[1], b[0], 3, "axes is 0x3 with dimension 1, but the shape of buffer 'numbers' is 16");
+    refuse_shift(ctx, b[3], b[1], 0x80000004u, "axes is 0x80000004 with dimension 2, but the shape of buffer 'numbers' is 4 x 8");
     refuse_shift(ctx, b[3], b[1], 1u << 31, "with dimension 31, but the shape of buffer 'numbers' is 4 x 8");
     for (int i = 0; i < 4; i++) vd_buffer_destroy(ctx, b[i]);
 }
@@ -904,7 +906,7 @@ static void their_results(void **state) {
     desc.kind = VD_FFT_DCT2;
     desc.store = leaves_integers;
     assert_null(vd_fft_create(ctx, &desc));
-    says("'hooked': its store hook leaves u32 in re; it takes f32");
+    says("'hooked': the store hook sets re to u32, but f32 is expected");
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -919,7 +921,7 @@ static void bad_input(void **state) {
     desc.shape[0] = 16;
     desc.load = mixed_up;
     assert_null(vd_fft_create(ctx, &desc));
-    says("vd_fft_create 'hooked': its hooks: ");
+    says("vd_fft_create 'hooked': hooks: ");
     says("vc_add");
     desc.load = NULL;
     desc.store = store;
@@ -930,7 +932,7 @@ static void bad_input(void **state) {
     desc.store = NULL;
     desc.load = load_nothing;
     assert_null(vd_fft_create(ctx, &desc));
-    says("'hooked': its hooks have more than 16 arguments, of which '");
+    says("'hooked': the hooks declare more than 16 arguments; argument '");
     bad_names(ctx, desc);
     bad_places(ctx, desc);
     desc.store = NULL;
@@ -942,7 +944,7 @@ static void bad_input(void **state) {
     bad_arguments(ctx, desc);
     desc.engine = VD_FFT_ENGINE_VKFFT;
     assert_null(vd_fft_create(ctx, &desc));
-    says("'hooked': the engine VkFFT takes no hooks");
+    says("'hooked': engine VkFFT does not support hooks");
     bad_shifts(ctx);
     assert_null(vd_fft_arguments(NULL, &count));
     says("vd_fft_arguments: plan is NULL");

@@ -161,7 +161,7 @@ static void works(vd_result result, const char *whose) { if (result) fail_msg("%
 static void refused(vd_result result, const char *whose) {
     assert_int_equal(result, VD_ERROR_INVALID);
     says(whose);
-    says("the plan's context is gone");
+    says("the plan's context was destroyed; the plan can only be destroyed");
 }
 
 static buffers buffers_in(vd_context *ctx) {
@@ -406,7 +406,7 @@ static void had(vd_context *ctx, const room *r, int kernel) {
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), r->out, 0, VD_WHOLE, NULL, 0), VD_OK);
 }
 
-static const char discarded[] = "the list in which vd_convolve_set_kernel set its kernel was discarded, or could not be submitted";
+static const char discarded[] = "no kernel is set: the list of vd_convolve_set_kernel was discarded or could not be submitted";
 
 /* Refused: a discarded list has set nothing, nor has one whose submission fails. */
 static void discarded_kernels(void **state) {
@@ -417,7 +417,7 @@ static void discarded_kernels(void **state) {
     need_device();
     room r = room_in(ctx);
     vd_list *list = vd_list_begin(ctx, NULL), *second, *now = vd_immediate(ctx, 0, 0);
-    refused_in(now, &r, "vd_convolve_set_kernel was not called");
+    refused_in(now, &r, "no kernel is set: call vd_convolve_set_kernel first");
     set_in(list, &r, 0);
     run_in(list, &r);
     run_in(list, &r);
@@ -484,7 +484,7 @@ static void open_kernels(void **state) {
     r = room_in(ctx);
     set_in(list, &r, 0);
     vd_context_destroy(ctx);
-    refused_in(NULL, &r, "the plan's context is gone");
+    refused_in(NULL, &r, "the plan's context was destroyed; the plan can only be destroyed");
     vd_convolve_destroy(r.plan);
     vd_convolve_destroy(left.plan);
 }

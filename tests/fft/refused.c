@@ -147,10 +147,11 @@ static void missing_types(void **state) {
 /* Of transforms, which field it is. */
 static void missing_types_in_memory(void **state) {
     static const struct { uint64_t feature; vd_type type, in, out; const char *says; } cases[] = {
-        { VD_FEATURE_F64, VD_F64, VD_F32, VD_F32, "vd_fft_create 'fft': type is f64, which the device lacks" },
-        { VD_FEATURE_F64, VD_F32, VD_F64, VD_F32, "in_type is f64, which" }, { VD_FEATURE_F64, VD_F32, VD_F32, VD_F64, "out_type is f64, which" },
-        { VD_FEATURE_STORAGE_16, VD_F32, VD_F16, VD_F32, "vd_fft_create 'fft': in_type is f16, and the device has no 16-bit elements in buffers" },
-        { VD_FEATURE_STORAGE_16, VD_F32, VD_F32, VD_F16, "out_type is f16, and" },
+        { VD_FEATURE_F64, VD_F64, VD_F32, VD_F32, "vd_fft_create 'fft': type is f64, but the device does not support f64" },
+        { VD_FEATURE_F64, VD_F32, VD_F64, VD_F32, "in_type is f64, but the device" },
+        { VD_FEATURE_F64, VD_F32, VD_F32, VD_F64, "out_type is f64, but the device" },
+        { VD_FEATURE_STORAGE_16, VD_F32, VD_F16, VD_F32, "vd_fft_create 'fft': in_type is f16, but the device does not support 16-bit elements in buffers" },
+        { VD_FEATURE_STORAGE_16, VD_F32, VD_F32, VD_F16, "out_type is f16, but" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -176,7 +177,7 @@ static void no_memory(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         vd_context *ctx = context_of(0, 1u << 16);
         if (make(ctx, cases[i].kind, VD_F32, cases[i].n)) fail_msg("%s is not refused", names[cases[i].kind]);
-        says("': there is no buffer '");
+        says("': cannot create buffer '");
         says("65536");
         says(names[cases[i].kind]);
         assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -195,7 +196,7 @@ static void no_memory_for_parts(void **state) {
     desc.shape[1] = 4096;
     desc.axes = 1; /* several parts of each column */
     assert_null(vd_reduce_create(ctx, &desc));
-    says("vd_reduce_create 'reduce': there is no buffer 'reduce partials' of ");
+    says("vd_reduce_create 'reduce': cannot create buffer 'reduce partials' of ");
     assert_null(strstr(vd_error_text(), " of 0 bytes"));
     assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
     nothing_left(ctx);
@@ -211,7 +212,7 @@ static void second_buffer(void **state) {
     desc.shape[0] = 131073;
     desc.shape[1] = 32767;
     assert_null(vd_fft_create(ctx, &desc));
-    says("vd_fft_create 'fft': 4295000064 elements in the second buffer of dimension 1; it takes up to 4294967295");
+    says("vd_fft_create 'fft': the intermediate buffer of dimension 1 needs 4295000064 elements, but the limit is 4294967295");
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     nothing_left(ctx);
     vd_context_destroy(ctx);
@@ -387,11 +388,12 @@ static void fragments(void **state) {
     (void)state;
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        if (at != KEEP) refused_fragment(ctx, at, gain, " declares argument 'gain'; it may have none");
-        if (at == KEEP) refused_fragment(ctx, at, whole, "gives i32, bool is wanted");
-        else if (at == BIN) refused_fragment(ctx, at, positive, "gives bool, a number is wanted");
-        else refused_fragment(ctx, at, whole, "gives i32, f32 is wanted");
-        refused_fragment(ctx, at, two, at == KEEP ? "gives f32x2, bool" : at == BIN ? "gives f32x2, a number" : "gives f32x2, f32");
+        if (at != KEEP) refused_fragment(ctx, at, gain, " declares argument 'gain', but a fragment must not declare arguments");
+        if (at == KEEP) refused_fragment(ctx, at, whole, "sets *out to i32, but bool is expected");
+        else if (at == BIN) refused_fragment(ctx, at, positive, "sets *out to bool, but a number is expected");
+        else refused_fragment(ctx, at, whole, "sets *out to i32, but f32 is expected");
+        refused_fragment(ctx, at, two, at == KEEP  ? "sets *out to f32x2, but bool"
+                                       : at == BIN ? "sets *out to f32x2, but a number" : "sets *out to f32x2, but f32");
         if (!with_fragment(ctx, at, at == KEEP ? positive : same)) fail_msg("%s", vd_error_text());
         if (!with_fragment(ctx, at, immediate)) fail_msg("%s", vd_error_text());
     }
@@ -403,7 +405,7 @@ static void fragments(void **state) {
     vd_reduce_destroy(plan);
     any.op = VD_REDUCE_MAX;
     assert_null(vd_reduce_create(ctx, &any));
-    says("'reduce': map gives bool, f32 is wanted");
+    says("'reduce': map sets *out to bool, but f32 is expected");
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -416,15 +418,15 @@ static void fragments_left(void **state) {
     tried.stranger = vc_const(other, vc_f32(1));
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        refused_fragment(ctx, at, silent, " leaves nothing in *out");
-        refused_fragment(ctx, at, foreign, " leaves what is no value of this kernel in *out");
+        refused_fragment(ctx, at, silent, " does not set *out");
+        refused_fragment(ctx, at, foreign, " sets *out to a value that does not belong to this kernel");
         refused_fragment(ctx, at, from_block, "was made in a block that is closed");
         refused_fragment(ctx, at, leaves_open, ": kernel '");
-        refused_fragment(ctx, at, waits, ", to which not all invocations of a workgroup come: vc_barrier");
-        refused_fragment(ctx, at, gathers, ", to which not all invocations of a workgroup come: vc_group_reduce");
-        refused_fragment(ctx, at, returns, " has a vc_return_if, but what is behind it takes all invocations");
+        refused_fragment(ctx, at, waits, " runs in divergent control flow: vc_barrier");
+        refused_fragment(ctx, at, gathers, " runs in divergent control flow: vc_group_reduce");
+        refused_fragment(ctx, at, returns, " contains vc_return_if; use vc_select or VC_IF instead");
         if (at == REDUCE_COMBINE || at == SCAN_COMBINE) assert_true(with_fragment(ctx, at, both));
-        else if (at != TOP_MAP) refused_fragment(ctx, at, both, ", which gets in[0] alone: vc_add in kernel '");
+        else if (at != TOP_MAP) refused_fragment(ctx, at, both, " (only in[0] is set): vc_add in kernel '");
         else refused_fragment(ctx, at, both, ": vc_add in kernel 'top_k'");
     }
     vc_free(other);
@@ -445,8 +447,8 @@ static void large_tables(void **state) {
     desc.shape[0] = 1 << 20;
     desc.kind = VD_FFT_DST4;
     assert_null(vd_fft_create(ctx, &desc));
-    says("complex numbers and more; a buffer has up to 8192");
-    says("vd_fft_create 'fft': tables of ");
+    says("complex numbers, but the limit of a buffer is 8192");
+    says("vd_fft_create 'fft': the tables have at least ");
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     nothing_left(ctx);
     vd_context_destroy(ctx);
@@ -485,10 +487,10 @@ static void simple_calls(void **state) {
         refused(run_simple(ctx, call, gone), what[i]);
         says("was destroyed");
         assert_null(strstr(vd_error_text(), "vd_buffer_query"));
-        refused(run_simple(ctx, call, bytes), call <= LARGEST ? "is of bytes; it takes scalars" : "is of bytes; ");
+        refused(run_simple(ctx, call, bytes), call <= LARGEST ? "has type bytes, but a scalar type is expected" : "has type bytes, but ");
         if (call == SUM) says("vd_reduce_sum: buffer 'numbers' (in) ");
     }
-    refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9");
+    refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9, which is not a vd_fft_direction");
     vd_buffer_destroy(ctx, bytes);
     nothing_left(ctx);
     vd_context_destroy(ctx);
@@ -498,7 +500,7 @@ static void simple_calls(void **state) {
 static void lists(void **state) {
     vd_context *ctx = context_of(0, 0), *other = context_of(0, 0);
     vd_list *bad[2] = { NULL, vd_immediate(other, 0, 0) };
-    static const char *const why[2] = { "the list is NULL", "the list belongs to another context than the plan" };
+    static const char *const why[2] = { "the list is NULL", "the list belongs to another context" };
     vd_fft_desc fft = { 0 };
     vd_convolve_desc convolve = { 0 };
     vd_reduce_desc reduce = { 0 };
@@ -586,7 +588,7 @@ static void overlapping_transforms(memory *m, vd_list *list) {
     vd_fft *plan = vd_fft_create(m->ctx, &desc);
     io.in = part(m, 0, VD_F32C, 0, 512);
     io.out = part(m, 1, VD_F32C, 256, 512);
-    refused(vd_fft_run(plan, list, &io), "vd_fft_run 'fft': in and out overlap, and do not begin at one place");
+    refused(vd_fft_run(plan, list, &io), "vd_fft_run 'fft': in and out overlap; they must be disjoint or begin at the same byte");
     vd_fft_destroy(plan);
     refused(vd_fft_shift(m->ctx, io.in, io.out, 0, VD_FFT_FORWARD), "vd_fft_shift: in and out overlap");
 }
@@ -603,14 +605,14 @@ static void overlapping_reductions(memory *m, vd_list *list) {
     io.extra_out = part(m, 2, VD_F32, 8192, 4);
     refused(vd_reduce_run_io(plan, list, &io), "vd_reduce_run_io 'reduce': in and out overlap");
     io.out = part(m, 1, VD_F32, 8192, 4);
-    refused(vd_reduce_run_io(plan, list, &io), "also and out overlap");
+    refused(vd_reduce_run_io(plan, list, &io), "extra_out and out overlap");
     vd_reduce_destroy(plan);
     desc.op = VD_REDUCE_DOT;
     desc.extra_out = false;
     plan = vd_reduce_create(m->ctx, &desc);
     io.in_b = part(m, 2, VD_F32, 8192, 1000);
     io.extra_out = none;
-    refused(vd_reduce_run_io(plan, list, &io), "with and out overlap");
+    refused(vd_reduce_run_io(plan, list, &io), "in_b and out overlap");
     vd_reduce_destroy(plan);
     desc.op = VD_REDUCE_SUM;
     desc.segments = 4;
@@ -629,7 +631,7 @@ static void overlapping_scans(memory *m, vd_list *list) {
     plan = vd_scan_create(m->ctx, &desc);
     io.in = part(m, 0, VD_F32, 0, 1000);
     io.out = part(m, 1, VD_F32, 16, 1000);
-    refused(vd_scan_run(plan, list, &io), "vd_scan_run 'scan': in and out overlap, and do not begin at one place");
+    refused(vd_scan_run(plan, list, &io), "vd_scan_run 'scan': in and out overlap; they must be disjoint or begin at the same byte");
     vd_scan_destroy(plan);
     assert_true(keep_all(m->ctx, VD_F32, 1000, &plan));
     io.count = part(m, 2, VD_U32, 16384, 1);
@@ -652,14 +654,14 @@ static void overlapping_sorts(memory *m, vd_list *list) {
     io.values = part(m, 1, VD_U32, 8192, 1000);
     io.out = part(m, 2, VD_F32, 16, 1000);
     io.out_values = part(m, 3, VD_U32, 16384, 1000);
-    refused(vd_sort_run(plan, list, &io), "vd_sort_run 'sort': keys and out overlap, and do not begin at one place");
+    refused(vd_sort_run(plan, list, &io), "vd_sort_run 'sort': keys and out overlap; they must be disjoint or begin at the same byte");
     io.out = part(m, 2, VD_F32, 8192, 1000);
     refused(vd_sort_run(plan, list, &io), "out and values overlap");
     io.out = part(m, 2, VD_F32, 16384, 1000);
     refused(vd_sort_run(plan, list, &io), "out and out_values overlap");
     io.out = none;
     io.out_values = part(m, 3, VD_U32, 8208, 1000);
-    refused(vd_sort_run(plan, list, &io), "values and out_values overlap, and do not begin at one place");
+    refused(vd_sort_run(plan, list, &io), "values and out_values overlap; they must be disjoint or begin at the same byte");
     vd_sort_destroy(plan);
     counts.count = 1000;
     counts.bins = 10;
@@ -698,16 +700,16 @@ static void fields_of_transforms(vd_context *ctx) {
     vd_convolve_desc convolve = { 0 };
     declares.shape[0] = strides.shape[0] = counts.shape[0] = padded.shape[0] = convolve.shape[0] = 16;
     declares.hook_declare = hook_declare;
-    refused_plan(ctx, vd_fft_create(ctx, &declares), "vd_fft_create 'fft': there is a hook_declare, but neither a load nor a store hook");
+    refused_plan(ctx, vd_fft_create(ctx, &declares), "vd_fft_create 'fft': hook_declare is set, but load and store are not");
     strides.in_stride[0] = 1;
     strides.in_stride[1] = 5;
-    refused_plan(ctx, vd_fft_create(ctx, &strides), "vd_fft_create 'fft': in_stride[1] is 5, but there are 1 dimensions");
+    refused_plan(ctx, vd_fft_create(ctx, &strides), "vd_fft_create 'fft': in_stride[1] is 5, but the shape is 1-dimensional");
     counts.out_count[3] = 3;
-    refused_plan(ctx, vd_fft_create(ctx, &counts), "vd_fft_create 'fft': out_count[3] is 3, but there are 1 dimensions");
+    refused_plan(ctx, vd_fft_create(ctx, &counts), "vd_fft_create 'fft': out_count[3] is 3, but the shape is 1-dimensional");
     padded.kind = VD_FFT_REAL;
     padded.padded = true;
     padded.in_stride[0] = 1;
-    refused_plan(ctx, vd_fft_create(ctx, &padded), "vd_fft_create 'fft': padded, but in_stride[0] is 1");
+    refused_plan(ctx, vd_fft_create(ctx, &padded), "vd_fft_create 'fft': padded is true, but in_stride[0] is 1");
     convolve.kernel_shape[1] = 3;
     refused_plan(ctx, vd_convolve_create(ctx, &convolve), "vd_convolve_create 'convolve': kernel_shape[0] is 0, but kernel_shape[1] is not");
 }
@@ -718,30 +720,30 @@ static void fields_of_others(vd_context *ctx) {
     vd_scan_desc scan = { 0 };
     reduce.shape[0] = scan.shape[0] = 16;
     reduce.identity = scan.identity = vc_f32(1);
-    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': there is an identity, but no combine");
-    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': there is an identity, but no combine");
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is set, but combine is not");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is set, but combine is not");
     reduce.combine = scan.combine = same;
     reduce.identity = scan.identity = nothing;
-    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': there is a combine, but no identity");
-    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': there is a combine, but no identity");
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': combine is set, but identity is not");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': combine is set, but identity is not");
     reduce.identity = scan.identity = vc_const(k, vc_f32(1));
-    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is a value of a kernel; it takes an immediate");
-    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is a value of a kernel; it takes an immediate");
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is a value of a kernel, but must be an immediate");
+    refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is a value of a kernel, but must be an immediate");
     vc_free(k);
     memset(&reduce, 0, sizeof reduce);
     reduce.shape[0] = 16;
     reduce.op = VD_REDUCE_MEAN;
     reduce.correction = 1;
-    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is VD_REDUCE_MEAN, not");
+    refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is VD_REDUCE_MEAN; only VD_REDUCE_VARIANCE");
 }
 
 /* Each buffer in turn that a plan of its desc has no use for. */
 static void buffers_without_use(vd_context *ctx) {
-    static const char *const of_reduce[] = { "'with', which the plan does not take: its op is not VD_REDUCE_DOT",
-        "'offsets', which the plan does not take: it has no segments", "'also', which the plan does not take: its `also` is false" };
-    static const char *const of_scan[] = { "'heads', which the plan does not take: it is not segmented",
-                                           "'count', which the plan does not take: it is not one of vd_compact_create" };
-    static const char *const of_sort[] = { "'values', which the plan does not take: it has keys alone", "'out_values', which the plan does not take" };
+    static const char *const of_reduce[] = { "in_b must be {0}, because desc.op is not VD_REDUCE_DOT",
+        "offsets must be {0}, because desc.segments is 0", "extra_out must be {0}, because desc.extra_out is false" };
+    static const char *const of_scan[] = { "segment_heads must be {0}, because desc.segmented is false",
+                                           "count must be {0}, because the plan is not a compaction" };
+    static const char *const of_sort[] = { "values must be {0}, because desc.values is 0", "out_values must be {0}, because desc.values is 0" };
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
     vd_sort_desc sort = { 0 };
@@ -796,7 +798,7 @@ static void environment(void **state) {
         setenv("VKDISPATCH_FFT_SHAPES", "nonsense", 1);
         if (make(ctx, (plan_kind)kind, VD_F32, 40)) fail_msg("%s: nonsense is taken", names[kind]);
         says(names[kind]);
-        says("VKDISPATCH_FFT_SHAPES is 'nonsense'; the choices are: gpu");
+        says("VKDISPATCH_FFT_SHAPES is 'nonsense', but must be gpu");
         setenv("VKDISPATCH_FFT_SHAPES", "", 1);
         assert_true(make(ctx, (plan_kind)kind, VD_F32, 40));
         unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -804,7 +806,7 @@ static void environment(void **state) {
         setenv("VKDISPATCH_FFT", "nonsense", 1);
         assert_false(make(ctx, (plan_kind)kind, VD_F32, 40));
         says(names[kind]);
-        says("VKDISPATCH_FFT is 'nonsense'; the choices are: estimate, measure, patient");
+        says("VKDISPATCH_FFT is 'nonsense', but must be estimate, measure or patient");
         setenv("VKDISPATCH_FFT", "", 1);
         assert_true(make(ctx, (plan_kind)kind, VD_F32, 40));
         unsetenv("VKDISPATCH_FFT");
@@ -817,8 +819,8 @@ static void no_bins(void **state) {
     vd_context *ctx = context_of(0, 0);
     vd_buffer reals = buffer_of(ctx, VD_F32, 64, NULL);
     (void)state;
-    refused(vd_fft_real_forward(ctx, reals, none), "vd_fft_real_forward: there is no buffer 'bins'");
-    refused(vd_fft_real_inverse(ctx, none, reals), "vd_fft_real_inverse: there is no buffer 'bins'");
+    refused(vd_fft_real_forward(ctx, reals, none), "vd_fft_real_forward: bins: the buffer handle is 0");
+    refused(vd_fft_real_inverse(ctx, none, reals), "vd_fft_real_inverse: bins: the buffer handle is 0");
     vd_buffer_destroy(ctx, reals);
     nothing_left(ctx);
     vd_context_destroy(ctx);

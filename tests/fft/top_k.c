@@ -231,7 +231,7 @@ static void simple(void **state) {
     assert_memory_equal(values, wanted, sizeof wanted);
     assert_memory_equal(indices, where, sizeof where);
     assert_int_equal(vd_top_k_smallest(device_context, in, odd, at), VD_ERROR_INVALID);
-    if (!strstr(vd_error_text(), "buffer 'numbers' has 7 elements for 3 rows of 5")) fail_msg("%s", vd_error_text());
+    if (!strstr(vd_error_text(), "buffer 'numbers' (values) has 7 elements, but must have k for each of 3 rows of 5 elements")) fail_msg("%s", vd_error_text());
     vd_buffer_destroy(device_context, in);
     vd_buffer_destroy(device_context, out);
     vd_buffer_destroy(device_context, at);
@@ -265,10 +265,10 @@ static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     says("io is NULL");
     assert_int_equal(vd_top_k_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     says("plan is NULL");
-    refuse_run(plan, ctx, (vd_top_k_io){ none, two, at }, "there is no buffer 'in'");
-    refuse_run(plan, ctx, (vd_top_k_io){ few, two, at }, "(in) has 796 bytes, the plan needs 800");
-    refuse_run(plan, ctx, (vd_top_k_io){ in, at, at }, "(values) is of u32, the plan wants f32");
-    refuse_run(plan, ctx, (vd_top_k_io){ in, two, two }, "(indices) is of f32, the plan wants u32");
+    refuse_run(plan, ctx, (vd_top_k_io){ none, two, at }, "in: the buffer handle is 0");
+    refuse_run(plan, ctx, (vd_top_k_io){ few, two, at }, "(in) has 796 bytes, but the plan needs 800");
+    refuse_run(plan, ctx, (vd_top_k_io){ in, at, at }, "(values) has type u32, but f32 is expected");
+    refuse_run(plan, ctx, (vd_top_k_io){ in, two, two }, "(indices) has type f32, but u32 is expected");
     part.buffer = in;
     part.offset = 80;
     part.type = VD_F32;
@@ -326,7 +326,7 @@ static void very_long_rows(void **state) {
     most.k = 1024;
     if (vd_device(device_context, 0)->type == VD_DEVICE_CPU) {
         assert_null(vd_top_k_create(device_context, &most));
-        says("1024 of 2147483648 elements take a processor 110592 rounds of a loop; it takes up to 32768");
+        says("k is 1024 for rows of 2147483648 elements: on a processor this needs 110592 loop iterations per thread, but the limit is 32768");
     }
     free(data);
 }
@@ -341,22 +341,22 @@ static void bad_input(void **state) {
     desc.name = "best";
     desc.shape[0] = 2;
     desc.shape[2] = 100;
-    refuse(ctx, &desc, "'best': dimension 1 is 0, but dimension 2 is not");
+    refuse(ctx, &desc, "'best': dimension 1 of the shape is 0, but dimension 2 is not");
     desc.shape[1] = 100;
     desc.shape[2] = 0;
-    refuse(ctx, &desc, "k is 0; rows have 100 elements");
+    refuse(ctx, &desc, "k is 0, but must be 1 to 100, the length of a row");
     desc.k = 101;
-    refuse(ctx, &desc, "k is 101; rows have 100 elements");
+    refuse(ctx, &desc, "k is 101, but must be 1 to 100, the length of a row");
     desc.shape[1] = 2000;
     desc.k = 1025;
-    refuse(ctx, &desc, "k is 1025; it takes up to 1024");
+    refuse(ctx, &desc, "k is 1025, but the limit is 1024");
     desc.shape[0] = (uint64_t)1 << 40;
-    refuse(ctx, &desc, "more than 2147483648 elements");
+    refuse(ctx, &desc, ", but the limit is 2147483648 elements");
     desc.shape[0] = 2;
     desc.shape[1] = 100;
     desc.k = 10;
     desc.type = VD_F32X2;
-    refuse(ctx, &desc, "type is f32x2; it takes a scalar number");
+    refuse(ctx, &desc, "type is f32x2, but must be a scalar number");
     desc.type = VD_F32;
     desc.map = mixed_up;
     refuse(ctx, &desc, "vc_add in kernel 'best'");
