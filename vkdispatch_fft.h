@@ -11439,10 +11439,10 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" };
     char kind[32];
     uint32_t family = vd__real_family(r->kind);
-    if (!family) snprintf(kind, sizeof kind, r->two_rows ? " for two reals" : " for reals");
+    if (!family) snprintf(kind, sizeof kind, r->two_rows ? " for packed reals" : " for reals");
     else
-        snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two_rows ? "two" : "a", vd__real_is_sine(r->kind) ? 'S' : 'C',
-                 classes[family]);
+        snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two_rows ? "packed" : "a",
+                 vd__real_is_sine(r->kind) ? 'S' : 'C', classes[family]);
     size_t used = vd__fft_print(text, size, kind, 0);
     return used + vd__fft_print(text + used, size - used, " of %llu", r->n);
 }
@@ -11450,7 +11450,7 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     size_t used = vd__fft_print(text, size,
-                                pass->real.fold_only                ? "pairs of bins"
+                                pass->real.fold_only            ? "pairs of bins"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);
@@ -11458,29 +11458,35 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     if (pass->real.kind) used += vd__real_print(text + used, size - used, &pass->real);
     if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
     if (pass->bluestein_length)
-        used += vd__fft_print(text + used, size - used, ", twice, for %llu (Bluestein)", pass->bluestein_length);
+        used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu)", pass->bluestein_length);
     for (uint32_t j = 0; j < s->stages; j++) {
-        const char *format = j == 0                         ? " = %llu"
-                             : s->register_exchange >> j & 1           ? " with %llu"
-                             : s->axis[j] != s->axis[j - 1] ? " by %llu"
-                                                            : " x %llu";
+        const char *format = j == 0                          ? " = %llu"
+                             : s->register_exchange >> j & 1 ? " + %llu"
+                             : s->axis[j] != s->axis[j - 1]  ? " by %llu"
+                                                             : " x %llu";
         used += vd__fft_print(text + used, size - used, format, s->radix[j]);
     }
-    if (s->last_axis_first) used += vd__fft_print(text + used, size - used, ", the last axis first", 0);
-    used += vd__fft_print(text + used, size - used, ", %llu threads", s->threads);
-    used += vd__fft_print(text + used, size - used, ", %llu side by side", s->ffts_per_group);
-    if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", in %llu slices", s->slices);
+    if (s->last_axis_first) used += vd__fft_print(text + used, size - used, ", last axis first", 0);
     used += vd__fft_print(text + used, size - used,
-                          s->split_components ? ", split exchange of %llu bytes" : ", exchange of %llu bytes",
+                          s->threads == 1 ? ", %llu thread per transform" : ", %llu threads per transform",
+                          s->threads);
+    used += vd__fft_print(text + used, size - used,
+                          s->ffts_per_group == 1 ? ", %llu transform per work-group"
+                                                 : ", %llu transforms per work-group",
+                          s->ffts_per_group);
+    if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", exchange in %llu slices", s->slices);
+    if (s->split_components) used += vd__fft_print(text + used, size - used, ", re and im exchanged separately", 0);
+    used += vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
                           vd__fft_shared_words(s) * vc_type_size(p->real));
-    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", times the spectrum", 0);
-    if (pass->product.channels) used += vd__fft_print(text + used, size - used, " and back", 0);
+    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
+    if (pass->product.channels) used += vd__fft_print(text + used, size - used, ", inverse transform", 0);
     if (pass->copies)
         used += vd__fft_print(text + used, size - used,
-                              pass->twiddle_first ? ", the sum of %llu parts" : ", to %llu parts", pass->copies);
+                              pass->twiddle_first ? ", sum of %llu parts" : ", stored as %llu parts", pass->copies);
     if (pass->twiddle_length)
         used += vd__fft_print(text + used, size - used,
-                              pass->twiddle_first ? ", turned back for %llu" : ", turned for %llu",
+                              pass->twiddle_first ? ", after twiddle factors of %llu"
+                                                  : ", then twiddle factors of %llu",
                               pass->twiddle_length);
     return used + vd__fft_print(text + used, size - used, "\n", 0);
 }
@@ -11502,7 +11508,8 @@ static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice
 /* Prints the fastest six choices and the estimated one. */
 static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
     size_t used = vd__fft_print(text, size,
-                                t->from_cache ? "  measured before, of %llu:" : "  measured, of %llu:", t->count);
+                                t->from_cache ? "  measured earlier, %llu shapes:" : "  measured now, %llu shapes:",
+                                t->count);
     char ms[32];
     for (uint32_t i = 0; i < t->count; i++) {
         if (i >= 6 && i != t->estimated) continue;
@@ -11520,7 +11527,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t size = sizeof p->text;
     if (p->route[0].count) p->text[0] = 0; /* else the text was written by VkFFT, or is empty */
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
-        if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "back:\n", 0);
+        if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "inverse:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
         if (p->timing && p->timing[i].count) used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
     }

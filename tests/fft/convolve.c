@@ -328,7 +328,7 @@ static void passes(void **state) {
         int lines = 0;
         for (; *line; line++) lines += *line == '\n';
         assert_int_equal(lines, i ? 3 : 1);
-        assert_non_null(strstr(text, "times the spectrum and back"));
+        assert_non_null(strstr(text, "multiplied by the spectrum, inverse transform"));
         vd_convolve_destroy(plan);
     }
 }
@@ -369,7 +369,7 @@ static void joined_axes(void **state) {
         assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
         vd_convolve *plan = plan_of(device_context, &cases[i].s);
         if (!plan) fail_msg("%s", vd_error_text());
-        if (!strstr(vd_convolve_explain(plan), " with ")) fail_msg("%s: %s", cases[i].factors, vd_convolve_explain(plan));
+        if (!strstr(vd_convolve_explain(plan), " + ")) fail_msg("%s: %s", cases[i].factors, vd_convolve_explain(plan));
         vd_convolve_destroy(plan);
         check(&cases[i].s);
     }
@@ -388,8 +388,9 @@ static void check_in_parts(const char *parts, const sample *samples, size_t coun
         const char *text = vd_convolve_explain(plan), *line = text;
         int lines = 0;
         for (; *line; line++) lines += *line == '\n';
-        if (lines != 3 || !strstr(text, "turned for") || !strstr(text, "turned back for")) fail_msg("%s: %s", parts, text);
-        if (i == alone && (!strstr(text, "to 4 parts, turned for") || !strstr(text, "the sum of 4 parts, turned back for"))) fail_msg("%s", text);
+        if (lines != 3 || !strstr(text, "then twiddle factors of") || !strstr(text, "after twiddle factors of")) fail_msg("%s: %s", parts, text);
+        if (i == alone && (!strstr(text, "stored as 4 parts, then twiddle factors of")
+                           || !strstr(text, "sum of 4 parts, after twiddle factors of"))) fail_msg("%s", text);
         vd_convolve_destroy(plan);
         check(&samples[i]);
     }
@@ -433,14 +434,14 @@ static void asks_for_parts(void **state) {
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "r16x3/16/1/0,p3,c2x5/2/4/0", 1), 0);
     plan = plan_of(device_context, &s);
     if (!plan) fail_msg("%s", vd_error_text());
-    assert_non_null(strstr(vd_convolve_explain(plan), "rows of 16 by 3 = 16 by 3, 16 threads"));
-    assert_non_null(strstr(vd_convolve_explain(plan), "columns of 10 = 2 x 5, 2 threads, 4 side by side"));
+    assert_non_null(strstr(vd_convolve_explain(plan), "rows of 16 by 3 = 16 by 3, 16 threads per transform"));
+    assert_non_null(strstr(vd_convolve_explain(plan), "columns of 10 = 2 x 5, 2 threads per transform, 4 transforms per work-group"));
     vd_convolve_destroy(plan);
     check(&s);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0); /* of 30: whole */
     plan = plan_of(device_context, &s);
     assert_non_null(plan);
-    assert_null(strstr(vd_convolve_explain(plan), "turned"));
+    assert_null(strstr(vd_convolve_explain(plan), "twiddle factors"));
     vd_convolve_destroy(plan);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "px", 1), 0);
     assert_null(plan_of(device_context, &s));
@@ -451,13 +452,13 @@ static void asks_for_parts(void **state) {
 /* Parts of lengths whose shapes are known: of 512 x 512 and 1024 x 1024, narrow ones of the same columns, and both kinds of kernels of 128 x 128 x 128. */
 static void known_parts(void **state) {
     static const struct { const char *factors, *columns; sample s; } cases[] = {
-        { "p8", "columns of 64 = 16 x 4, 4 threads, 32 side by side, exchange of 16384 bytes",
+        { "p8", "columns of 64 = 16 x 4, 4 threads per transform, 32 transforms per work-group, 16384 bytes of shared memory",
           { { 512, 32, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 0, 0, false, VD_F32 } },
-        { "p8", "columns of 128 = 16 x 8, 8 threads, 16 side by side, exchange of 16384 bytes",
+        { "p8", "columns of 128 = 16 x 8, 8 threads per transform, 16 transforms per work-group, 16384 bytes of shared memory",
           { { 1024, 24, 0 }, { 3, 2, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 0, 0, false, VD_F32 } },
-        { "p16", "columns of 128 by 8 = 16 x 8 by 8, 32 threads, 8 side by side, in 2 slices",
+        { "p16", "columns of 128 by 8 = 16 x 8 by 8, 32 threads per transform, 8 transforms per work-group, exchange in 2 slices",
           { { 128, 128, 8 }, { 2, 3, 2 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 0, 0, false, VD_F32 } },
-        { "p16", "rows of 128 by 16 = 8 x 16 by 16, 128 threads, 1 side by side, split exchange",
+        { "p16", "rows of 128 by 16 = 8 x 16 by 16, 128 threads per transform, 1 transform per work-group, re and im exchanged separately",
           { { 32, 4, 128 }, { 3, 2, 2 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 0, 0, false, VD_F32 } },
         { "p4", "columns of 32 = ", /* of both images, a kilobyte of each row at a time, since the spectra have 16 MiB */
           { { 128, 256, 0 }, { 2, 1, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 8, 8, false, VD_F32 } },
@@ -484,18 +485,20 @@ static void chooses_parts(void **state) {
 #define WHOLE(...) { __VA_ARGS__ }, { __VA_ARGS__ }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32
 #define CROPPED(n) { n / 8, n / 8, 0 }, { 14 * (n / 8) + 1, 14 * (n / 8) + 1, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 0, 0, false, VD_F32
     static const struct { sample s; const char *there, *middle; } cases[] = { /* NULL: not turned */
-        { { WHOLE(64, 64, 0) }, NULL, "rows of 64 by 64 = 8 x 8 with 4 x 16, the last axis first, 128 threads, 1 side by side, split" },
-        { { WHOLE(512, 512, 0) }, "rows of 512 by 8", "columns of 64 = 16 x 4, 4 threads, 32 side by side, exchange" },
-        { { WHOLE(1024, 1024, 0) }, "rows of 1024 by 8", "columns of 128 = 16 x 8, 8 threads, 16 side by side, exchange" },
+        { { WHOLE(64, 64, 0) }, NULL,
+          "rows of 64 by 64 = 8 x 8 + 4 x 16, last axis first, 128 threads per transform, 1 transform per work-group, re and im exchanged separately" },
+        { { WHOLE(512, 512, 0) }, "rows of 512 by 8", "columns of 64 = 16 x 4, 4 threads per transform, 32 transforms per work-group, 16384 bytes" },
+        { { WHOLE(1024, 1024, 0) }, "rows of 1024 by 8", "columns of 128 = 16 x 8, 8 threads per transform, 16 transforms per work-group, 16384 bytes" },
         { { WHOLE(2048, 2048, 0) }, "rows of 2048 by 2", "columns of 1024" }, /* in 4 parts as fast */
         { { WHOLE(4096, 4096, 0) }, "rows of 4096 by 4", "columns of 1024" },
         { { WHOLE(64, 64, 64) }, "rows of 64 by 32", "columns of 64 by 2" },
-        { { WHOLE(128, 128, 128) }, "rows of 128 by 16 = 8 x 16 by 16", "columns of 128 by 8 = 16 x 8 by 8, 32 threads, 8 side by side, in 2 slices" },
+        { { WHOLE(128, 128, 128) }, "rows of 128 by 16 = 8 x 16 by 16",
+          "columns of 128 by 8 = 16 x 8 by 8, 32 threads per transform, 8 transforms per work-group, exchange in 2 slices" },
         { { WHOLE(256, 256, 256) }, "rows of 256 by 32", "columns of 256 by 8" },
         { { CROPPED(512) }, NULL, "columns of 512" },
         { { CROPPED(1024) }, NULL, "columns of 1024" },
-        { { CROPPED(2048) }, "to 2 parts", "columns of 1024" },
-        { { CROPPED(4096) }, "to 4 parts", "columns of 1024" },
+        { { CROPPED(2048) }, "stored as 2 parts", "columns of 1024" },
+        { { CROPPED(4096) }, "stored as 4 parts", "columns of 1024" },
         { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, 2, VD_F32 }, "rows of 1024 by ", "columns of " },
     };
 #undef WHOLE
@@ -509,7 +512,8 @@ static void chooses_parts(void **state) {
         vd_convolve *plan = plan_of(ctx, &cases[i].s);
         if (!plan) fail_msg("%s", vd_error_text());
         const char *text = vd_convolve_explain(plan), *there = cases[i].there;
-        if (!strstr(text, cases[i].middle) || !strstr(text, "turned back for") == !!there || (there && !strstr(text, there))) fail_msg("%d: %s", (int)i, text);
+        if (!strstr(text, cases[i].middle) || !strstr(text, "after twiddle factors of") == !!there
+            || (there && !strstr(text, there))) fail_msg("%d: %s", (int)i, text);
         vd_convolve_destroy(plan);
     }
     vd_context_destroy(ctx);

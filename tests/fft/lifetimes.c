@@ -181,7 +181,7 @@ static void still_told(const plans *p) {
     int count = 7;
     assert_non_null(strstr(vd_fft_explain(p->fft), "rows of 40"));
     assert_non_null(strstr(vd_fft_explain(p->real), "for reals"));
-    assert_non_null(strstr(vd_convolve_explain(p->convolve), "times the spectrum"));
+    assert_non_null(strstr(vd_convolve_explain(p->convolve), "multiplied by the spectrum"));
     vd_convolve_shape(p->convolve, shape);
     assert_true(shape[0] == 16 && shape[1] == 16 && !shape[2]);
     vd_fft_arguments(p->fft, &count);

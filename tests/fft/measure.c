@@ -267,8 +267,8 @@ static void choices_are_kept(void **state) {
     char first[200], line[200], path[200], other[200];
     (void)state;
     need_device();
-    check_found(folder, 6, "  measured, of", first);
-    check_found(folder, 6, "  measured before, of", line);
+    check_found(folder, 6, "  measured now, ", first);
+    check_found(folder, 6, "  measured earlier, ", line);
     assert_string_equal(line, first);
     file_of(0, 1, path);
     size_t size = read_file(path, bytes, sizeof bytes);
@@ -276,18 +276,18 @@ static void choices_are_kept(void **state) {
     memcpy(changed, bytes, size);
     changed[size / 2] ^= 1;
     write_file(path, changed, size);
-    check_found(folder, 6, "  measured, of", line);
+    check_found(folder, 6, "  measured now, ", line);
     assert_int_equal(read_file(path, changed, sizeof changed), size); /* it was written anew */
     write_file(path, bytes, size - 5);
-    check_found(folder, 6, "  measured, of", line);
+    check_found(folder, 6, "  measured now, ", line);
     write_file(path, bytes, size);
-    check_found(folder, 6, "  measured before, of", line);
+    check_found(folder, 6, "  measured earlier, ", line);
     assert_string_equal(line, first);
-    check_found(folder, 5, "  measured, of", line);
+    check_found(folder, 5, "  measured now, ", line);
     file_of(0, 2, other);
     if (!strcmp(other, path)) file_of(1, 2, other);
     write_file(other, bytes, size); /* of another length */
-    check_found(folder, 5, "  measured, of", line);
+    check_found(folder, 5, "  measured now, ", line);
     assert_int_equal(remove(path), 0);
     assert_int_equal(remove(other), 0);
 }
@@ -299,19 +299,19 @@ static void contexts_remember(void **state) {
     vd_context *ctx = context_with(NULL);
     vd_fft_desc desc = desc_of(30, 6, 0, 2);
     vd_fft *plan = made(ctx, &desc);
-    check_says(plan, "  measured, of", true);
+    check_says(plan, "  measured now, ", true);
     vd_fft_destroy(plan);
     desc.shape[0] = 31; /* as many in powers of two */
     plan = made(ctx, &desc);
-    check_says(plan, "  measured before, of", true);
+    check_says(plan, "  measured earlier, ", true);
     check_plan(ctx, &desc, plan);
     vd_fft_destroy(plan);
     desc.shape[0] = 32;
     plan = made(ctx, &desc);
-    check_says(plan, "  measured, of", true);
+    check_says(plan, "  measured now, ", true);
     vd_fft_destroy(plan);
     vd_context_destroy(ctx);
-    check_found("/tmp/vkdispatch-there-is-no-such-folder", 6, "  measured, of", line);
+    check_found("/tmp/vkdispatch-there-is-no-such-folder", 6, "  measured now, ", line);
 }
 
 /* ---- without a device, without memory ---- */
@@ -384,7 +384,7 @@ static void the_environment_has_its_way(void **state) {
     setenv("VKDISPATCH_FFT", "patient", 1);
     plan = made(device_context, &desc);
     unsetenv("VKDISPATCH_FFT");
-    check_says(plan, "  measured, of", true);
+    check_says(plan, "  measured now, ", true);
     check_plan(device_context, &desc, plan);
     vd_fft_destroy(plan);
 }
@@ -413,11 +413,13 @@ static void shapes_can_be_told(void **state) {
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_fft_desc rows = desc_of(33, 64, 0, 2), columns = desc_of(64, 33, 0, 1), image = desc_of(3, 16, 16, 6), prime = desc_of(5, 37, 0, 2);
     rows.rigor = columns.rigor = prime.rigor = VD_FFT_RIGOR_DEFAULT;
-    check_forced(&rows, "4x4x4/16/3/2", "rows of 64 = 4 x 4 x 4, 16 threads, 3 side by side, in 2 slices");
-    check_forced(&rows, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0", "rows of 64 = 2 x 32, 4 threads, 2 side by side, exchange of");
-    check_forced(&columns, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0", "columns of 64 = 4 x 16, 8 threads, 8 side by side, exchange of");
-    check_forced(&image, "4x4+4x4/16/1/1", "= 4 x 4 with 4 x 4, 16 threads, 1 side by side");
-    check_forced(&prime, "b9x9/9/2/0", "rows of 81, twice, for 37 (Bluestein) = 9 x 9, 9 threads, 2 side by side");
+    check_forced(&rows, "4x4x4/16/3/2", "rows of 64 = 4 x 4 x 4, 16 threads per transform, 3 transforms per work-group, exchange in 2 slices");
+    check_forced(&rows, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0",
+                 "rows of 64 = 2 x 32, 4 threads per transform, 2 transforms per work-group, 1104 bytes of shared memory");
+    check_forced(&columns, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0",
+                 "columns of 64 = 4 x 16, 8 threads per transform, 8 transforms per work-group, 4608 bytes of shared memory");
+    check_forced(&image, "4x4+4x4/16/1/1", "= 4 x 4 + 4 x 4, 16 threads per transform, 1 transform per work-group");
+    check_forced(&prime, "b9x9/9/2/0", "rows of 81 (Bluestein for length 37) = 9 x 9, 9 threads per transform, 2 transforms per work-group");
     check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel of 64 points cannot have this shape");
     check_refused(&rows, "8x8/8/1/3", "but a kernel of 64 points cannot have this shape");
     check_refused(&rows, "8+8/8/1/0", "but a kernel of 64 points cannot have this shape");
@@ -437,11 +439,11 @@ static void shapes_can_be_told(void **state) {
 /* Neighbours of a subgroup exchange values on llvmpipe alone, where subgroups are large enough and full; elsewhere such shapes are refused. */
 static void lanes_can_be_told(void **state) {
     static const struct { uint32_t n, threads, lanes; const char *factors, *text; } rows[] = {
-        { 64, 8, 8, "8+8/8/3/0", "rows of 64 = 8 with 8, 8 threads, 3 side by side, exchange of 0 bytes" },
-        { 256, 16, 8, "16+8x2/16/1/1", "rows of 256 = 16 with 8 x 2, 16 threads" },
-        { 256, 32, 8, "4x8+8/32/2/0", "rows of 256 = 4 x 8 with 8, 32 threads" },
-        { 320, 40, 8, "8+8x5/40/1/0", "rows of 320 = 8 with 8 x 5, 40 threads" },
-        { 96, 8, 4, "12+4x2/8/2/0", "rows of 96 = 12 with 4 x 2, 8 threads" }
+        { 64, 8, 8, "8+8/8/3/0", "rows of 64 = 8 + 8, 8 threads per transform, 3 transforms per work-group, 0 bytes of shared memory" },
+        { 256, 16, 8, "16+8x2/16/1/1", "rows of 256 = 16 + 8 x 2, 16 threads per transform" },
+        { 256, 32, 8, "4x8+8/32/2/0", "rows of 256 = 4 x 8 + 8, 32 threads per transform" },
+        { 320, 40, 8, "8+8x5/40/1/0", "rows of 320 = 8 + 8 x 5, 40 threads per transform" },
+        { 96, 8, 4, "12+4x2/8/2/0", "rows of 96 = 12 + 4 x 2, 8 threads per transform" }
     };
     (void)state;
     need_device();
@@ -455,11 +457,12 @@ static void lanes_can_be_told(void **state) {
         else check_refused(&desc, rows[i].factors, "points cannot have this shape");
         desc.shape[1] *= 2;
         desc.kind = VD_FFT_REAL; /* as many complex numbers, half of them */
-        if (exchanges) check_forced(&desc, rows[i].factors, " with ");
+        if (exchanges) check_forced(&desc, rows[i].factors, " + ");
     }
     vd_fft_desc turned = desc_of(64, 9, 0, 1), few = desc_of(7, 64, 0, 2);
     turned.rigor = few.rigor = VD_FFT_RIGOR_DEFAULT;
-    if (llvmpipe && d->limits.min_subgroup_size == 8) check_forced(&turned, "8+8/8/8/0", "columns of 64 = 8 with 8, 8 threads, 8 side by side");
+    if (llvmpipe && d->limits.min_subgroup_size == 8)
+        check_forced(&turned, "8+8/8/8/0", "columns of 64 = 8 + 8, 8 threads per transform, 8 transforms per work-group");
     else check_refused(&turned, "8+8/8/8/0", "points cannot have this shape");
     check_refused(&few, "8+8/16/1/0", "points cannot have this shape");     /* 16 threads, 8 values to share */
     check_refused(&few, "4+16/8/1/0", "points cannot have this shape");

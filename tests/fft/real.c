@@ -829,9 +829,9 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_padded_buffer_create(ctx, none, NULL), VD_ERROR_INVALID);
     explains(ctx, VD_FFT_REAL, 64, false, "rows of 32 for reals of 64");
     explains(ctx, VD_FFT_REAL, 63, false, "rows of 63 for reals of 63");
-    explains(ctx, VD_FFT_REAL, 63, true, "rows of 63 for two reals of 63");
+    explains(ctx, VD_FFT_REAL, 63, true, "rows of 63 for packed reals of 63");
     explains(ctx, VD_FFT_DCT2, 64, false, "rows of 32 for a DCT-II of 64");
-    explains(ctx, VD_FFT_DCT2, 64, false, "back:\nrows of 32 for a DCT-III of 64");
+    explains(ctx, VD_FFT_DCT2, 64, false, "inverse:\nrows of 32 for a DCT-III of 64");
     explains(ctx, VD_FFT_DST1, 63, false, "rows of 64 for a DST-I of 63");
     nothing_left(ctx);
     vd_context_destroy(ctx);
