@@ -11017,7 +11017,7 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     if (!result && p->in_overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
         result = vd_error_set(VD_ERROR_INVALID,
                               "padded is true, but a row of reals needs more memory than its bins: "
-                              "the counts are %s and %s",
+                              "in_count selects %s reals and out_count %s bins",
                               vd__shape_text_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__shape_text_of(bins, p->dimensions, " x ").text);
     if (!result && reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
@@ -11214,19 +11214,21 @@ VD__FFT_SMALL_END
 static vd_result vd__fft_check_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     if (p->kind == VD_FFT_REAL && !vd__real_fits_in_place(p))
-        return vd_error_set(VD_ERROR_INVALID, "in place requires that each row of reals begins where its bins begin "
-                            "(see desc.padded), but the strides are { %s } and { %s }",
+        return vd_error_set(VD_ERROR_INVALID, "running in place requires that each row of reals begins where its "
+                            "bins begin (see desc.padded), but the strides are { %s } and { %s }",
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
-        return vd_error_set(VD_ERROR_INVALID, "in place requires equal counts and strides, but in has %s elements by "
-                            "{ %s } and out has %s by { %s }", vd__shape_text_of(in->count, p->dimensions, " x ").text,
+        return vd_error_set(VD_ERROR_INVALID, "running in place requires equal counts and strides, but in has %s "
+                            "elements by { %s } and out has %s by { %s }",
+                            vd__shape_text_of(in->count, p->dimensions, " x ").text,
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->count, p->dimensions, " x ").text,
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->stored[VD__FFT_IN] != p->stored[VD__FFT_OUT])
-        return vd_error_set(VD_ERROR_INVALID, "in place requires equal types, but in_type is %s and out_type is %s",
-                            vc_type_name(p->stored[VD__FFT_IN]), vc_type_name(p->stored[VD__FFT_OUT]));
+        return vd_error_set(VD_ERROR_INVALID, "running in place requires equal types, but in_type is %s and "
+                            "out_type is %s", vc_type_name(p->stored[VD__FFT_IN]),
+                            vc_type_name(p->stored[VD__FFT_OUT]));
     return VD_OK;
 }
 

@@ -764,7 +764,7 @@ static void bad_input(void **state) {
     desc.shape[1] = 10;
     desc.in_count[1] = 9;
     desc.out_count[1] = 4;
-    refuse(ctx, &desc, "padded is true, but a row of reals needs more memory than its bins: the counts are 4 x 9 and 4 x 4");
+    refuse(ctx, &desc, "padded is true, but a row of reals needs more memory than its bins: in_count selects 4 x 9 reals and out_count 4 x 4 bins");
     desc.out_count[1] = 7;
     refuse(ctx, &desc, "out_count[1] is 7, but dimension 1 has 6 elements");
     desc.in_count[1] = 11;
@@ -782,7 +782,7 @@ static void bad_input(void **state) {
         io.in = i < 2 ? bins : reals;
         io.direction = i % 2 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
         assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-        says("in place requires that each row of reals begins where its bins begin (see desc.padded), but the strides are { 10, 1 } and { 6, 1 }");
+        says("running in place requires that each row of reals begins where its bins begin (see desc.padded), but the strides are { 10, 1 } and { 6, 1 }");
     }
     io.direction = VD_FFT_FORWARD;
     io.in.id = 0;

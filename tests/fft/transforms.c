@@ -599,7 +599,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     io.in = buffer_of(ctx, VD_F32, 67, NULL);
     assert_int_equal(vd_fft_run(strided, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "in place requires equal counts and strides, but in has 4 x 1 x 16 elements by { 17, 1, 1 } and out has "
+    assert_non_null(strstr(vd_error_text(), "running in place requires equal counts and strides, but in has 4 x 1 x 16 elements by { 17, 1, 1 } and out has "
                                             "4 x 1 x 16 by { 16, 16, 1 }"));
     vd_buffer_destroy(ctx, io.in);
     vd_fft_destroy(strided);
