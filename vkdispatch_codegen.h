@@ -2599,7 +2599,7 @@ static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers)
 /* Grows the tape. Returns false after an error. */
 static bool vc__more_nodes(vc_kernel *k) {
     if (k->count >= VC__MAX_NODES) {
-        vc__fail(k, "kernel '%s': more than %u operations", vc__name(k), VC__MAX_NODES);
+        vc__fail(k, "kernel '%s': too many operations: the limit is %u", vc__name(k), VC__MAX_NODES);
         return false;
     }
     vc__node *node = (vc__node *)vc__array_grow(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
@@ -2752,7 +2752,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->parent = parent;
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) {
-        vc__fail(k, "kernel '%s': more than %u blocks stand inside each other", vc__name(k), VC__MAX_DEPTH);
+        vc__fail(k, "kernel '%s': blocks are nested too deeply: the limit is %u levels", vc__name(k), VC__MAX_DEPTH);
         return false;
     }
     block->op = (uint16_t)op;
@@ -2900,33 +2900,33 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
-    if (vc__is_failed(v)) vc__fail_call(k, call, "operand %u is the result of a call that failed", which);
+    if (vc__is_failed(v)) vc__fail_call(k, call, "operand %u is the result of a failed call", which);
     else if (v.owner == 0) vc__fail_call(k, call, "operand %u was never set", which);
     else if (v.owner == VC__IMM_UNFOLDED)
         vc__fail_call(k, call,
-                   "operand %u is vc_%s of immediates alone, which gives none or does not take them: bring one of them "
-                   "in with vc_const",
+                   "operand %u is vc_%s of immediates only, which cannot be folded; wrap one of them in vc_const",
                    which, (const char *)(uintptr_t)v.bits);
     else if (v.owner == VC__IMM_BAD_TYPE)
-        vc__fail_call(k, call, "operand %u is vc_imm of %s (%u), which is no scalar type", which,
+        vc__fail_call(k, call, "operand %u is vc_imm of type %s (%u), but vc_imm requires a scalar type", which,
                    vc_type_name((vc_type)v.bits), (unsigned)v.bits);
     else if (v.owner == VC__IMM_BAD_CAST)
         vc__fail_call(k, call,
-                      "operand %u is vc_%s of an immediate to type %u; it takes the type of a scalar or vector", which,
+                      "operand %u is vc_%s of an immediate to type %u, which is not a scalar or vector type", which,
                       v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
     else if (v.owner == VC__IMM_BAD_SELECT)
-        vc__fail_call(k, call, "operand %u is vc_select of immediates, whose operand 1 is %s; it takes bool", which,
+        vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %s, but must be bool", which,
                    vc_type_name((vc_type)v.bits));
-    else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate of no type", which);
+    else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate with an invalid type", which);
     else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count)
-        vc__fail_call(k, call, "operand %u is from before vc_restart", which);
+        vc__fail_call(k, call, "operand %u was created before vc_restart", which);
     else if (composite && vc__is_open(k, k->node[n].region))
-        vc__fail_call(k, call, "operand %u is %s, which it does not take", which,
+        vc__fail_call(k, call, "operand %u is %s, which this call does not support", which,
                    vc__type_text(k, vc__node_type(k, n)).text);
     else
         vc__fail_call(k, call,
-                   "operand %u was made in a block that is closed (behind statement %u); carry it out in a vc_var",
+                   "operand %u was created in a block that is already closed (after statement %u); pass it out of the "
+                   "block in a vc_var",
                    which, k->node[n].region);
 }
 
@@ -2966,14 +2966,14 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
 
 VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
                                          const char *takes) {
-    vc__fail_call(k, call, "operand %u%s is %s; it takes %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
+    vc__fail_call(k, call, "operand %u%s is %s, but must be %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
                takes);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
 VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
                                      uint32_t second, const vc__operand *b, const char *why) {
-    vc__fail_call(k, call, "operand %u%s is %s, operand %u%s is %s; %s", first, vc__label_of(k, a).text,
+    vc__fail_call(k, call, "operand %u%s is %s and operand %u%s is %s; %s", first, vc__label_of(k, a).text,
                vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
 }
 
@@ -2990,10 +2990,10 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     }
     if (!k) return false;
     if (vc__is_signed(o->type))
-        vc__fail_call(k, call, "operand %u is the immediate %lld, which %s cannot hold", which,
+        vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %s", which,
                    (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
     else
-        vc__fail_call(k, call, "operand %u is the immediate %llu, which %s cannot hold", which,
+        vc__fail_call(k, call, "operand %u is the immediate %llu, which is out of range for %s", which,
                    (unsigned long long)o->bits, vc_type_name(kind));
     return false;
 }
@@ -3268,7 +3268,7 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
     vc__operand o;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
-        vc__fail_call(k, call, "the condition%s is %s; it takes a scalar bool (compare with vc_ne(v, 0))",
+        vc__fail_call(k, call, "the condition%s is %s, but must be a scalar bool; compare it with vc_ne(v, 0)",
                    vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
     }
@@ -6308,7 +6308,8 @@ static void vc__update_node_limit(vc__lowering *s) {
 static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
-            vc__fail(s->kernel, "kernel '%s': more than %u operations", vc__name(s->kernel), 4 * VC__MAX_NODES);
+            vc__fail(s->kernel, "kernel '%s': too many operations: the limit is %u",
+                     vc__name(s->kernel), 4 * VC__MAX_NODES);
             return VC__NIL;
         }
         if (!VC__RESERVE(s, node, node, capacity, s->count + 1)) return VC__NIL;
@@ -7581,7 +7582,8 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t rows = vc__rows(object->type), array;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* no block is open at entry, so this section is free */
     if (object->count > 65532) {
-        vc__fail(s->k, "vc_spirv in kernel '%s': table '%s' has %u elements; SPIR-V takes 65532, use a buffer",
+        vc__fail(s->k,
+                 "vc_spirv in kernel '%s': table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
                  vc__name(s->k), object->name ? object->name : "", (unsigned)object->count);
         return;
     }
@@ -8161,8 +8163,8 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal_words + 1);
     if (i > 16383)
-        vc__fail(s->k, "vc_spirv in kernel '%s': a switch of %u cases; SPIR-V takes 16383", vc__name(s->k),
-                 (unsigned)i);
+        vc__fail(s->k, "vc_spirv in kernel '%s': a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383",
+                 vc__name(s->k), (unsigned)i);
     else if (!s->k->failed) s->section[VC__SECTION_BODY].data[start] = words << 16 | VC__OpSwitch;
 }
 
@@ -8377,7 +8379,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__fail(s->k, "vc_spirv in kernel '%s': operation '%s' is printed neither as plain nor otherwise",
+        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' has no SPIR-V form",
                       vc__name(s->k), vc__op_name[n->op]);
         break;
     }
@@ -9232,8 +9234,8 @@ static void vc__p_without_form(vc__printer *g, const vc__node *n) {
         g->d->image_op(g, n);
         break;
     default:
-        vc__fail(g->k, "kernel '%s': no %s for '%s' of %s", vc__name(g->k), g->d->name, vc__op_name[n->op],
-                 vc_type_name(n->type));
+        vc__fail(g->k, "kernel '%s': vc_%s of %s is not supported in %s", vc__name(g->k), vc__op_name[n->op],
+                 vc_type_name(n->type), g->d->name);
         break;
     }
 }
@@ -10530,7 +10532,7 @@ static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suf
     const vc__object *o = &g->l->object[m->x];
     char call[48];
     snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], suffix);
-    vc__fail_call(g->k, call, "image '%s' (%s): %s not to be had in %s", o->name ? o->name : "",
+    vc__fail_call(g->k, call, "image '%s' (%s): %s not supported in %s", o->name ? o->name : "",
                vc__dims[o->image.dim].name, what, g->d->name);
 }
 
@@ -10754,8 +10756,8 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
     char type[32];
     if (dim == VC_DIM_BUFFER || !o->image.format || f->coded == 'p') {
         vc__c_unsupported(g, n, "",
-                          dim == VC_DIM_BUFFER ? "storage of this dimension is"
-                          : o->image.format ? "its format is" : "storage without a format is");
+                          dim == VC_DIM_BUFFER ? "storage images of this dimension are"
+                          : o->image.format ? "this storage image format is" : "storage images without a format are");
         return;
     }
     vc__cuda_type(vc__cuda_texel_type(f), type);
@@ -10794,14 +10796,14 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
-        if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, "", "gathering is"); return; }
+        if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, "", "vc_gather is"); return; }
         vc__p_put(g, "tex2Dgather<%s>(%s", vc__cuda_type(n->type, type), handle);
         vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
     case VC__OP_IMAGE_LEVELS: vc__p_put(g, "vc_levels(%s)", handle); return;
     case VC__OP_IMAGE_SIZE:
-        if (dim == VC_DIM_BUFFER) { vc__c_unsupported(g, n, "", "its size is"); return; }
+        if (dim == VC_DIM_BUFFER) { vc__c_unsupported(g, n, "", "querying the size is"); return; }
         vc__p_put(g, "vc_%s_%s(%s", o->image.storage ? "surface" : "size", vc__cuda_shapes[dim], handle);
         if (n->a[1] != VC__NIL) vc__cuda_components(g, n->a[1], 0, 1);
         vc__p_put(g, ")");
@@ -11020,9 +11022,9 @@ static void vc__cuda_head(vc__printer *g) {
     vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     if (g->k->unmasked)
-        vc__fail(g->k, "kernel '%s': an operation of subgroups stands where some of their invocations may not come,"
-                       " because of a loop, a switch or an exit, which is not to be had in CUDA C; VC_IF, VC_ELSE and"
-                       " VC_EACH are",
+        vc__fail(g->k, "kernel '%s': CUDA C does not support a subgroup operation in control flow that diverges within "
+                       "a subgroup because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and "
+                       "VC_EACH is supported",
                  vc__name(g->k));
     vc__c_half_functions(g, halves);
     vc__cuda_structs(g);
@@ -11125,7 +11127,7 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH) level = n->a[2];
     else if (n->op == VC__OP_IMAGE_SIZE) level = n->a[1];
     if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) {
-        vc__c_unsupported(g, n, "", n->op == VC__OP_GATHER ? "gathering is" : "levels are");
+        vc__c_unsupported(g, n, "", n->op == VC__OP_GATHER ? "vc_gather is" : "querying the number of levels is");
         return;
     }
     if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) {
@@ -11133,7 +11135,7 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
         return;
     }
     if (!vc__c_is_level_zero(g, level)) {
-        vc__c_unsupported(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels but the constant 0 are");
+        vc__c_unsupported(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels other than the constant 0 are");
         return;
     }
     if (n->op == VC__OP_SAMPLE && n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
@@ -11153,7 +11155,7 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     const vc__node *n = &g->k->node[o->node];
     if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, "", "cubes are");
     if ((o->used & VC_READ_WRITE) == VC_READ_WRITE)
-        vc__c_unsupported(g, n, "", "one that is both loaded from and stored to is");
+        vc__c_unsupported(g, n, "", "both loading from and storing to one image is");
     vc__p_put(g, "%s%s %s %s", separator, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim],
               g->object[object].text);
     if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
@@ -11269,19 +11271,19 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_I64, "64-bit integer arithmetic", "VC_FEATURE_I64" },
     { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "VC_FEATURE_STORAGE_8" },
     { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "VC_FEATURE_STORAGE_16" },
-    { VC_FEATURE_ADDRESS, "buffers by address", "VC_FEATURE_ADDRESS" },
+    { VC_FEATURE_ADDRESS, "buffer addresses", "VC_FEATURE_ADDRESS" },
     { VC_FEATURE_SUBGROUP, "subgroups", "VC_FEATURE_SUBGROUP" },
-    { VC_FEATURE_SUBGROUP_TYPES, "operations of subgroups on 8, 16 and 64 bits", "VC_FEATURE_SUBGROUP_TYPES" },
-    { VC_FEATURE_SUBGROUP_CLUSTERED, "clusters of subgroups", "VC_FEATURE_SUBGROUP_CLUSTERED" },
+    { VC_FEATURE_SUBGROUP_TYPES, "subgroup operations on 8, 16 and 64 bits", "VC_FEATURE_SUBGROUP_TYPES" },
+    { VC_FEATURE_SUBGROUP_CLUSTERED, "clustered subgroup operations", "VC_FEATURE_SUBGROUP_CLUSTERED" },
     { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "VC_FEATURE_RECONVERGENCE" },
     { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
-    { VC_FEATURE_ATOMIC_F32_ADD, "atomic adding of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
-    { VC_FEATURE_DOT_4X8, "dot products of 4 x 8 bits", "VC_FEATURE_DOT_4X8" },
+    { VC_FEATURE_ATOMIC_F32_ADD, "atomic addition of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
+    { VC_FEATURE_DOT_4X8, "dot products of four 8-bit integers", "VC_FEATURE_DOT_4X8" },
     { VC_FEATURE_F64_ROUND, "exact trunc and round of f64", "VC_FEATURE_F64_ROUND" },
-    { VC_FEATURE_SHUFFLE_64, "subgroup shuffles of 64 bits", "VC_FEATURE_SHUFFLE_64" },
-    { VC_FEATURE_UNPACK_HALF, "f16 from a u32", "VC_FEATURE_UNPACK_HALF" },
+    { VC_FEATURE_SHUFFLE_64, "64-bit subgroup shuffles", "VC_FEATURE_SHUFFLE_64" },
+    { VC_FEATURE_UNPACK_HALF, "unpacking f16 from a u32", "VC_FEATURE_UNPACK_HALF" },
     { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
-    { VC_FEATURE_IMAGE_FORMATS, "a format of storage images that not all devices have", "VC_FEATURE_IMAGE_FORMATS" },
+    { VC_FEATURE_IMAGE_FORMATS, "a storage image format that not all devices support", "VC_FEATURE_IMAGE_FORMATS" },
     { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
     { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
 };
@@ -11396,8 +11398,8 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     l->info.features |= required;
     if (!missing) return true;
     for (i = 0; !(missing & vc__features[i].bit); i++) continue;
-    vc__fail_machine(k, "vc_%s in kernel '%s' needs %s, which the machine lacks (%s)", vc__op_name[n->op], vc__name(k),
-                     vc__features[i].description, vc__features[i].name);
+    vc__fail_machine(k, "vc_%s in kernel '%s': requires %s, which the device does not support (%s)",
+                     vc__op_name[n->op], vc__name(k), vc__features[i].description, vc__features[i].name);
     return false;
 }
 
@@ -11535,7 +11537,7 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (limit ? limit : VC__NIL)) return true;
-    vc__fail_machine(k, "kernel '%s' has %llu bytes of shared memory, the machine's limit is %llu", vc__name(k),
+    vc__fail_machine(k, "kernel '%s': needs %llu bytes of shared memory, but the device's limit is %llu", vc__name(k),
                      (unsigned long long)bytes, (unsigned long long)(limit ? limit : VC__NIL));
     return false;
 }
@@ -11549,8 +11551,8 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
     if (bytes <= limit / vc__invocations(k)) return true;
-    vc__fail_machine(k, "kernel '%s' has %llu bytes of private arrays in each of %u invocations, the machine's limit is"
-                        " %llu bytes in a work-group",
+    vc__fail_machine(k, "kernel '%s': needs %llu bytes of private arrays in each of %u invocations, but the device's "
+                        "limit is %llu bytes per work-group",
                      vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)limit);
     return false;
 }
@@ -11997,13 +11999,13 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
     if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
     else snprintf(l.text, sizeof l.text, "%.40s", user_type->name ? user_type->name : "");
     if (size >= 0x7fffffffu)
-        vc__fail_call(k, call, "'%s' has %llu bytes%s; the limit is 2^31 - 2", l.text, (unsigned long long)size,
+        vc__fail_call(k, call, "'%s' has %llu bytes%s, but the limit is 2^31 - 2", l.text, (unsigned long long)size,
                    user_type->element ? "" : " or more");
     else if (user_type->layout.depth > VC__MAX_TYPE_DEPTH)
-        vc__fail_call(k, call, "'%s' has types inside types %u deep; the limit is %u", l.text, user_type->layout.depth,
+        vc__fail_call(k, call, "'%s' has types nested %u deep, but the limit is %u", l.text, user_type->layout.depth,
                    (unsigned)VC__MAX_TYPE_DEPTH);
     else if (k->user_type_count >= VC__MAX_USER_TYPES)
-        vc__fail_call(k, call, "'%s' is one type more than the %u a kernel may have", l.text,
+        vc__fail_call(k, call, "'%s' exceeds the limit of %u struct and array types per kernel", l.text,
                    (unsigned)VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
     if (k->user_type_count == k->user_type_capacity) {
@@ -12023,8 +12025,8 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
                            uint64_t *size) {
     vc__layout s = vc__layout_of(k, m->type);
     if (!s.size)
-        return VC__FAIL_FALSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which this kernel does not have", i,
-                          m->name ? m->name : "", user_type->name ? user_type->name : "", m->type);
+        return VC__FAIL_FALSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which is not a type of this kernel",
+                              i, m->name ? m->name : "", user_type->name ? user_type->name : "", m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_copy(k, m->name) : NULL;
     f->type = m->type;
@@ -12065,8 +12067,10 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     if (!vc__ready(k)) return VC_NONE;
     memset(&user_type, 0, sizeof user_type);
     if (!count || !members || count > 4096)
-        return VC__FAIL_FALSE(k, "vc_struct", "'%s' has %u members%s; it takes 1 to 4096", name ? name : "", count,
-                          members ? "" : " at NULL");
+        return VC__FAIL_FALSE(k, "vc_struct",
+                              count && !members ? "'%s': members is NULL, but count is %u"
+                                                : "'%s' has %u members, but must have 1 to 4096",
+                              name ? name : "", count);
     const vc__user_type *same = vc__find_struct(k, members, count);
     if (same) return same->type;
     user_type.name = name ? vc__arena_copy(k, name) : NULL;
@@ -12086,8 +12090,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
         return VC__FAIL_FALSE(k, "vc_array_type",
-                          s.size ? "%u elements of type %u; it takes one or more"
-                                 : "%u elements of type %u, which this kernel does not have",
+                          s.size ? "%u elements of type %u, but an array must have at least one"
+                                 : "%u elements of type %u, which is not a type of this kernel",
                           count, element);
     for (uint32_t i = 0; i < k->user_type_count; i++)
         if (k->user_type[i].element == element && k->user_type[i].count == count) return k->user_type[i].type;
@@ -12104,14 +12108,14 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k,
 
 /* Fails: the type has no part i. */
 static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__fail_call(k, call, "part %u of %s, which has %u of them", i, vc__type_text(k, type).text,
+    vc__fail_call(k, call, "part %u is out of range: %s has %u", i, vc__type_text(k, type).text,
                vc__direct_part_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
     if (!vc__layout_of(k, type).size)
-        return VC__FAIL_FALSE(k, "vc_offset_of", "type %u, which this kernel does not have", type);
+        return VC__FAIL_FALSE(k, "vc_offset_of", "type is %u, which is not a type of this kernel", type);
     if (member >= vc__direct_part_count(k, type)) { vc__fail_part(k, "vc_offset_of", type, member); return 0; }
     return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct_part(k, type, member).offset;
 }
@@ -12180,7 +12184,7 @@ static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t whic
     uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
     if (vc__node_type(k, n) != type)
-        return VC__FAIL_FALSE(k, call, "operand %u is %s; it takes %s", which,
+        return VC__FAIL_FALSE(k, call, "operand %u is %s, but must be %s", which,
                               vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
     return k->node[n].a[1];
@@ -12189,10 +12193,11 @@ static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t whic
 /* Whether a type can be a value: it exists and has at most VC__MAX_PARTS flat parts. Fails otherwise. */
 static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
     uint32_t parts = vc__layout_of(k, type).flat_parts;
-    if (!parts) vc__fail_call(k, call, "type %u, which this kernel does not have", type);
+    if (!parts) vc__fail_call(k, call, "type is %u, which is not a type of this kernel", type);
     else if (parts > VC__MAX_PARTS)
         vc__fail_call(k, call,
-                      "%s has %u scalars and vectors, a value at most %u; take it apart with vc_at and vc_field",
+                      "%s has %u scalars and vectors, but the limit for a value is %u; access its parts with vc_at and "
+                      "vc_field",
                       vc__type_text(k, type).text, parts, (unsigned)VC__MAX_PARTS);
     return !k->failed;
 }
@@ -12210,8 +12215,10 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     vc__flat_parts all;
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
     if (count != vc__direct_part_count(k, type) || !parts)
-        return VC__FAIL_VALUE(k, "vc_make", "%u parts%s for %s, which has %u", count, parts ? "" : " at NULL",
-                           vc__type_text(k, type).text, vc__direct_part_count(k, type));
+        return VC__FAIL_VALUE(k, "vc_make",
+                              count && !parts ? "parts is NULL, but count is %u (%s has %u parts)"
+                                              : "count is %u, but %s has %u parts",
+                              count, vc__type_text(k, type).text, vc__direct_part_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -12257,8 +12264,8 @@ static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_
     if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
-        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %s, operand 3 is %s", vc__type_text(k, x.type).text,
-                           vc__type_text(k, y.type).text);
+        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %s and operand 3 is %s; both must have the same type",
+                              vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
     for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.owner) return vc__no_value();
@@ -12297,8 +12304,8 @@ static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, 
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
-        return VC__FAIL_FALSE(k, call, "operand %u is %s; arithmetic is on its parts, which vc_part gives", which,
-                          vc__type_text(k, out->type).text);
+        return VC__FAIL_FALSE(k, call, "operand %u is %s, which does not support arithmetic; use its parts (vc_part)",
+                              which, vc__type_text(k, out->type).text);
     for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
 }
@@ -12495,7 +12502,7 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
 
 static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
                           const char *why) {
-    return VC__FAIL_FALSE(k, call, "operand 1 is %s, operand 2 is %s; %s", vc__type_text(k, a->type).text,
+    return VC__FAIL_FALSE(k, call, "operand 1 is %s and operand 2 is %s; %s", vc__type_text(k, a->type).text,
                       vc__type_text(k, b->type).text, why);
 }
 
@@ -12507,7 +12514,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     vc_val out[2], zero = vc_const(k, vc_imm(kind, 0));
     if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
         vc__fail_pair(k, call, a, b,
-                      "it takes complex numbers of one kind, or a real number of that kind beside one");
+                      "both must be complex numbers of one component type, or one of them a real number of that type");
         return vc__no_value();
     }
     if (op == VC__OP_ABS) return vc_hypot(a->part[0], a->part[1]);
@@ -12550,7 +12557,7 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand
     uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
     if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
-        vc__fail_pair(k, "vc_mul", a, b, "columns of the first must be as many as rows of the second, of one kind");
+        vc__fail_pair(k, "vc_mul", a, b, "the inner dimensions and the component types must match");
         return vc__no_value();
     }
     if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
@@ -12575,8 +12582,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (op == VC__OP_MUL && !scale) return vc__matrix_mul(k, a, b);
     if (scale ? op != VC__OP_MUL && (op != VC__OP_DIV || a->type == kind)
               : op == VC__OP_DIV || (count > 1 && a->type != b->type)) {
-        vc__fail_pair(k, call, a, b, "matrices are added, subtracted and compared with their like, multiplied as"
-                      " linear algebra does it, and scaled by vc_mul and vc_div");
+        vc__fail_pair(k, call, a, b, "vc_add, vc_sub, vc_eq and vc_ne require matrices of the same type; vc_div "
+                                     "requires a matrix and a scalar of its component type");
         return vc__no_value();
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
@@ -12618,7 +12625,7 @@ static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix,
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
-    vc__fail_call(k, call, "operand 1 is %s; it takes a %s", vc__type_text(k, out->type).text,
+    vc__fail_call(k, call, "operand 1 is %s, but must be a %s", vc__type_text(k, out->type).text,
                matrix ? "matrix" : "complex number");
     return NULL;
 }
@@ -12630,7 +12637,7 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
     if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
-    vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "it takes two scalars of f16, f32 or f64");
+    vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "both must be scalars of the same type: f16, f32 or f64");
     return NULL;
 }
 
@@ -12708,7 +12715,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
                && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
                && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
     if (!fit) {
-        vc__fail_pair(k, "vc_outer", &x, &y, "it takes two vectors of f32 or of f64");
+        vc__fail_pair(k, "vc_outer", &x, &y, "both must be vectors of f32 or both of f64");
         return vc__no_value();
     }
     for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
@@ -12739,7 +12746,7 @@ static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
-        return VC__FAIL_FALSE(*k, call, "operand 1 is %s; it takes a square matrix", vc_type_name(f->type));
+        return VC__FAIL_FALSE(*k, call, "operand 1 is %s, but must be a square matrix", vc_type_name(f->type));
     for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -12784,8 +12791,8 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %s, which does not go to %s", vc__type_text(k, f.type).text,
-                           vc__type_text(k, type).text);
+        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %s, which cannot be converted to %s",
+                              vc__type_text(k, f.type).text, vc__type_text(k, type).text);
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
@@ -12911,8 +12918,9 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     if (leaves > VC__MAX_PARTS) {
         vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
                    : op == VC__OP_VAR ? "vc_var" : "vc_array",
-                   "%s '%s' of %s is made of %u arrays of scalars and vectors; the limit is %u", vc__object_kind(op),
-                   vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves, (unsigned)VC__MAX_PARTS);
+                   "%s '%s' of type %s consists of %u arrays of scalars and vectors, but the limit is %u",
+                   vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves,
+                   (unsigned)VC__MAX_PARTS);
         return;
     }
     if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, leaves * sizeof *values);
@@ -13000,11 +13008,12 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t ind
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ONE)
-        vc__fail_call(k, call, "element %lld of a %s", (long long)i, vc__type_text(k, r->type).text);
+        vc__fail_call(k, call, "element %lld is out of range for %s", (long long)i, vc__type_text(k, r->type).text);
     else if (o->count)
-        vc__fail_call(k, call, "element %lld of %s '%s', which has %u", (long long)i, vc__object_kind(o->op),
+        vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u", (long long)i, vc__object_kind(o->op),
                    vc__object_name(o), o->count);
-    else vc__fail_call(k, call, "element %lld of %s '%s'", (long long)i, vc__object_kind(o->op), vc__object_name(o));
+    else vc__fail_call(k, call, "element %lld is out of range for %s '%s'",
+                       (long long)i, vc__object_kind(o->op), vc__object_name(o));
     return false;
 }
 
@@ -13015,8 +13024,8 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
         return vc__fail_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
     return VC__FAIL_FALSE(k, call,
-                          "the constant offset %lld into %s '%s' is beyond 32 bits; pass it as a 64-bit index that"
-                          " is no immediate",
+                          "the constant offset %lld into %s '%s' exceeds 32 bits; pass it as a 64-bit value with "
+                          "vc_const",
                           (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
@@ -13041,8 +13050,8 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     if (!vc__advance_ref(k, call, &step, i)) return false;
     if (!user_type || user_type->element == VC_NONE) {
         if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as in C */
-        return VC__FAIL_FALSE(k, call, "the ref leads to one %s, which has no elements%s",
-                              vc__type_text(k, r->type).text, user_type ? "; vc_field takes members" : "");
+        return VC__FAIL_FALSE(k, call, "the ref points to a single %s, which has no elements%s",
+                              vc__type_text(k, r->type).text, user_type ? "; use vc_field for members" : "");
     }
     if (!step.index && (step.offset < 0 || step.offset >= user_type->count))
         return vc__fail_element(k, call, r, step.offset);
@@ -13072,8 +13081,8 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
         return vc__no_ref();
     const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
-        vc__fail_call(k, "vc_field", "member %u of %s, which has none%s", member, vc__type_text(k, ref.type).text,
-                   user_type ? "; vc_at takes elements" : "");
+        vc__fail_call(k, "vc_field", "member %u is out of range: %s has no members%s",
+                      member, vc__type_text(k, ref.type).text, user_type ? "; use vc_at for elements" : "");
     else if (member >= vc__direct_part_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
     vc__field f = vc__direct_part(k, ref.type, member);
@@ -13282,17 +13291,17 @@ static void vc__resolve_local_size(vc_kernel *k) {
     if (!size[1] && size[2] == 1) size[1] = 1;
     for (uint32_t i = 0; i < 3; i++) {
         product = product > 0x7fffffffu ? product : product * size[i];
-        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0 before one that is not", vc__name(k), i);
+        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0, but a later one is not", vc__name(k), i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
-            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, the machine's limit is %u", vc__name(k), i, size[i],
-                             m->max_local_size[i]);
+            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, but the device's limit is %u",
+                             vc__name(k), i, size[i], m->max_local_size[i]);
     }
     if (product > 0x7fffffffu)
-        vc__fail(k, "kernel '%s': local size %u x %u x %u, the limit is 2^31 - 1 invocations", vc__name(k), size[0],
-                 size[1], size[2]);
+        vc__fail(k, "kernel '%s': local_size is %u x %u x %u, but the limit is 2^31 - 1 invocations",
+                 vc__name(k), size[0], size[1], size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
-        vc__fail_machine(k, "kernel '%s': local size %u x %u x %u, the machine's limit is %u invocations", vc__name(k),
-                         size[0], size[1], size[2], m->max_local_invocations);
+        vc__fail_machine(k, "kernel '%s': local_size is %u x %u x %u, but the device's limit is %u invocations",
+                         vc__name(k), size[0], size[1], size[2], m->max_local_invocations);
 }
 
 /* Checks the remaining fields of the desc. Invalid values are replaced by their defaults, so that later code need not
@@ -13301,23 +13310,25 @@ static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
     if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
-        vc__fail(k, "kernel '%s': the allocator lacks %s; it takes all three functions or none", vc__name(k),
+        vc__fail(k, "kernel '%s': allocator.%s is NULL; set all three functions or none", vc__name(k),
                  !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
-        vc__fail(k, "kernel '%s': buffers is %u; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
+        vc__fail(k,
+                 "kernel '%s': buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
                  vc__name(k), (unsigned)k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
         vc__fail(k,
-                 "kernel '%s': machine.spirv_version is 0x%x; it takes 0x10300, 0x10400, 0x10500, 0x10600, or 0 for "
-                 "the first of them",
+                 "kernel '%s': machine.spirv_version is 0x%x, but must be 0x10300, 0x10400, 0x10500, 0x10600, or 0 for "
+                 "0x10300",
                  vc__name(k), version);
         k->desc.machine.spirv_version = 0;
     }
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES)
-        vc__fail_machine(k, "kernel '%s' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)",
-                         vc__name(k));
+        vc__fail_machine(
+            k, "kernel '%s': buffers is VC_BUFFERS_ADDRESS, which the device does not support (VC_FEATURE_ADDRESS)",
+            vc__name(k));
 }
 
 /* Starts a new kernel in an initialised or zeroed vc_kernel. Memory is kept. */
@@ -13370,7 +13381,7 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
     }
     vc_kernel *k = vc_begin(&full);
     if (k && body) body(k);
-    else if (k) vc__fail_call(k, "vc_begin_with", "the body is NULL");
+    else if (k) vc__fail_call(k, "vc_begin_with", "body is NULL");
     return k;
 }
 
@@ -13426,19 +13437,19 @@ static const char *vc__block_name(uint32_t op) {
    closes the inner one, and the enclosing one stays open. */
 VC_API const char *vc_error(vc_kernel *k) {
     uint32_t i;
-    if (!k) return "the kernel is NULL: vc_begin was out of host memory, or was not called";
+    if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
         vc__fail_call(k, vc__call_without_kernel,
-                   "the ref or image was never set; no operand tells which kernel the call is for, so the next one "
-                   "that is asked reports it");
+                   "the ref or image was never set; no operand identifies the kernel, so the call may belong to "
+                   "another one");
         vc__call_without_kernel = NULL;
     }
     if (k->failed || k->invalid_request) return k->error;
     if (!k->open_block) return NULL;
     for (i = k->open_block; k->block[i].parent; i = k->block[i].parent) continue;
     snprintf(k->error, sizeof k->error,
-             "kernel '%s': %s, opened as statement %u, was not closed: it or a block inside it was left by C's own "
-             "break, continue, goto or return",
+             "kernel '%s': %s (statement %u) was not closed: C code left it, or a block inside it, by break, continue, "
+             "goto or return",
              vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op),
              k->block[i].open);
     return k->error;
@@ -13505,11 +13516,12 @@ static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, b
     uint32_t node_limit = k->node_limit;
     k->invalid_request = false;
     if (text && !vc__is_text(target))
-        vc__fail_call(k, call, "target %d has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have", (int)target);
+        vc__fail_call(k, call, "target is %d, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL",
+                      (int)target);
     else if (target != VC_TARGET_NONE && target != VC_TARGET_SPIRV && !vc__is_text(target))
-        vc__fail_call(k, call, "there is no target %d", (int)target);
+        vc__fail_call(k, call, "target is %d, which is not a vc_target", (int)target);
     else if (vc__is_compiled_out(target))
-        vc__fail_call(k, call, "%s is left out of this program by %s", vc__text_targets[target].language,
+        vc__fail_call(k, call, "%s is disabled in this program by %s", vc__text_targets[target].language,
                    vc__text_targets[target].without);
     k->invalid_request = k->failed;
     k->failed = false;
@@ -13570,10 +13582,11 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = V
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__layout_of(k, type).size) return true;
-    return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is none%s", name ? name : "", type,
-                      (type & 0xffffu) >= VC__USER_TYPE                       ? " of this kernel"
-                      : type > 15 && type < 512 && vc__mask(type & 15u) ? ": that scalar has no such vector or matrix"
-                                                                        : "");
+    return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is not a %s", name ? name : "", type,
+                      (type & 0xffffu) >= VC__USER_TYPE ? "type of this kernel"
+                          : type > 15 && type < 512 && vc__mask(type & 15u)
+                              ? "valid type: its scalar type has no such vector or matrix"
+                              : "valid type");
 }
 
 /* Returns a ref to the start of an object; no ref if the node is VC__NIL. */
@@ -13591,8 +13604,8 @@ VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t a
     if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
         vc__fail_call(k, "vc_buffer",
-                   "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS and VC_ANY_TYPE "
-                   "if need be",
+                   "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS "
+                   "and VC_ANY_TYPE",
                    name ? name : "", access);
         return vc__no_ref();
     }
@@ -13609,7 +13622,7 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__layout_of(k, type).size <= 0x7fffffffu) return true;
-    return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %s; it takes one or more, less than 2^31 bytes",
+    return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %s, but must have at least one and less than 2^31 bytes",
                       name ? name : "", count, vc__type_text(k, type).text);
 }
 
@@ -13619,7 +13632,7 @@ static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint
     if (bytes + *sum > limit)
         return VC__FAIL_FALSE(
             k, call,
-            "'%s' has %llu bytes, after %u bytes declared before; the limit for the %s is %u bytes, use a buffer",
+            "'%s' has %llu bytes and earlier declarations have %u, but the limit for the %s is %u bytes; use a buffer",
             name ? name : "", (unsigned long long)bytes, *sum, what, limit);
     *sum += (uint32_t)bytes;
     return true;
@@ -13629,7 +13642,7 @@ static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint
 static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     uint32_t limit = VC__MAX_GROUP_PRIVATE / vc__invocations(k);
     return vc__add_bytes(k, call, name, (uint64_t)count * vc__layout_of(k, type).size,
-                         "private arrays of an invocation (64 KiB, and 4 MiB in a workgroup)",
+                         "private arrays of an invocation (64 KiB, and 4 MiB per work-group)",
                          limit < VC__MAX_PRIVATE ? limit : VC__MAX_PRIVATE, &k->private_bytes);
 }
 
@@ -13669,7 +13682,7 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
     size_t components = (size_t)count * vc__rows(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
-    if (!data) { vc__fail_call(k, "vc_table", "'%s' has no data", name ? name : ""); return vc__no_ref(); }
+    if (!data) { vc__fail_call(k, "vc_table", "'%s': data is NULL", name ? name : ""); return vc__no_ref(); }
     if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
                        VC__MAX_TABLES, &k->table_bytes))
         return vc__no_ref();
@@ -13695,16 +13708,16 @@ static const char *vc__object_name(const vc__object *o) { return o->name ? o->na
 /* Fails with the reason why r is not a usable ref of k. Only called for unusable refs. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     if (!r->kernel)
-        vc__fail_call(k, call, r->memory ? "the ref is the result of a call that failed" : "the ref was never set");
+        vc__fail_call(k, call, r->memory ? "the ref is the result of a failed call" : "the ref was never set");
     else if (r->kernel != k) vc__fail_call(k, call, "the ref belongs to another kernel");
     else if (r->generation != k->generation || r->memory >= k->count)
-        vc__fail_call(k, call, "the ref is from before vc_restart");
+        vc__fail_call(k, call, "the ref was created before vc_restart");
     if (k->failed) return;
     const vc__object *o = &k->object[k->node[r->memory].x];
     vc__fail_call(k, call,
                vc__is_open(k, k->node[r->memory].region)
-                   ? "the ref into %s '%s' has an offset that was made in a block that is closed"
-                   : "%s '%s' was made in a block that is closed",
+                   ? "the ref into %s '%s' has an offset that was created in a block that is already closed"
+                   : "%s '%s' was declared in a block that is already closed",
                vc__object_kind(o->op), vc__object_name(o));
 }
 
@@ -13748,12 +13761,12 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
-        return VC__FAIL_FALSE(k, call, "the index%s is %s; it takes a scalar integer of 32 or 64 bits",
+        return VC__FAIL_FALSE(k, call, "the index%s is %s, but must be a scalar integer of 32 or 64 bits",
                           vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
     int64_t constant = (int64_t)vc__widen(o.type, o.bits);
     if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
-        return VC__FAIL_FALSE(k, call, "the constant index is beyond 64 bits");
+        return VC__FAIL_FALSE(k, call, "the constant index exceeds 64 bits");
     r->offset += constant;
     return true;
 }
@@ -13769,7 +13782,7 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ONE)
-        vc__fail_call(k, "vc_offset", "the ref leads to one %s, not to a run of them; use vc_at",
+        vc__fail_call(k, "vc_offset", "the ref points to a single %s, not to an array; use vc_at",
                    vc__type_text(k, ref.type).text);
     return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
@@ -13829,7 +13842,7 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
         return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type))
         return vc__as_node(k, &o, vc__rows(type));
-    vc__fail_call(k, call, "the value%s is %s, the element type is %s; convert it with vc_cast",
+    vc__fail_call(k, call, "the value%s is %s, but the element type is %s; convert it with vc_cast",
                   vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type));
     return VC__NIL;
 }
@@ -13892,7 +13905,7 @@ VC__SMALL_END
 /* Fails and returns true if the innermost open block is a VC_SWITCH, which may only contain cases. */
 static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
     if (k->block[k->open_block].op != VC__OP_SWITCH) return false;
-    vc__fail_call(k, call, "a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    vc__fail_call(k, call, "VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
     return true;
 }
 
@@ -13968,14 +13981,15 @@ static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t sto
 
 static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
     if (scope <= VC_SCOPE_DEVICE) return true;
-    return VC__FAIL_FALSE(k, call, "scope %u; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE",
+    return VC__FAIL_FALSE(k, call, "scope is %u, but must be VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE",
                           scope);
 }
 
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
-    return VC__FAIL_FALSE(k, call, "storage %u; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
+    return VC__FAIL_FALSE(k, call,
+                          "storage is %u, but must be VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
                       storage);
 }
 
@@ -13993,7 +14007,7 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     if (!vc__ready(k) || !vc__object_of(ref.kernel, call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
-        vc__fail_call(ref.kernel, call, "order %u; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
+        vc__fail_call(ref.kernel, call, "order is %u, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
                    (uint32_t)order);
         return vc__no_ref();
     }
@@ -14005,17 +14019,17 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
     bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
-        vc__fail_call(k, call, "%s '%s' belongs to one invocation; atomics are on buffers and shared arrays",
+        vc__fail_call(k, call, "%s '%s' does not support atomics; use a buffer or a shared array",
                    vc__object_kind(o->op), vc__object_name(o));
     else if (type == VC_F16)
         vc__fail_call(k, call,
-                      "%s '%s' has elements of f16, on which no device has atomics; keep what is gathered in f32",
+                      "%s '%s' has elements of f16, which atomics do not support; accumulate in f32",
                       vc__object_kind(o->op), vc__object_name(o));
     else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
-        vc__fail_call(k, call, "%s '%s' has elements of %s; atomics are on i32, u32, i64, u64, f32 and f64",
+        vc__fail_call(k, call, "%s '%s' has elements of %s, but atomics require i32, u32, i64, u64, f32 or f64",
                    vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     else if (!arithmetic && !vc__is_int(type))
-        vc__fail_call(k, call, "%s '%s' has elements of %s; it takes integers", vc__object_kind(o->op),
+        vc__fail_call(k, call, "%s '%s' has elements of %s, but this call requires integers", vc__object_kind(o->op),
                       vc__object_name(o), vc__type_text(k, type).text);
     return !k->failed;
 }
@@ -14181,7 +14195,8 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
-    if (vc__rows(type) != 1) return VC__FAIL_VALUE(k, call, "takes scalars, and was given %s", vc_type_name(type));
+    if (vc__rows(type) != 1)
+        return VC__FAIL_VALUE(k, call, "the operands are %s, but must be scalars", vc_type_name(type));
     for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
@@ -14209,7 +14224,7 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
     if (!k) return rows == 1 ? scalar : vc__no_immediate_form("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (rows < 1 || rows > 4 || vc__rows(o.type) != 1)
-        return VC__FAIL_VALUE(k, "vc_splat", "takes a scalar and 1 to 4 rows, and was given %s and %u",
+        return VC__FAIL_VALUE(k, "vc_splat", "operand 1 is %s and rows is %u, but they must be a scalar and 1 to 4",
                            vc_type_name(o.type), rows);
     return vc__value(k, vc__record_splat(k, o.node, rows));
 }
@@ -14228,7 +14243,8 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__no_immediate_form(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return VC__FAIL_VALUE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), vc__rows(o.type));
+    return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u",
+                          i, vc_type_name(o.type), vc__rows(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
@@ -14258,7 +14274,8 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!k) return vc__no_immediate_form(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t rows = vc__rows(o.type);
-    if (i >= rows) return VC__FAIL_VALUE(k, call, "component %u of %s, which has %u", i, vc_type_name(o.type), rows);
+    if (i >= rows)
+        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u", i, vc_type_name(o.type), rows);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || rows == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -14280,7 +14297,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__FAIL_VALUE(k, "vc_swizzle", "\"%s\" of %s; it takes 1 to 4 of its letters xyzw",
+        return VC__FAIL_VALUE(k, "vc_swizzle", "components is \"%s\", but %s requires 1 to 4 of its letters xyzw",
                            components ? components : "", vc_type_name(o.type));
     return vc__value(
         k, length == 1 ? parts[0]
@@ -14305,11 +14322,12 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
         return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits)
                                                                              : vc__failed_value(k, call);
     if (!ok)
-        return VC__FAIL_VALUE(k, call, "operand 1%s is %s, which does not go to %s: %s", vc__label_of(k, &o).text,
-                           vc_type_name(o.type), vc__type_text(k, type).text,
-                           !vc__is_type(type)  ? "it takes the type of a scalar or vector"
-                           : op == VC__OP_CAST ? "the number of components must agree"
-                                               : "size and number of components must agree, and bool has no bits");
+        return VC__FAIL_VALUE(k, call, "operand 1%s is %s, which cannot be converted to %s: %s",
+                              vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
+                              !vc__is_type(type)  ? "the result must be a scalar or vector type"
+                              : op == VC__OP_CAST ? "the number of components must be the same"
+                                                  : "the size and number of components must be the same, and neither "
+                                                    "type may be bool");
     uint32_t n = o.node;
     k->casts_to_narrower |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
@@ -14367,7 +14385,7 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1
         && vc__rows(vc_typeof(b)) == 1)
-        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s, operand 2 is %s; it takes vectors",
+        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s and operand 2 is %s; at least one must be a vector",
                            vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
 }
@@ -14441,7 +14459,8 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
     if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
         return VC__FAIL_VALUE(k, "vc_select",
-                           "the condition%s is %s, the values are %s; vectors must have the same number of components",
+                           "the condition%s is %s and the values are %s; vectors must have the same number of "
+                           "components",
                            vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], rows);
@@ -14483,7 +14502,7 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call);
 static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, call, "axis %u; it takes 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to 2", axis);
     uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_VARIES_GROUP;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
@@ -14495,7 +14514,7 @@ static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t 
 static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uint32_t object, uint32_t axis) {
     uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > max_axis) return VC__FAIL_VALUE(k, call, "axis %u; it takes 0 to %u", axis, max_axis);
+    if (axis > max_axis) return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to %u", axis, max_axis);
     return vc__value(k, vc__record_leaf(k, VC__OP_IMPLICIT, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
@@ -14515,7 +14534,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) {
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, "vc_local_size", "axis %u; it takes 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, "vc_local_size", "axis is %u, but must be 0 to 2", axis);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
@@ -14549,8 +14568,8 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
         return vc__implicit(buffer.kernel, "vc_shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
-    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%s '%s' has no shape; buffers have", vc__object_kind(o->op),
-                       vc__object_name(o));
+    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%s '%s' has no shape; only buffers have one",
+                          vc__object_kind(o->op), vc__object_name(o));
 }
 
 VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
@@ -14596,7 +14615,8 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     for (; node != VC__NIL; node = vc__divergent_operand(k, &k->node[node])) {
         const vc__object *o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
         if (!o || !vc__is_private(o) || !o->divergence) continue;
-        snprintf(l.text, sizeof l.text, "; it depends on %s '%.40s'", vc__object_kind(o->op), vc__object_name(o));
+        snprintf(l.text, sizeof l.text, "; the condition depends on %s '%.40s'",
+                 vc__object_kind(o->op), vc__object_name(o));
         break;
     }
     return l;
@@ -14608,14 +14628,14 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     if (vc__fail_in_switch(k, call)) return false;
     uint32_t flags = k->block[k->open_block].flags;
     if (flags & VC__BLOCK_EACH)
-        vc__fail_call(k, call, "stands in a VC_EACH, which some invocations skip; guard the loads and stores instead");
+        vc__fail_call(k, call,
+                   "called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
         vc__fail_call(k, call,
-                   "%sstands where some invocations of a workgroup may not come, under a condition that differs "
-                   "between them%s",
+                   "%scalled in control flow that diverges within a work-group, but all invocations must reach it%s",
                    vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
     else if (k->group_returned)
-        vc__fail_call(k, call, "%sstands behind a vc_return_if that may have ended some invocations of a workgroup",
+        vc__fail_call(k, call, "%scalled after a vc_return_if that may have ended some invocations of a work-group",
                    vc__statement_text(k).text);
     if (k->failed) return false;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
@@ -14631,7 +14651,7 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
     static const char call[] = "vc_barrier_scoped";
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
-        vc__fail_call(k, call, "waits for scope %u; it takes VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
+        vc__fail_call(k, call, "execution is %u, but must be VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
                    (uint32_t)execution);
         return;
     }
@@ -14693,8 +14713,8 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
         vc__block *block = &k->block[b];
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
             vc__fail_call(k, call,
-                       "%sits condition differs between the invocations of a workgroup, and the loop around it has a "
-                       "vc_barrier that all must reach%s",
+                       "%sthe condition differs between the invocations of a work-group, but the loop contains a "
+                       "vc_barrier that all of them must reach%s",
                        vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
             return;
         }
@@ -14702,8 +14722,9 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
             && e->block_flags & VC__BLOCK_DIVERGES_SUB
             && !vc__require_reconvergence(
                 k, call, false,
-                "its condition differs between the invocations of a subgroup, and the loop around it has an operation "
-                "of subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)",
+                "the condition differs between the invocations of a subgroup, and the loop contains a subgroup "
+                "operation; this requires maximal reconvergence, which the device does not support "
+                "(VC_FEATURE_RECONVERGENCE)",
                 e->cause))
             return;
         if (e->last == VC__NIL) continue;
@@ -14744,7 +14765,7 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
     uint32_t c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     uint32_t loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
-    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__fail_call(k, call, "stands in no loop"); return; }
+    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__fail_call(k, call, "not inside a loop"); return; }
     vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
     if (!k->failed) vc__record_anchored(k, k->open_block, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
@@ -14767,8 +14788,8 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     if ((k->subgroup_returned || k->block[k->open_block].flags & VC__BLOCK_DIVERGES_SUB)
         && !vc__require_reconvergence(
             k, call, masked,
-            "stands where some invocations of a subgroup may not come, under or behind a condition that differs "
-            "between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)",
+            "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the "
+            "device does not support (VC_FEATURE_RECONVERGENCE)",
             vc__cause_of(k)))
         return false;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
@@ -14792,7 +14813,7 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
     if (!k) return vc__no_immediate_form(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
-        vc__fail_operand(k, call, 1, &o, "the u32x4 of vc_subgroup_ballot");
+        vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
         return vc__no_value();
     }
     if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT)
@@ -14821,7 +14842,7 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
 static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
-        vc__fail_call(k, call, "operation %u; it takes VC_ADD to VC_XOR", (uint32_t)op);
+        vc__fail_call(k, call, "op is %u, but must be VC_ADD to VC_XOR", (uint32_t)op);
     if (k && k->failed) return vc__no_value();
     return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
 }
@@ -14887,7 +14908,7 @@ VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
     static const char call[] = "vc_subgroup_clustered";
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
-        vc__fail_call(k, call, "clusters of %u; it takes a power of two up to 128", size);
+        vc__fail_call(k, call, "size is %u, but must be a power of two up to 128", size);
     return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_VARIES);
 }
 
@@ -14937,7 +14958,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc__operand o;
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
-    if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "operation %u; it takes VC_ADD to VC_XOR", op);
+    if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "op is %u, but must be VC_ADD to VC_XOR", op);
     if (!vc__operand_of(k, call, 1, *v, &o)) return false;
     if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
         vc__fail_operand(k, call, 1, &o, "a scalar");
@@ -15066,7 +15087,7 @@ VC_API int vc_else_begin(vc_kernel *k) {
     uint32_t end_anchor = k->anchor_count - 1;
     for (b = k->block + k->block_count - 1; b > k->block && b->close != end_anchor; b--) continue;
     if (end_node->op != VC__OP_END || end_node->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
-        vc__fail_call(k, "VC_ELSE", "stands not directly behind the block of a VC_IF");
+        vc__fail_call(k, "VC_ELSE", "not directly after the block of a VC_IF");
         return 1;
     }
     k->anchor_count = end_anchor;
@@ -15089,7 +15110,7 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
     if (!vc__ready(k) || vc__fail_in_switch(k, "VC_SWITCH") || !vc__operand_of(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
-        vc__fail_call(k, "VC_SWITCH", "the value%s is %s; it takes a scalar integer", vc__label_of(k, &o).text,
+        vc__fail_call(k, "VC_SWITCH", "the value%s is %s, but must be a scalar integer", vc__label_of(k, &o).text,
                    vc_type_name(o.type));
         return 1;
     }
@@ -15103,12 +15124,12 @@ static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, in
     uint64_t bits = 0;
     if (!vc__ready(k)) return 1;
     if (k->block[k->open_block].op != VC__OP_SWITCH) {
-        vc__fail_call(k, call, "stands not directly in a VC_SWITCH");
+        vc__fail_call(k, call, "not directly inside a VC_SWITCH");
         return 1;
     }
     vc_type type = k->node[k->anchor[k->block[k->open_block].open].node].type;
     if (op == VC__OP_CASE && !vc__fits(VC_I64, (uint64_t)value, type, &bits)) {
-        vc__fail_call(k, call, "%lld, which %s cannot hold", (long long)value, vc_type_name(type));
+        vc__fail_call(k, call, "the value is %lld, which is out of range for %s", (long long)value, vc_type_name(type));
         return 1;
     }
     uint32_t low = (uint32_t)bits;
@@ -15118,8 +15139,9 @@ static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, in
         if (k->block[i].parent != k->open_block || n->op != op
             || (op == VC__OP_CASE && (n->a[0] != low || n->a[1] != high)))
             continue;
-        if (op == VC__OP_CASE) vc__fail_call(k, call, "%lld is there already", (long long)value);
-        else vc__fail_call(k, call, "is there already");
+        if (op == VC__OP_CASE)
+            vc__fail_call(k, call, "the value %lld is already used by another VC_CASE", (long long)value);
+        else vc__fail_call(k, call, "the VC_SWITCH already has a VC_DEFAULT");
         return 1;
     }
     vc__open_block(k, k->open_block, op, 0, type, low, high);
@@ -15237,7 +15259,7 @@ VC_API int vc_block_end(vc_kernel *k) {
     vc__block *b = &k->block[k->open_block];
     if (b->parent == VC__NIL) return VC__FAIL_FALSE(k, "vc_block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT))
-        return VC__FAIL_FALSE(k, "VC_LOOP", "holds no vc_break_if or vc_return_if and so never ends");
+        return VC__FAIL_FALSE(k, "VC_LOOP", "the loop has no vc_break_if or vc_return_if, so it never terminates");
     uint32_t closed = k->open_block;
     b->close = k->closed_to = k->anchor_count;
     if (b->open < k->closed_from) k->closed_from = b->open;
@@ -15289,7 +15311,7 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
     if (magnitude > vc__ones(vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step is beyond %s", vc_type_name(type));
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step is out of range for %s", vc_type_name(type));
     if (magnitude == 0) { limit = first; magnitude = 1; }
     if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
     bool wraps = vc__may_wrap(type, limit, magnitude);
@@ -15328,10 +15350,10 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__rows(type) != 1)
-        return VC__FAIL_VALUE(k, call, "first and limit are %s; it takes scalar integers", vc_type_name(type));
+        return VC__FAIL_VALUE(k, call, "first and limit are %s, but must be scalar integers", vc_type_name(type));
     if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s; it takes an integer as wide as %s",
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s, but must be a scalar integer as wide as %s",
                            vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
@@ -15389,7 +15411,7 @@ static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
     if (!vc__ready(k)) return false;
     return k->open_block == lazy->block
            || VC__FAIL_FALSE(k, lazy->call,
-                         "an operand opens a block and does not close it, or closes one that it did not open");
+                         "an operand opens a block that it does not close, or closes one that it did not open");
 }
 
 /* An immediate is not stored: vc_short_circuit_end selects it, and it takes the type of the other value. */
@@ -15421,7 +15443,7 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
     if (!vc__ready(k)) return in_range;
     if (axis != 0) return vc_global_id(k, axis);
     if (vc__fail_in_switch(k, "VC_EACH")) return in_range;
-    if (axes < 1 || axes > 3) { vc__fail_call(k, "VC_EACH", "over %u axes; it takes 1 to 3", axes); return in_range; }
+    if (axes < 1 || axes > 3) { vc__fail_call(k, "VC_EACH", "axes is %u, but must be 1 to 3", axes); return in_range; }
     for (uint32_t i = 0; i < axes; i++) {
         vc_val id = vc_global_id(k, i), axis_in_range = vc_lt(id, vc_threads(k, i));
         in_range = i ? vc_and(in_range, axis_in_range) : axis_in_range;
@@ -15457,7 +15479,7 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
     if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type))
         return VC__FAIL_FALSE(f->k, f->call,
-                          "operand 1 is %s, operand %u%s is %s; vectors must have the same number of components",
+                          "operand 1 is %s and operand %u%s is %s; vectors must have the same number of components",
                           vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
     f->v[i] = vc__operand_value(f->k, o);
     return true;
@@ -16048,7 +16070,7 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__rows(f.type) != 3)
-        return vc__fn_fail(&f, "operands are %s; it takes vectors of 3 components", vc_type_name(f.type));
+        return vc__fn_fail(&f, "the operands are %s, but must be vectors of 3 components", vc_type_name(f.type));
     a = vc__fn_broadcast(&f, 0);
     b = vc__fn_broadcast(&f, 1);
     return vc__fn_end(&f, vc_sub(vc_mul(vc_swizzle(a, "yzx"), vc_swizzle(b, "zxy")),
@@ -16076,7 +16098,7 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     if (!f.type) return vc__fn_end(&f, i);
     eta = f.v[2];
     if (vc__rows(vc_typeof(eta)) != 1)
-        return vc__fn_fail(&f, "operand 3 is %s; it takes a scalar", vc_type_name(vc_typeof(eta)));
+        return vc__fn_fail(&f, "operand 3 is %s, but must be a scalar", vc_type_name(vc_typeof(eta)));
     vc_val one = vc__fn_real(&f, 1);
     vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
     vc_val k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
@@ -16093,8 +16115,10 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
         return vc__fn_fail(
-            &f, "operand 1 is %s, which does not go to %s: %s", vc_type_name(f.type), vc__type_text(f.k, type).text,
-            vc__is_type(type) ? "the number of components must agree" : "it takes the type of a scalar or vector");
+            &f, "operand 1 is %s, which cannot be converted to %s: %s", vc_type_name(f.type),
+            vc__type_text(f.k, type).text,
+            vc__is_type(type) ? "the number of components must be the same"
+                              : "the result must be a scalar or vector type");
     v = f.v[0];
     if (!integers) return vc__fn_end(&f, vc_cast(type, v));
     uint32_t to_bits = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* bits without the sign */
@@ -16154,7 +16178,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
     vc_val part[4];
     uint32_t rows = vc__rows(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s; it takes f32", vc_type_name(f.type));
+    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s, but must be f32", vc_type_name(f.type));
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (uint32_t i = 0; i < rows; i += 2) {
         vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
@@ -16219,7 +16243,7 @@ VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type != VC_I32X4 && f.type != VC_U32X4)
-        return vc__fn_fail(&f, "operand 1 is %s; it takes i32x4 or u32x4", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %s, but must be i32x4 or u32x4", vc_type_name(f.type));
     return vc__fn_end(&f, vc__fn_pack_bits(vc_and(vc_cast(VC_U32X4, v), vc_u32(255)), 4, 8));
 }
 
@@ -16237,7 +16261,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_of_type("vc_pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
-        return vc__fn_fail(&f, "to %s; it takes i64, u64 or f64", vc_type_name(type));
+        return vc__fn_fail(&f, "type is %s, but must be i64, u64 or f64", vc_type_name(type));
     v = vc_cast(VC_VEC(VC_U64, 2), v);
     return vc__fn_end(&f, vc_bitcast(type, vc_or(vc_component(v, 0), vc_shl(vc_component(v, 1), vc_u32(32)))));
 }
@@ -16246,7 +16270,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
-        return vc__fn_fail(&f, "operand 1 is %s; it takes i64, u64 or f64", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %s, but must be i64, u64 or f64", vc_type_name(f.type));
     v = vc_bitcast(VC_U64, v);
     return vc__fn_end(&f, vc_vec2(vc_cast(VC_U32, v), vc_cast(VC_U32, vc_shr(v, vc_u32(32)))));
 }
@@ -16371,7 +16395,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
 /* Fails and returns false unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    vc__fn_fail(f, "operand 1 is %s; it takes u32 or u64", vc_type_name(f->type));
+    vc__fn_fail(f, "operand 1 is %s, but must be u32 or u64", vc_type_name(f->type));
     return false;
 }
 
@@ -16380,7 +16404,8 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
-    if (type > 15 || !vc__is_float(type)) return vc__fn_fail(&f, "gives f16, f32 or f64, not %s", vc_type_name(type));
+    if (type > 15 || !vc__is_float(type))
+        return vc__fn_fail(&f, "type is %s, but must be f16, f32 or f64", vc_type_name(type));
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
     if (width == 64 && digits <= 32) bits = vc__cast_kind(VC_U32, bits);
@@ -16393,7 +16418,7 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (vc__rows(f.type) & 1u)
-        return vc__fn_fail(&f, "operand 1 is %s; it takes vectors of 2 or 4", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %s, but must be a vector of 2 or 4 components", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
     vc_val one = vc_cast(type, vc_u32(1));
     for (uint32_t i = 0; i < vc__rows(f.type); i += 2) {
@@ -16447,21 +16472,21 @@ enum {
 
 /* Conversions of vc_printf: accepted kinds and flags; the accepted types for messages. */
 static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *types; } vc__conversions[] = {
-    { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
-    { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 and bool" },
-    { 'u', VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 and bool" },
-    { 'x', VC__KINDS_IU, "-#0", "integers" },
-    { 'X', VC__KINDS_IU, "-#0", "integers" },
-    { 'o', VC__KINDS_IU, "-#0", "integers" },
-    { 'c', VC__KINDS_IU, "-", "integers" },
-    { 'f', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'F', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'e', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'E', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'g', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'G', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'a', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
-    { 'A', VC__KINDS_F, "-+ #0", "f16, f32 and f64" },
+    { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
+    { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
+    { 'u', VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 or bool" },
+    { 'x', VC__KINDS_IU, "-#0", "an integer" },
+    { 'X', VC__KINDS_IU, "-#0", "an integer" },
+    { 'o', VC__KINDS_IU, "-#0", "an integer" },
+    { 'c', VC__KINDS_IU, "-", "an integer" },
+    { 'f', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'F', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'e', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'E', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'g', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'G', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'a', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+    { 'A', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
 };
 
 /* State of vc__printf_read: the format is copied without length modifiers, and the types of the operands are listed. */
@@ -16486,14 +16511,15 @@ static void vc__printf_put(vc__printf_state *p, char c) {
 static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s' has its %s as an operand; write it into the format",
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s': the %s cannot be an operand; write it into the format",
                               conversion, what);
     for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
         number = number * 10 + (uint32_t)(*p->rest - '0');
         vc__printf_put(p, *p->rest);
     }
     if (number > VC__MAX_FIELD)
-        vc__fail_call(p->k, "vc_printf", "'%.8s' has a %s of more than %d", conversion, what, (int)VC__MAX_FIELD);
+        vc__fail_call(p->k, "vc_printf", "'%.8s': the %s exceeds the limit of %d",
+                      conversion, what, (int)VC__MAX_FIELD);
     return number <= VC__MAX_FIELD;
 }
 
@@ -16514,20 +16540,21 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
         if (vc__conversions[i].letter == *p->rest) c = &vc__conversions[i];
     if (!c) {
         if (*p->rest == 's')
-            vc__fail_call(p->k, "vc_printf", "'%%s' takes a text, which no operand is; write it into the format");
+            vc__fail_call(p->k, "vc_printf",
+                          "'%%s' is not supported, because operands are numbers; write the text into the format");
         else
             vc__fail_call(p->k, "vc_printf",
-                       "'%.*s' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%%%",
+                       "'%.*s' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%%%",
                        (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
     for (; flags < end; flags++)
         if (!strchr(c->flags, *flags)) {
-            vc__fail_call(p->k, "vc_printf", "'%%%c' does not go with the flag '%c'", c->letter, *flags);
+            vc__fail_call(p->k, "vc_printf", "'%%%c' does not support the flag '%c'", c->letter, *flags);
             return NULL;
         }
     if (precision && c->letter == 'c') {
-        vc__fail_call(p->k, "vc_printf", "'%%c' does not go with a precision");
+        vc__fail_call(p->k, "vc_printf", "'%%c' does not support a precision");
         return NULL;
     }
     vc__printf_put(p, *p->rest++);
@@ -16554,17 +16581,18 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     vc__operand o;
     uint32_t which = p->used + 1;
     if (p->used >= p->count)
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' wants operand %u, there are %u", c->letter, which, p->count);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' requires operand %u, but the call has %u",
+                              c->letter, which, p->count);
     vc_val v = p->args[p->used++];
     vc_type type = vc_typeof(v);
     if (vc__is_complex(type)) {
         if (!vc__operand_of(p->k, "vc_printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %s; print its parts (vc_part)", which,
-                          vc__type_text(p->k, type).text);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %s, which cannot be printed; print its parts (vc_part)",
+                              which, vc__type_text(p->k, type).text);
     } else if (!vc__operand_of(p->k, "vc_printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%s is %s, '%%%c' takes %s", which,
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%s is %s, but '%%%c' requires %s", which,
                               vc__label_of(p->k, &o).text, vc_type_name(type), c->letter, c->types);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
              vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
@@ -16591,7 +16619,8 @@ static bool vc__printf_read(vc__printf_state *p) {
         if (!c || !vc__printf_operand(p, c)) return false;
     }
     if (p->used == p->count) return true;
-    return VC__FAIL_FALSE(p->k, "vc_printf", "the format has %u conversions, there are %u operands", p->used, p->count);
+    return VC__FAIL_FALSE(p->k, "vc_printf", "the format has %u conversions, but the call has %u operands",
+                          p->used, p->count);
 }
 
 /* Returns the output buffer, which the first call adds. It is not counted in arg_count. */
@@ -16613,7 +16642,7 @@ static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text)
             && strcmp(k->format[i] + types_length + 1, text) == 0)
             return i;
     if (k->format_count >= VC__MAX_FORMATS) {
-        vc__fail_call(k, "vc_printf", "more than %d formats", (int)VC__MAX_FORMATS);
+        vc__fail_call(k, "vc_printf", "too many formats: the limit is %d", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
     void *formats = vc__array_grow(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
@@ -16660,16 +16689,15 @@ static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
     vc__printf_state p;
     if (!vc__ready(k)) return;
-    if (!format || (count && !args)) {
-        vc__fail_call(k, "vc_printf", "the %s NULL", format ? "operands are" : "format is");
-        return;
-    }
+    if (!format) { vc__fail_call(k, "vc_printf", "format is NULL"); return; }
+    if (count && !args) { vc__fail_call(k, "vc_printf", "args is NULL, but count is %u", count); return; }
     if (strlen(format) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_printf", "the format has more than %d bytes", (int)VC__MAX_FORMAT_BYTES);
+        vc__fail_call(k, "vc_printf", "the format is too long: the limit is %d bytes", (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (count > VC__MAX_OUTPUT_OPERANDS) {
-        vc__fail_call(k, "vc_printf", "%u operands, the limit is %d", count, (int)VC__MAX_OUTPUT_OPERANDS);
+        vc__fail_call(k, "vc_printf", "the call has %u operands, but the limit is %d",
+                      count, (int)VC__MAX_OUTPUT_OPERANDS);
         return;
     }
     memset(&p, 0, sizeof p);
@@ -16687,10 +16715,9 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     if (!vc__ready(k)) return;
     uint32_t node = vc__condition(k, "vc_assert", 1, condition);
     if (node == VC__NIL) return;
-    if (!text || strlen(text) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_assert",
-                   text ? "the text has more than %d bytes" : "the text is NULL (its limit is %d bytes)",
-                   (int)VC__MAX_FORMAT_BYTES);
+    if (!text) { vc__fail_call(k, "vc_assert", "text is NULL"); return; }
+    if (strlen(text) > VC__MAX_FORMAT_BYTES) {
+        vc__fail_call(k, "vc_assert", "the text is too long: the limit is %d bytes", (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (vc__is_immediate(condition) && condition.bits) return;
@@ -16722,22 +16749,22 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     if (!d->type) d->type = format_kind ? format_kind : (vc_type)VC_F32;
     if (!access) d->access = d->storage ? VC_READ_WRITE : VC_READ;
     if ((uint32_t)d->dim > VC_DIM_BUFFER)
-        vc__fail_call(k, call, "'%s' has dimension %u, which is none", name, (uint32_t)d->dim);
+        vc__fail_call(k, call, "'%s': dim is %u, which is not a vc_dim", name, (uint32_t)d->dim);
     else if ((uint32_t)d->format >= VC__IMAGE_FORMATS)
-        vc__fail_call(k, call, "'%s' has format %u, which is none", name, (uint32_t)d->format);
+        vc__fail_call(k, call, "'%s': format is %u, which is not a vc_format", name, (uint32_t)d->format);
     else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
-        vc__fail_call(k, call, "'%s' has components of %s; kernels see those of images as VC_F32, VC_I32 or VC_U32",
+        vc__fail_call(k, call, "'%s': type is %s, but must be VC_F32, VC_I32 or VC_U32",
                       name, vc__type_text(k, d->type).text);
     else if (d->format && !d->storage)
-        vc__fail_call(k, call, "'%s' has a format and is sampled; only storage images have one", name);
+        vc__fail_call(k, call, "'%s' is a sampled image and has a format; only storage images have one", name);
     else if (format_kind && d->type != format_kind)
-        vc__fail_call(k, call, "'%s' has components of %s, its format %s gives %s", name, vc_type_name(d->type),
+        vc__fail_call(k, call, "'%s': type is %s, but format %s requires %s", name, vc_type_name(d->type),
                    vc__formats[d->format].glsl, vc_type_name(format_kind));
     else if (!d->storage && access && access != VC_READ)
-        vc__fail_call(k, call, "'%s' has access %u and is sampled, which is VC_READ", name, access);
+        vc__fail_call(k, call, "'%s': access is %u, but must be VC_READ for a sampled image", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
         vc__fail_call(k, call,
-                   "'%s' has access %u; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be",
+                   "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS",
                    name, access);
     return !k->failed;
 }
@@ -16772,10 +16799,10 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
     else if (use == VC__IMAGE_USE_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
     else if (use == VC__IMAGE_USE_FETCH && storage) why = "is a storage image; use vc_image_load";
     else if (use == VC__IMAGE_USE_FETCH && o->image.dim == VC_DIM_CUBE)
-        why = "is a sampled cube, whose texels have no number; use vc_sample_lod";
+        why = "is a cube, whose texels have no integer coordinates; use vc_sample_lod";
     else if (texels && !storage)
-        why = use == VC__IMAGE_USE_LOAD ? "is no storage image; use vc_fetch"
-                                        : "is no storage image, and only those can be stored to";
+        why = use == VC__IMAGE_USE_LOAD ? "is not a storage image; use vc_fetch"
+                                        : "is not a storage image, so it cannot be stored to";
     else if (use == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
     else if (use == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
     if (why) vc__fail_call(k, call, "image '%s' %s", name, why);
@@ -16785,10 +16812,10 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
 static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int use) {
     const char *why = NULL;
     if (!vc__ready(k)) return NULL;
-    if (!r->kernel) why = r->node ? "is the result of a call that failed" : "was never set";
+    if (!r->kernel) why = r->node ? "is the result of a failed call" : "was never set";
     else if (r->kernel != k) why = "belongs to another kernel";
     else if (r->generation != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE)
-        why = "is from before vc_restart";
+        why = "was created before vc_restart";
     if (why) { vc__fail_call(k, call, "the image %s", why); return NULL; }
     vc__object *o = &k->object[k->node[r->node].x];
     vc__check_image_use(k, call, o, use);
@@ -16796,7 +16823,7 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
 }
 
 /* Checks a coordinate, level or derivative: `rows` components of f32, or of a 32-bit integer if `kind` is VC_I32.
-   `what` begins the message. Returns its node; VC__NIL after an error. */
+   `what` names it in the message. Returns its node; VC__NIL after an error. */
 static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
                                   vc_val v, vc_type kind, uint32_t rows) {
     char alternative[16] = "";
@@ -16807,18 +16834,19 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
     bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
     if (kind_matches && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
     if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
-    vc__fail_call(k, call, "the %s%s %s; image '%s' (%s) takes %s%s", what, vc__label_of(k, &p).text,
-                  vc_type_name(p.type), o->name ? o->name : "", vc__dims[o->image.dim].name,
-                  vc_type_name(vc__vec(kind, rows)), alternative);
+    vc__fail_call(k, call, "operand %u%s (%s) is %s, but image '%s' (%s) requires %s%s", which,
+                  vc__label_of(k, &p).text, what, vc_type_name(p.type), o->name ? o->name : "",
+                  vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), alternative);
     return VC__NIL;
 }
 
 /* Checks a level. Images with a single level accept only the immediate 0 and return VC__NIL without an error. */
 static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
-    if (!one) return vc__image_operand(k, call, o, which, "level is", v, VC_I32, 1);
+    if (!one) return vc__image_operand(k, call, o, which, "level", v, VC_I32, 1);
     if (!(vc__is_immediate(v) && vc__is_int((vc_type)v.owner) && v.bits == 0))
-        vc__fail_call(k, call, "image '%s' has one level; it takes the immediate 0", o->name ? o->name : "");
+        vc__fail_call(k, call, "image '%s' has only one level, so level must be the immediate 0",
+                      o->name ? o->name : "");
     return VC__NIL;
 }
 
@@ -16842,8 +16870,8 @@ static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
-    uint32_t b = vc__image_operand(k, call, o, 3, "level of detail is", lod, VC_F32, 1);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t b = vc__image_operand(k, call, o, 3, "level of detail", lod, VC_F32, 1);
     return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
 }
 
@@ -16865,9 +16893,9 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
     for (uint32_t i = 0; i < 3; i++) {
         packed |= ((uint32_t)offset[i] & 255u) << 8 * i;
         if (offset[i] < -8 || offset[i] > 7)
-            vc__fail_call(k, call, "the offset along %c is %ld; it goes from -8 to 7", "xyz"[i], (long)offset[i]);
+            vc__fail_call(k, call, "the offset along %c is %ld, but must be -8 to 7", "xyz"[i], (long)offset[i]);
         else if (offset[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
-            vc__fail_call(k, call, "the offset along %c is %ld; image '%s' (%s) takes 0 there", "xyz"[i],
+            vc__fail_call(k, call, "the offset along %c is %ld, but must be 0 for image '%s' (%s)", "xyz"[i],
                           (long)offset[i], o -> name ? o -> name : "", vc__dims[o->image.dim].name);
     }
     return vc__sample(call, image, at, lod, packed);
@@ -16878,9 +16906,9 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
     vc_kernel *k = image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
-    uint32_t x = vc__image_operand(k, call, o, 3, "derivative is", dx, VC_F32, vc__dims[o->image.dim].axes);
-    uint32_t y = vc__image_operand(k, call, o, 4, "derivative is", dy, VC_F32, vc__dims[o->image.dim].axes);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t x = vc__image_operand(k, call, o, 3, "derivative", dx, VC_F32, vc__dims[o->image.dim].axes);
+    uint32_t y = vc__image_operand(k, call, o, 4, "derivative", dy, VC_F32, vc__dims[o->image.dim].axes);
     if (k->failed) return vc__no_value();
     uint32_t both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y,
                                VC__NIL, 0);
@@ -16893,10 +16921,10 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
-        vc__fail_call(k, call, "image '%s' is %s; it takes 2-D, 2-D array and cube", o->name ? o->name : "",
+        vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name ? o->name : "",
                    vc__dims[o->image.dim].name);
-    else if (component > 3) vc__fail_call(k, call, "component %u; a texel has 0 to 3", component);
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_F32, vc__dims[o->image.dim].rows);
+    else if (component > 3) vc__fail_call(k, call, "component is %u, but must be 0 to 3", component);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
     return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
 }
 
@@ -16905,7 +16933,7 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
     vc_kernel *k = vc__image_kernel(call, image, at, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
     uint32_t b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
     return vc__image_record(k, VC__OP_FETCH, k->node[image.node].type, image.node, a, b, 0);
 }
@@ -16915,7 +16943,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
     return vc__image_record(k, VC__OP_IMAGE_LOAD, k->node[image.node].type, image.node, a, VC__NIL, 0);
 }
 
@@ -16924,7 +16952,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
     if (!o || vc__fail_in_switch(k, call)) return;
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates are", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
     uint32_t v = a == VC__NIL ? VC__NIL : vc__fit_node(k, call, 3, value, k->node[image.node].type);
     if (v == VC__NIL) return;
     o->stored = true;
@@ -16947,7 +16975,8 @@ VC_API vc_val vc_image_levels(vc_image_ref image) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
-        vc__fail_call(k, call, "image '%s' has one level; it takes sampled ones", o->name ? o->name : "");
+        vc__fail_call(k, call, "image '%s' has only one level; vc_image_levels requires a sampled image",
+                      o->name ? o->name : "");
     return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
 }
 
@@ -17035,25 +17064,25 @@ static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     uint32_t i;
     if (missing) {
         for (i = 0; !(missing >> i & 1); i++) continue;
-        vd_error_set(VD_ERROR_UNSUPPORTED, "the kernel needs %s, which '%s' lacks", vd_feature_name((uint64_t)1 << i),
-                     d->name);
+        vd_error_set(VD_ERROR_UNSUPPORTED, "the kernel requires the feature %s, which device '%s' does not support",
+                     vd_feature_name((uint64_t)1 << i), d->name);
         return false;
     }
     for (i = 0; i < 3; i++)
         if (info->local_size[i] > d->limits.max_local_size[i]) {
-            vd_error_set(VD_ERROR_UNSUPPORTED, "local_size[%u] is %u, the limit of '%s' is %u", i, info->local_size[i],
-                         d->name, d->limits.max_local_size[i]);
+            vd_error_set(VD_ERROR_UNSUPPORTED, "local_size[%u] is %u, but the limit of device '%s' is %u",
+                         i, info->local_size[i], d->name, d->limits.max_local_size[i]);
             return false;
         }
     if ((uint64_t)info->local_size[0] * info->local_size[1] * info->local_size[2] > d->limits.max_local_invocations) {
-        vd_error_set(VD_ERROR_UNSUPPORTED, "a local size of %u x %u x %u, the limit of '%s' is %u invocations",
+        vd_error_set(VD_ERROR_UNSUPPORTED, "local_size is %u x %u x %u, but the limit of device '%s' is %u invocations",
                      info->local_size[0], info->local_size[1], info->local_size[2], d->name,
                      d->limits.max_local_invocations);
         return false;
     }
     if (info->shared_bytes <= d->limits.max_shared_bytes) return true;
-    vd_error_set(VD_ERROR_UNSUPPORTED, "%u bytes of shared memory, the limit of '%s' is %u", info->shared_bytes,
-                 d->name, d->limits.max_shared_bytes);
+    vd_error_set(VD_ERROR_UNSUPPORTED, "the kernel needs %u bytes of shared memory, but the limit of device '%s' is %u",
+                 info->shared_bytes, d->name, d->limits.max_shared_bytes);
     return false;
 }
 
@@ -17127,11 +17156,11 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
     vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
-    if (!d) { vd_error_set(VD_ERROR_INVALID, "no context"); return kernel; }
+    if (!d) { vd_error_set(VD_ERROR_INVALID, "the context is NULL or was destroyed"); return kernel; }
     uint32_t row = vc__glue_row(d->backend);
     vc_target target = vc__glue_targets[row].target;
     if (k && vc__is_compiled_out(target)) {
-        vd_error_set(VD_ERROR_UNSUPPORTED, "'%s' takes %s, which is left out of this program by %s", d->name,
+        vd_error_set(VD_ERROR_UNSUPPORTED, "device '%s' requires %s, which is disabled in this program by %s", d->name,
                      vc__text_targets[target].language, vc__text_targets[target].without);
         return kernel;
     }

@@ -161,7 +161,7 @@ static void try_text(const Case *c, vc_target target, Batch *b) {
     if (text) {
         add(b, text);
         passed++;
-    } else if (why && strstr(why, "not to be had in") && strstr(why, "image 'image'") && strstr(why, b->language)) {
+    } else if (why && strstr(why, "not supported in") && strstr(why, "image 'image'") && strstr(why, b->language)) {
         b->refused++;
         passed++;
     } else wrong(c, b->language, why ? why : "no text");

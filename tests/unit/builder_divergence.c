@@ -36,10 +36,10 @@ static void divergence_builds(divergence_rig r) {
 
 static void divergence_next(divergence_rig r) { vc_set(r.count, vc_add(vc_get(r.count), vc_u32(1))); }
 
-#define AT " stands where some invocations of a workgroup may not come, under a condition that differs between them; it depends on variable "
-#define STANDS "vc_barrier in kernel 'k':" AT
-#define LOOPS "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a workgroup, and the loop around it has a" \
-    " vc_barrier that all must reach; it depends on "
+#define DIVERGES "called in control flow that diverges within a work-group, but all invocations must reach it; the condition depends on variable "
+#define BARRIER_DIVERGES "vc_barrier in kernel 'k': " DIVERGES
+#define LOOPS "vc_break_if in kernel 'k': statement 2: the condition differs between the invocations of a work-group, but the loop contains a vc_barrier " \
+              "that all of them must reach; the condition depends on "
 
 /* The value, or the conditions around the store, differ. */
 static void stores(void **state) {
@@ -50,49 +50,47 @@ static void stores(void **state) {
     (void)state;
     vc_set(r.count, r.id);
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     VC_IF(r.k, vc_lt(r.id, r.n)) { vc_set(r.stop, vc_bool(true)); }
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'stop'");
+    divergence_fails(r, BARRIER_DIVERGES "'stop'");
     r = divergence_begin(0);
     VC_IF(r.k, vc_lt(r.id, r.n)) { divergence_next(r); } VC_ELSE(r.k) { vc_set(r.stop, vc_bool(true)); }
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'stop'");
+    divergence_fails(r, BARRIER_DIVERGES "'stop'");
     r = divergence_begin(0);
     VC_SWITCH(r.k, r.id) { VC_CASE(r.k, 2) { VC_IF(r.k, vc_lt(r.n, vc_u32(2))) { divergence_next(r); } } }
     VC_FOR(r.k, j, vc_u32(0), vc_get(r.count)) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     list = vc_array(r.k, "list", VC_U32, 4);
     vc_store(list, vc_rem(r.id, vc_u32(4)), r.n);
     VC_IF(r.k, vc_gt(vc_load(list, vc_u32(0)), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a "
-                     "condition that differs between them; it depends on "
-             "array 'list'");
+    divergence_fails(r, "vc_barrier in kernel 'k': called in control flow that diverges within a work-group, but all invocations must reach it; the condition "
+                        "depends on array 'list'");
     r = divergence_begin(0); /* not all take the second value */
     vc_set(r.count, r.id);
     VC_IF(r.k, vc_lt(r.n, vc_u32(9))) { vc_set(r.count, r.n); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     pair = vc_var(r.k, "pair", vc_struct(r.k, "pair", members, 2));
     vc_set(vc_field(pair, 0), r.id);
     vc_set(vc_field(pair, 1), r.n);
     VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 1)), vc_u32(3))) { vc_barrier(r.k); }
     VC_IF(r.k, vc_gt(vc_get(vc_field(pair, 0)), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, "vc_barrier in kernel 'k': stands where some invocations of a workgroup may not come, under a "
-                     "condition that differs between them; it depends on "
-             "variable 'pair_mine'");
+    divergence_fails(r, "vc_barrier in kernel 'k': called in control flow that diverges within a work-group, but all invocations must reach it; the condition "
+                        "depends on variable 'pair_mine'");
     r = divergence_begin(0);
     vc_and_then(r.k, &low, vc_lt(r.id, r.n), vc_lt(r.n, vc_u32(9)));
     vc_set(r.stop, low);
     VC_IF(r.k, vc_get(r.stop)) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'stop'");
+    divergence_fails(r, BARRIER_DIVERGES "'stop'");
     r = divergence_begin(0);
     vc_set(r.count, r.id);
     VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); divergence_next(r); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
 }
 
 /* What a loop stores reaches its beginning in the next round, through any number of variables, and from a loop inside. */
@@ -113,14 +111,14 @@ static void back_edges(void **state) {
         vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
         VC_IF(r.k, vc_eq(r.id, r.n)) { divergence_next(r); } VC_ELSE(r.k) { vc_store(r.out, r.id, r.n); }
     }
-    divergence_fails(r, "vc_barrier in kernel 'k': statement 3:" AT "'stop'");
+    divergence_fails(r, "vc_barrier in kernel 'k': statement 3: " DIVERGES "'stop'");
     r = divergence_begin(0);
     VC_LOOP(r.k) { /* first, limit and step of a loop inside become known in the next round */
         VC_FOR_STEP(r.k, j, vc_u32(0), r.n, vc_add(vc_get(r.count), vc_u32(1))) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
         vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
         vc_set(r.count, r.id);
     }
-    divergence_fails(r, "vc_barrier in kernel 'k': statement 4:" AT "'count'");
+    divergence_fails(r, "vc_barrier in kernel 'k': statement 4: " DIVERGES "'count'");
     for (int length = 2; length <= 40; length += 19) {
         for (int differs = 0; differs < 2; differs++) {
             r = divergence_begin(0);
@@ -142,19 +140,19 @@ static void rounds(void **state) {
     (void)state;
     VC_LOOP(r.k) { divergence_next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     VC_LOOP(r.k) { divergence_next(r); VC_IF(r.k, vc_lt(r.id, vc_get(r.count))) { vc_break_if(r.k, vc_bool(true)); } }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     VC_FOR(r.k, j, vc_u32(0), r.id) { divergence_next(r); vc_store(r.out, j, r.n); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0);
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_continue_if(r.k, vc_lt(r.id, j)); divergence_next(r); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
-    divergence_fails(r, STANDS "'count'");
+    divergence_fails(r, BARRIER_DIVERGES "'count'");
     r = divergence_begin(0); /* the loop in front of it, and its own rounds, are run by all */
     VC_FOR(r.k, j, vc_u32(0), r.n) {
         divergence_next(r);
@@ -167,26 +165,24 @@ static void rounds(void **state) {
     r = divergence_begin(0); /* only those that are still in the loop return */
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
     vc_barrier(r.k);
-    divergence_fails(r, "vc_barrier in kernel 'k': stands behind a vc_return_if that may have ended some invocations "
-                     "of a workgroup");
+    divergence_fails(r, "vc_barrier in kernel 'k': called after a vc_return_if that may have ended some invocations of a work-group");
     r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_get(r.stop));
         vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id));
         vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
     }
-    divergence_fails(r, "vc_break_if in kernel 'k': statement 2: its condition differs between the invocations of a "
-                     "subgroup, and the loop around it has an operation of"
-             " subgroups, which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
+    divergence_fails(r, "vc_break_if in kernel 'k': statement 2: the condition differs between the invocations of a subgroup, and the loop contains a subgroup "
+                        "operation; this requires maximal reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE); the condition depends "
+                        "on variable 'stop'");
     r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         VC_IF(r.k, vc_get(r.stop)) { vc_store(r.out, r.id, vc_subgroup_reduce(VC_ADD, r.id)); }
         vc_break_if(r.k, vc_lt(r.n, vc_u32(2)));
         vc_set(r.stop, vc_eq(r.id, vc_u32(3)));
     }
-    divergence_fails(r, "vc_subgroup_reduce in kernel 'k': statement 2: stands where some invocations of a subgroup "
-                     "may not come, under or behind a condition that differs"
-             " between them: that needs maximal reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE); it depends on variable 'stop'");
+    divergence_fails(r, "vc_subgroup_reduce in kernel 'k': statement 2: called in control flow that diverges within a subgroup; this requires maximal "
+                        "reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE); the condition depends on variable 'stop'");
 }
 
 /* Values that are the same in all invocations stay so in a variable. */

@@ -39,100 +39,90 @@ static void types(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     vc_add(r.a, r.n);
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32, operand 2 'n' is u32; convert one with vc_cast");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_fma(r.a, r.a, vc_f64(1));
-    rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32, operand 3 is f64; convert one with vc_cast");
+    rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32 and operand 3 is f64; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_gt(r.n, vc_i32(-1));
-    rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which u32 cannot hold");
+    rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which is out of range for u32");
     r = rule_begin(NULL);
     vc_add(r.v, vc_vec2(r.a, r.a));
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 is f32x4, operand 2 is f32x2; vectors must have the same "
-               "number of components");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 is f32x4 and operand 2 is f32x2; vectors must have the same number of components");
     r = rule_begin(NULL);
     vc_sin(r.n);
-    rule_fails(r, "vc_sin in kernel 'saxpy': operand 1 'n' is u32; it takes f16, f32 or f64");
+    rule_fails(r, "vc_sin in kernel 'saxpy': operand 1 'n' is u32, but must be f16, f32 or f64");
     r = rule_begin(NULL);
     vc_and(r.a, r.a);
-    rule_fails(r, "vc_and in kernel 'saxpy': operand 1 'a' is f32; it takes bool or an integer");
+    rule_fails(r, "vc_and in kernel 'saxpy': operand 1 'a' is f32, but must be bool or an integer");
     r = rule_begin(NULL);
     vc_select(r.n, r.a, r.a);
-    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32; it takes bool");
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32, but must be bool");
     r = rule_begin(NULL);
     vc_select(vc_lt(r.a, r.a), r.a, r.n);
-    rule_fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32, operand 3 'n' is u32; convert one with vc_cast");
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32 and operand 3 'n' is u32; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_shl(r.n, r.a);
-    rule_fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32; it takes an integer");
+    rule_fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32, but must be an integer");
     r = rule_begin(NULL);
     vc_dot(r.a, r.a);
-    rule_fails(r, "vc_dot in kernel 'saxpy': operand 1 is f32, operand 2 is f32; it takes vectors");
+    rule_fails(r, "vc_dot in kernel 'saxpy': operand 1 is f32 and operand 2 is f32; at least one must be a vector");
     r = rule_begin(NULL);
     vc_bitcast(VC_F64, r.a);
-    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f64: size and number of "
-               "components must agree, and bool has no bits");
+    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which cannot be converted to f64: the size and number of components must be the same, "
+                  "and neither type may be bool");
     r = rule_begin(NULL);
     vc_cast(VC_F32X2X2, r.a);
-    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to f32x2x2: it takes the type "
-               "of a scalar or vector");
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which cannot be converted to f32x2x2: the result must be a scalar or vector type");
     r = rule_begin(NULL);
     vc_cast(VC_F32X2, r.v);
-    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which does not go to f32x2: the number of "
-               "components must agree");
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which cannot be converted to f32x2: the number of components must be the same");
     r = rule_begin(NULL);
     vc_cast(12345, r.a);
-    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the "
-               "type of a scalar or vector");
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which cannot be converted to type 12345: the result must be a scalar or vector type");
     r = rule_begin(NULL);
     vc_bitcast(12345, r.a);
-    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which does not go to type 12345: it takes the "
-               "type of a scalar or vector");
+    rule_fails(r, "vc_bitcast in kernel 'saxpy': operand 1 'a' is f32, which cannot be converted to type 12345: the result must be a scalar or vector type");
     r = rule_begin(NULL);
     vc_cast_sat(12345, r.a);
-    rule_fails(r, "vc_cast_sat in kernel 'saxpy': operand 1 is f32, which does not go to type 12345: it takes the "
-               "type of a scalar or vector");
+    rule_fails(r, "vc_cast_sat in kernel 'saxpy': operand 1 is f32, which cannot be converted to type 12345: the result must be a scalar or vector type");
     r = rule_begin(NULL);
     vc_add(r.a, vc_cast(12345, vc_f32(1)));
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345; it takes the type of "
-               "a scalar or vector");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345, which is not a scalar or vector type");
     r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_bitcast(VC_NONE, vc_f32(1)));
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0; it takes the type "
-               "of a scalar or vector");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0, which is not a scalar or vector type");
     r = rule_begin(NULL);
     vc_select(r.v, r.v, r.v);
-    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4; it takes bool");
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4, but must be bool");
     r = rule_begin(NULL);
     vc_mul(vc_select(vc_u32(1), vc_f32(1), vc_f32(2)), r.a);
-    rule_fails(r, "vc_mul in kernel 'saxpy': operand 1 is vc_select of immediates, whose operand 1 is u32; it takes "
-               "bool");
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 1 is vc_select of immediates whose condition is u32, but must be bool");
     r = rule_begin(NULL);
     vc_param(r.k, "m", VC_F32 + 64);
-    rule_fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is none: that scalar has no such vector or "
-               "matrix");
+    rule_fails(r, "vc_param in kernel 'saxpy': 'm' has type 75, which is not a valid type: its scalar type has no such vector or matrix");
 }
 
 static void rule_vectors(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     vc_component(r.v, 4);
-    rule_fails(r, "vc_component in kernel 'saxpy': component 4 of f32x4, which has 4");
+    rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
     r = rule_begin(NULL);
     vc_swizzle(r.v, "xq");
-    rule_fails(r, "vc_swizzle in kernel 'saxpy': \"xq\" of f32x4; it takes 1 to 4 of its letters xyzw");
+    rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but f32x4 requires 1 to 4 of its letters xyzw");
     r = rule_begin(NULL);
     vc_vec2(r.v, r.v);
-    rule_fails(r, "vc_vec2 in kernel 'saxpy': takes scalars, and was given f32x4");
+    rule_fails(r, "vc_vec2 in kernel 'saxpy': the operands are f32x4, but must be scalars");
     r = rule_begin(NULL);
     vc_splat(r.a, 5);
-    rule_fails(r, "vc_splat in kernel 'saxpy': takes a scalar and 1 to 4 rows, and was given f32 and 5");
+    rule_fails(r, "vc_splat in kernel 'saxpy': operand 1 is f32 and rows is 5, but they must be a scalar and 1 to 4");
     r = rule_begin(NULL);
     vc_insert(r.v, 7, r.a);
-    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 of f32x4, which has 4");
+    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: f32x4 has 4");
     r = rule_begin(NULL);
     vc_extract(r.v, r.a);
-    rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32; it takes a scalar integer");
+    rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32, but must be a scalar integer");
 }
 
 static void rule_values(void **state) {
@@ -162,8 +152,8 @@ static void rule_values(void **state) {
         r = rule_begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
-        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates alone, which gives none or does not take them: "
-                                    "bring one of them in with vc_const", unfolded[c].call);
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates only, which cannot be folded; wrap one of them in "
+                                    "vc_const", unfolded[c].call);
         rule_fails(r, text);
     }
     r = rule_begin(NULL);
@@ -172,27 +162,27 @@ static void rule_values(void **state) {
     r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { inner = vc_add(r.a, r.a); }
     vc_neg(inner);
-    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry "
-               "it out in a vc_var");
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was created in a block that is already closed (after statement 1); pass it out of the block in a "
+                  "vc_var");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), r.n) { inner = i; }
     vc_neg(inner);
-    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was made in a block that is closed (behind statement 1); carry "
-               "it out in a vc_var");
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was created in a block that is already closed (after statement 1); pass it out of the block in a "
+                  "vc_var");
     r = rule_begin(NULL);
     memset(&var, 0, sizeof var);
     VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); vc_break_if(r.k, vc_bool(true)); }
     vc_set(var, r.a);
-    rule_fails(r, "vc_set in kernel 'saxpy': variable 'sum' was made in a block that is closed");
+    rule_fails(r, "vc_set in kernel 'saxpy': variable 'sum' was declared in a block that is already closed");
     r = rule_begin(NULL);
     old = r.a;
     vc_restart(r.k, NULL);
     vc_const(r.k, vc_f32(0));
     vc_add(vc_param(r.k, NULL, VC_F32), old);
-    assert_string_equal(vc_error(r.k), "vc_add in kernel 'kernel': operand 2 is from before vc_restart");
+    assert_string_equal(vc_error(r.k), "vc_add in kernel 'kernel': operand 2 was created before vc_restart");
     vc_restart(r.k, NULL);
     vc_store(r.y, vc_u32(0), vc_f32(0));
-    assert_string_equal(vc_error(r.k), "vc_store in kernel 'kernel': the ref is from before vc_restart");
+    assert_string_equal(vc_error(r.k), "vc_store in kernel 'kernel': the ref was created before vc_restart");
     vc_free(r.k);
     vc_free(other.k);
 }
@@ -215,26 +205,25 @@ static void memory(void **state) {
     r = rule_begin(NULL);
     t = vc_table(r.k, "t", VC_F32, data, 2);
     vc_load(t, vc_i32(2));
-    rule_fails(r, "vc_load in kernel 'saxpy': element 2 of table 't', which has 2");
+    rule_fails(r, "vc_load in kernel 'saxpy': element 2 is out of range: table 't' has 2");
     r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i32(2)), vc_i32(-3));
-    rule_fails(r, "vc_load in kernel 'saxpy': element -1 of buffer 'x'");
+    rule_fails(r, "vc_load in kernel 'saxpy': element -1 is out of range for buffer 'x'");
     r = rule_begin(NULL);
     vc_load(r.x, vc_u64(0x80000000u));
-    rule_fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' is beyond 32 bits; pass "
-               "it as a 64-bit index that is no immediate");
+    rule_fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' exceeds 32 bits; pass it as a 64-bit value with vc_const");
     r = rule_begin(NULL);
     vc_load(vc_var(r.k, "s", VC_F32), r.n);
     rule_fails(r, "vc_load in kernel 'saxpy': variable 's' has no elements; use vc_get and vc_set");
     r = rule_begin(NULL);
     vc_load(r.x, r.a);
-    rule_fails(r, "vc_load in kernel 'saxpy': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
+    rule_fails(r, "vc_load in kernel 'saxpy': the index 'a' is f32, but must be a scalar integer of 32 or 64 bits");
     r = rule_begin(NULL);
     vc_store(r.y, r.n, r.n);
-    rule_fails(r, "vc_store in kernel 'saxpy': the value 'n' is u32, the element type is f32; convert it with vc_cast");
+    rule_fails(r, "vc_store in kernel 'saxpy': the value 'n' is u32, but the element type is f32; convert it with vc_cast");
     r = rule_begin(NULL);
     vc_store(r.y, r.n, r.v);
-    rule_fails(r, "vc_store in kernel 'saxpy': the value is f32x4, the element type is f32; convert it with vc_cast");
+    rule_fails(r, "vc_store in kernel 'saxpy': the value is f32x4, but the element type is f32; convert it with vc_cast");
     r = rule_begin(NULL);
     vc_set(vc_var(r.k, "s", VC_F32), never);
     rule_fails(r, "vc_set in kernel 'saxpy': operand 2 was never set");
@@ -246,90 +235,89 @@ static void memory(void **state) {
     rule_fails(r, "vc_load_or in kernel 'saxpy': operand 4 was never set");
     r = rule_begin(NULL);
     vc_buffer(r.k, "z", VC_F32, 0);
-    rule_fails(r, "vc_buffer in kernel 'saxpy': 'z' has access 0; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with "
-               "VC_MAY_ALIAS and VC_ANY_TYPE if need be");
+    rule_fails(r, "vc_buffer in kernel 'saxpy': 'z': access is 0, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS and "
+                  "VC_ANY_TYPE");
     r = rule_begin(NULL);
     vc_shared(r.k, "s", VC_F32, 0);
-    rule_fails(r, "vc_shared in kernel 'saxpy': 's' has 0 elements of f32; it takes one or more, less than 2^31 bytes");
+    rule_fails(r, "vc_shared in kernel 'saxpy': 's' has 0 elements of f32, but must have at least one and less than 2^31 bytes");
     r = rule_begin(NULL);
     vc_table(r.k, "t", VC_F32, NULL, 2);
-    rule_fails(r, "vc_table in kernel 'saxpy': 't' has no data");
+    rule_fails(r, "vc_table in kernel 'saxpy': 't': data is NULL");
     r = rule_begin(NULL);
     memset(&t, 0, sizeof t);
     vc_store(t, r.n, r.a);
     rule_fails(r, "vc_store in kernel 'saxpy': the ref was never set");
     r = rule_begin(NULL);
     vc_shape(vc_var(r.k, "s", VC_F32), 0);
-    rule_fails(r, "vc_shape in kernel 'saxpy': variable 's' has no shape; buffers have");
+    rule_fails(r, "vc_shape in kernel 'saxpy': variable 's' has no shape; only buffers have one");
     r = rule_begin(NULL);
     vc_global_id(r.k, 3);
-    rule_fails(r, "vc_global_id in kernel 'saxpy': axis 3; it takes 0 to 2");
+    rule_fails(r, "vc_global_id in kernel 'saxpy': axis is 3, but must be 0 to 2");
 }
 
 static void blocks(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     VC_ELSE(r.k) { vc_barrier(r.k); }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
     r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
     vc_store(r.y, vc_u32(0), r.a);
     VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
     r = rule_begin(NULL);
     VC_EACH(r.k, i) { VC_EACH(r.k, j) { vc_store(r.y, vc_add(i, j), r.a); } VC_ELSE(r.k) { vc_store(r.y, i, r.a); } }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': stands not directly behind the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
     r = rule_begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with vc_ne(v, "
-               "0))");
+    rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     r = rule_begin(NULL);
     VC_CASE(r.k, 1) { vc_barrier(r.k); }
-    rule_fails(r, "VC_CASE in kernel 'saxpy': stands not directly in a VC_SWITCH");
+    rule_fails(r, "VC_CASE in kernel 'saxpy': not directly inside a VC_SWITCH");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "vc_store in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    rule_fails(r, "vc_store in kernel 'saxpy': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) {
         VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
         VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    rule_fails(r, "VC_CASE in kernel 'saxpy': 1 is there already");
+    rule_fails(r, "VC_CASE in kernel 'saxpy': the value 1 is already used by another VC_CASE");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) {
         VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    rule_fails(r, "VC_CASE in kernel 'saxpy': -1, which u32 cannot hold");
+    rule_fails(r, "VC_CASE in kernel 'saxpy': the value is -1, which is out of range for u32");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.a) {
         VC_CASE(r.k, -1) { vc_store(r.y, vc_u32(0), r.a); }
     }
-    rule_fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32; it takes a scalar integer");
+    rule_fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32, but must be a scalar integer");
     r = rule_begin(NULL);
     vc_break_if(r.k, vc_bool(true));
-    rule_fails(r, "vc_break_if in kernel 'saxpy': stands in no loop");
+    rule_fails(r, "vc_break_if in kernel 'saxpy': not inside a loop");
     r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "VC_LOOP in kernel 'saxpy': holds no vc_break_if or vc_return_if and so never ends");
+    rule_fails(r, "VC_LOOP in kernel 'saxpy': the loop has no vc_break_if or vc_return_if, so it never terminates");
     r = rule_begin(NULL);
     for (int i = 0; i <= 1000; i++) vc_if_begin(r.k, vc_lt(r.a, vc_f32(0)));
-    rule_fails(r, "kernel 'saxpy': more than 1000 blocks stand inside each other");
+    rule_fails(r, "kernel 'saxpy': blocks are nested too deeply: the limit is 1000 levels");
     r = rule_begin(NULL);
     vc_block_end(r.k);
     rule_fails(r, "vc_block_end in kernel 'saxpy': no block is open");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, r.a, r.a) { vc_store(r.y, i, r.a); }
-    rule_fails(r, "VC_FOR in kernel 'saxpy': first and limit are f32; it takes scalar integers");
+    rule_fails(r, "VC_FOR in kernel 'saxpy': first and limit are f32, but must be scalar integers");
     r = rule_begin(NULL);
     VC_FOR_STEP(r.k, i, vc_u32(0), r.n, vc_param(r.k, "s", VC_I64)) { vc_store(r.y, i, r.a); }
-    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64; it takes an integer as wide as u32");
+    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 's' is i64, but must be a scalar integer as wide as u32");
     r = rule_begin(NULL);
     VC_LOOP(r.k) {
         vc_break_if(r.k, vc_bool(true));
         VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { if (r.k) break; }
     }
-    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP, opened as statement 1, was not closed: it or a block inside it was left by C's own "
-                                       "break, continue, goto or return");
+    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_LOOP (statement 1) was not closed: C code left it, or a block inside it, by break, continue, goto "
+                                       "or return");
     assert_null(vc_spirv(r.k, NULL));
     vc_block_end(r.k);
     assert_null(vc_error(r.k));
@@ -339,8 +327,7 @@ static void blocks(void **state) {
 
 /* Calls with a ref or image that was never set and with immediates alone: no operand tells the kernel. */
 static void never_set(void **state) {
-    static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand tells which kernel the call is for, so the next one that is asked"
-                               " reports it";
+    static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to another one";
     vc_ref t;
     vc_image_ref p;
     vc_val i = vc_u32(0), v = vc_f32(1), old;
@@ -391,8 +378,8 @@ static void no_release(void *user, void *block) { (void)user, (void)block; }
 
 /* Refs, images and values of failed calls are no error of another kernel, and hide none of its errors. */
 static void failed_results(void **state) {
-    static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand tells which kernel "
-                               "the call is for, so the next one that is asked reports it";
+    static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to "
+                               "another one";
     static const vc_ref never = {0};
     vc_val i = vc_u32(0), v = vc_f32(1), given;
     vc_kernel_desc desc;
@@ -417,13 +404,13 @@ static void failed_results(void **state) {
     /* used elsewhere, they are an error there */
     good = rule_begin(NULL);
     vc_store(t, good.n, good.a);
-    rule_fails(good, "vc_store in kernel 'saxpy': the ref is the result of a call that failed");
+    rule_fails(good, "vc_store in kernel 'saxpy': the ref is the result of a failed call");
     good = rule_begin(NULL);
     vc_store(good.y, good.n, given);
-    rule_fails(good, "vc_store in kernel 'saxpy': operand 3 is the result of a call that failed");
+    rule_fails(good, "vc_store in kernel 'saxpy': operand 3 is the result of a failed call");
     good = rule_begin(NULL);
     vc_image_load(vc_image(bad.k, "none", NULL), good.n);
-    rule_fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a call that failed");
+    rule_fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a failed call");
     vc_free(bad.k);
     /* so are those of a kernel that there was no memory for */
     good = rule_begin(NULL);
@@ -447,26 +434,22 @@ static void rule_sizes(void **state) {
     rule_rig r = rule_begin(NULL);
     vc_type both;
     (void)state;
-#define LIMIT "; the limit for the private arrays of an invocation (64 KiB, and 4 MiB in a workgroup) is "
+#define LIMIT ", but the limit for the private arrays of an invocation (64 KiB, and 4 MiB per work-group) is "
     vc_array(r.k, "huge", VC_F32, 1000000);
-    rule_fails(r, "vc_array in kernel 'saxpy': 'huge' has 4000000 bytes, after 0 bytes declared before" LIMIT "32768 "
-               "bytes, use a buffer");
+    rule_fails(r, "vc_array in kernel 'saxpy': 'huge' has 4000000 bytes and earlier declarations have 0" LIMIT "32768 bytes; use a buffer");
     r = rule_begin(NULL);
     for (int i = 0; i < 9; i++) vc_array(r.k, "many", VC_F32, 1024);
-    rule_fails(r, "vc_array in kernel 'saxpy': 'many' has 4096 bytes, after 32768 bytes declared before" LIMIT "32768 "
-               "bytes, use a buffer");
+    rule_fails(r, "vc_array in kernel 'saxpy': 'many' has 4096 bytes and earlier declarations have 32768" LIMIT "32768 bytes; use a buffer");
     r = rule_begin(NULL);
     both = vc_array_type(r.k, VC_F32, 5000);
     vc_var(r.k, "a", both);
     vc_var(r.k, "b", both);
-    rule_fails(r, "vc_var in kernel 'saxpy': 'b' has 20000 bytes, after 20000 bytes declared before" LIMIT "32768 "
-               "bytes, use a buffer");
+    rule_fails(r, "vc_var in kernel 'saxpy': 'b' has 20000 bytes and earlier declarations have 20000" LIMIT "32768 bytes; use a buffer");
     r = rule_begin(NULL);
     vc_table(r.k, "t", VC_U32, data, 65536);
     vc_table(r.k, "u", VC_U32, data, 1);
-    rule_fails(r, "vc_table in kernel 'saxpy': 'u' has 4 bytes, after 262144 bytes declared before; the limit for the "
-               "tables of a kernel is 262144 bytes, use a"
-             " buffer");
+    rule_fails(r, "vc_table in kernel 'saxpy': 'u' has 4 bytes and earlier declarations have 262144, but the limit for the tables of a kernel is 262144 bytes; "
+                  "use a buffer");
     memset(&desc, 0, sizeof desc);
     desc.name = "saxpy";
     desc.local_size[0] = 1;
@@ -477,7 +460,7 @@ static void rule_sizes(void **state) {
     vc_array(r.k, "most", VC_U32, 16384);
     assert_null(vc_error(r.k));
     vc_array(r.k, "more", VC_U8, 1);
-    assert_string_equal(vc_error(r.k), "vc_array in kernel 'saxpy': 'more' has 1 bytes, after 65536 bytes declared before" LIMIT "65536 bytes, use a buffer");
+    assert_string_equal(vc_error(r.k), "vc_array in kernel 'saxpy': 'more' has 1 bytes and earlier declarations have 65536" LIMIT "65536 bytes; use a buffer");
     vc_free(r.k);
 }
 
@@ -486,63 +469,55 @@ static void short_circuit(void **state) {
     vc_val out, inner = { 0, 0 }, never = { 0, 0 };
     (void)state;
     vc_and_then(r.k, &out, r.n, vc_bool(true));
-    rule_fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32; it takes a scalar bool (compare with "
-               "vc_ne(v, 0))");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     r = rule_begin(NULL);
     vc_or_else(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a);
-    rule_fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32; it takes bool");
+    rule_fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32, but must be bool");
     r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a, r.n);
-    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 'n' is u32; it takes f32");
+    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 'n' is u32, but must be f32");
     r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), never, r.n);
     rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 2 was never set");
     assert_int_equal(out.owner, 0);
     r = rule_begin(NULL);
     vc_select_lazy(r.k, &out, vc_lt(r.a, vc_f32(0)), r.n, vc_i32(-1));
-    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which u32 cannot hold");
+    rule_fails(r, "vc_select_lazy in kernel 'saxpy': operand 3 is the immediate -1, which is out of range for u32");
     r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_lt(inner = vc_load(r.x, r.n), vc_f32(0)));
     vc_store(r.y, r.n, inner);
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 was made in a block that is closed (behind statement 1); "
-               "carry it out in a vc_var");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 was created in a block that is already closed (after statement 1); pass it out of the block in a "
+                  "vc_var");
     r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), (vc_loop_begin(r.k), vc_bool(true)));
-    rule_fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block and does not close it, or closes one that "
-               "it did not open");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block that it does not close, or closes one that it did not open");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_bool(true)); }
-    rule_fails(r, "vc_and_then in kernel 'saxpy': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void rule_barriers(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     VC_EACH(r.k, i) { vc_store(r.y, i, r.a); vc_barrier(r.k); }
-    rule_fails(r, "vc_barrier in kernel 'saxpy': stands in a VC_EACH, which some invocations skip; guard the loads "
-               "and stores instead");
+    rule_fails(r, "vc_barrier in kernel 'saxpy': called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
     r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), vc_u32(3))) { vc_barrier(r.k); }
-    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
-               "condition that differs between them");
+    rule_fails(r, "vc_barrier in kernel 'saxpy': called in control flow that diverges within a work-group, but all invocations must reach it");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), vc_global_id(r.k, 0)) { vc_barrier(r.k); vc_store(r.y, i, r.a); }
-    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
-               "condition that differs between them");
+    rule_fails(r, "vc_barrier in kernel 'saxpy': called in control flow that diverges within a work-group, but all invocations must reach it");
     r = rule_begin(NULL);
     vc_return_if(r.k, vc_ge(vc_global_id(r.k, 0), r.n));
     vc_barrier(r.k);
-    rule_fails(r, "vc_barrier in kernel 'saxpy': stands behind a vc_return_if that may have ended some invocations of "
-               "a workgroup");
+    rule_fails(r, "vc_barrier in kernel 'saxpy': called after a vc_return_if that may have ended some invocations of a work-group");
     r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_barrier(r.k); vc_break_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); }
-    rule_fails(r, "vc_break_if in kernel 'saxpy': its condition differs between the invocations of a workgroup, and "
-               "the loop around it has a vc_barrier "
-             "that all must reach");
+    rule_fails(r, "vc_break_if in kernel 'saxpy': the condition differs between the invocations of a work-group, but the loop contains a vc_barrier that all "
+                  "of them must reach");
     r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); vc_break_if(r.k, vc_bool(true)); }
-    rule_fails(r, "vc_barrier in kernel 'saxpy': stands where some invocations of a workgroup may not come, under a "
-               "condition that differs between them");
+    rule_fails(r, "vc_barrier in kernel 'saxpy': called in control flow that diverges within a work-group, but all invocations must reach it");
     r = rule_begin(NULL); /* all of this is uniform */
     VC_FOR(r.k, i, vc_u32(0), r.n) {
         vc_barrier(r.k);
@@ -572,59 +547,57 @@ static void machine(void **state) {
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_mul(vc_cast(VC_F64, r.a), vc_f64(2))));
     assert_null(vc_error(r.k));
     assert_null(vc_spirv(r.k, NULL));
-    rule_fails(r, "vc_const in kernel 'saxpy' needs f64 arithmetic, which the machine lacks (VC_FEATURE_F64)");
+    rule_fails(r, "vc_const in kernel 'saxpy': requires f64 arithmetic, which the device does not support (VC_FEATURE_F64)");
     r = rule_begin(&m);
     vc_store(vc_shared(r.k, "s", VC_F32, 17), r.n, r.a);
     vc_reflect(r.k);
-    rule_fails(r, "kernel 'saxpy' has 68 bytes of shared memory, the machine's limit is 64");
+    rule_fails(r, "kernel 'saxpy': needs 68 bytes of shared memory, but the device's limit is 64");
     r = rule_begin(&m);
     vc_store(vc_array(r.k, "t", VC_F32, 5), r.n, r.a);
     vc_store(vc_array(r.k, "u", VC_F32, 1), r.n, r.a);
     vc_reflect(r.k);
-    rule_fails(r, "kernel 'saxpy' has 24 bytes of private arrays in each of 128 invocations, the machine's limit is "
-               "2560 bytes in a work-group");
+    rule_fails(r, "kernel 'saxpy': needs 24 bytes of private arrays in each of 128 invocations, but the device's limit is 2560 bytes per work-group");
     r = rule_begin(&m);
     z = vc_buffer(r.k, "z", VC_U64, VC_READ);
     vc_store(r.y, vc_u32(0), vc_cast(VC_F32, vc_load(z, r.n)));
     vc_reflect(r.k);
-    rule_fails(r, "vc_load in kernel 'saxpy' needs 64-bit integer arithmetic, which the machine lacks "
-               "(VC_FEATURE_I64)");
+    rule_fails(r, "vc_load in kernel 'saxpy': requires 64-bit integer arithmetic, which the device does not support (VC_FEATURE_I64)");
     memset(&desc, 0, sizeof desc);
     desc.name = "wide";
     desc.machine.max_local_size[0] = 64;
     k = vc_begin(&desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 128, the machine's limit is 64");
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 128, but the device's limit is 64");
     desc.machine.max_local_size[0] = 0;
     desc.machine.max_local_invocations = 256;
     desc.local_size[0] = 32;
     desc.local_size[1] = 16;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': local size 32 x 16 x 1, the machine's limit is 256 invocations");
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size is 32 x 16 x 1, but the device's limit is 256 invocations");
     desc.machine.max_local_invocations = 0;
     desc.local_size[0] = desc.local_size[1] = 65536;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': local size 65536 x 65536 x 1, the limit is 2^31 - 1 invocations");
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size is 65536 x 65536 x 1, but the limit is 2^31 - 1 invocations");
     desc.local_size[0] = 0;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0 before one that is not");
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0, but a later one is not");
     desc.local_size[1] = 0;
     desc.buffers = VC_BUFFERS_ADDRESS;
     desc.machine.missing_features = VC_FEATURE_ADDRESS;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide' wants buffers by address, which the machine lacks (VC_FEATURE_ADDRESS)");
+    assert_string_equal(vc_error(k), "kernel 'wide': buffers is VC_BUFFERS_ADDRESS, which the device does not support (VC_FEATURE_ADDRESS)");
     desc.buffers = (vc_buffers)7;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': buffers is 7; it takes VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING");
+    assert_string_equal(vc_error(k), "kernel 'wide': buffers is 7, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING");
     assert_int_equal(vc_hash(k), 0);
     vc_free(k);
     desc.buffers = VC_BUFFERS_DEFAULT;
     desc.allocator.release = vc__std_release;
     k = vc_begin(&desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': the allocator lacks allocate; it takes all three functions or none");
+    assert_string_equal(vc_error(k), "kernel 'wide': allocator.allocate is NULL; set all three functions or none");
     vc_free(k);
     desc.allocator.allocate = vc__std_allocate;
     k = vc_begin(&desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': the allocator lacks reallocate; it takes all three functions or none");
+    assert_string_equal(vc_error(k), "kernel 'wide': allocator.reallocate is NULL; set all three functions or none");
     vc_free(k);
     memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
     m.missing_features = VC_FEATURE_I64;
@@ -640,7 +613,7 @@ static void no_kernel(void **state) {
     vc_ref none;
     (void)state;
     memset(&none, 0, sizeof none);
-    assert_string_equal(vc_error(NULL), "the kernel is NULL: vc_begin was out of host memory, or was not called");
+    assert_string_equal(vc_error(NULL), "the kernel is NULL: vc_begin ran out of host memory or was not called");
     none = vc_buffer(NULL, "x", VC_F32, VC_READ);
     VC_EACH(NULL, i) { vc_store(none, i, vc_load(none, i)); }
     VC_SWITCH(NULL, never) {
@@ -662,7 +635,7 @@ static void no_kernel(void **state) {
 static void no_body(void **state) {
     vc_kernel *k = vc_begin_with(NULL, "empty", 0, 0, 0, NULL);
     (void)state;
-    assert_string_equal(vc_error(k), "vc_begin_with in kernel 'empty': the body is NULL");
+    assert_string_equal(vc_error(k), "vc_begin_with in kernel 'empty': body is NULL");
     vc_free(k);
 }
 
@@ -677,13 +650,13 @@ static void rare(void **state) {
     vc_ref s;
     (void)state;
     vc_add(r.a, nothing);
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of no type");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate with an invalid type");
     r = rule_begin(NULL);
     vc_part(r.v, 4);
-    rule_fails(r, "vc_part in kernel 'saxpy': component 4 of f32x4, which has 4");
+    rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
     r = rule_begin(NULL);
     vc_with(r.v, 4, r.a);
-    rule_fails(r, "vc_with in kernel 'saxpy': component 4 of f32x4, which has 4");
+    rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
     memset(name, 'n', sizeof name - 1); /* a long name leaves room for what is wrong */
     memset(&desc, 0, sizeof desc);
     desc.name = name;
@@ -692,44 +665,43 @@ static void rare(void **state) {
     r.a = vc_param(r.k, "a", VC_F32);
     vc_and(r.a, r.a);
     assert_memory_equal(vc_error(r.k), "vc_and in kernel 'nnnn", 22);
-    assert_non_null(strstr(vc_error(r.k), "nnnn': operand 1 'a' is f32; it takes bool or an integer"));
+    assert_non_null(strstr(vc_error(r.k), "nnnn': operand 1 'a' is f32, but must be bool or an integer"));
     vc_free(r.k);
     r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i64(INT64_MAX)), vc_i32(1));
-    rule_fails(r, "vc_load in kernel 'saxpy': the constant index is beyond 64 bits");
+    rule_fails(r, "vc_load in kernel 'saxpy': the constant index exceeds 64 bits");
     r = rule_begin(NULL);
     VC_FOR_STEP(r.k, i, vc_u8(0), vc_param(r.k, "m", VC_U8), vc_i32(300)) { vc_store(r.y, vc_cast(VC_U32, i), r.a); }
-    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is beyond u8");
+    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is out of range for u8");
     r = rule_begin(NULL);
     vc_each_begin(r.k, 4, 0);
-    rule_fails(r, "VC_EACH in kernel 'saxpy': over 4 axes; it takes 1 to 3");
+    rule_fails(r, "VC_EACH in kernel 'saxpy': axes is 4, but must be 1 to 3");
     r = rule_begin(NULL);
     vc_add(r.a, vc_imm(VC_F32X2, 5));
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of f32x2 (27), which is no scalar type");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of type f32x2 (27), but vc_imm requires a scalar type");
     r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_imm(777, 5));
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of none (777), which is no scalar type");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of type none (777), but vc_imm requires a scalar type");
     r = rule_begin(NULL);
     vc_assert(r.k, vc_imm(777, 5), "never");
-    assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of none (777), which is no scalar type"));
+    assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of type none (777), but vc_imm requires a scalar type"));
     vc_free(r.k);
     r = rule_begin(NULL);
     vc_printf(r.k, "%*d\n", r.n);
-    rule_fails(r, "vc_printf in kernel 'saxpy': '%*d ' has its width as an operand; write it into the format");
+    rule_fails(r, "vc_printf in kernel 'saxpy': '%*d ': the width cannot be an operand; write it into the format");
     r = rule_begin(NULL);
     s = vc_table(r.k, "t", VC_U16, data, 70000);
     vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
     assert_null(vc_spirv(r.k, NULL));
-    rule_fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements; SPIR-V takes 65532, use a buffer");
+    rule_fails(r, "vc_spirv in kernel 'saxpy': table 't' has 70000 elements, but the limit of SPIR-V is 65532; use a buffer");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { for (int i = 0; i < 16384; i++) VC_CASE(r.k, i) { vc_store(r.y, r.n, r.a); } }
     assert_null(vc_spirv(r.k, NULL));
-    rule_fails(r, "vc_spirv in kernel 'saxpy': a switch of 16384 cases; SPIR-V takes 16383");
+    rule_fails(r, "vc_spirv in kernel 'saxpy': a VC_SWITCH has 16384 cases, but the limit of SPIR-V is 16383");
     r = rule_begin(NULL);
     for (int i = 0; i < 1025; i++) members[i].type = VC_F32;
     vc_shared(r.k, "s", vc_struct(r.k, "many", members, 1025), 2);
-    rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of struct many is made of 1025 arrays of scalars and "
-               "vectors; the limit is 1024");
+    rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of type struct many consists of 1025 arrays of scalars and vectors, but the limit is 1024");
 }
 
 /* What is asked for a target that is none says so, and the kernel is as good as before. */
@@ -740,12 +712,12 @@ static void rule_targets(void **state) {
     vc_store(r.y, r.n, r.a);
     hash = vc_hash(r.k);
     assert_null(vc_source(r.k, (vc_target)9));
-    assert_string_equal(vc_error(r.k), "vc_source in kernel 'saxpy': target 9 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    assert_string_equal(vc_error(r.k), "vc_source in kernel 'saxpy': target is 9, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL");
     assert_non_null(vc_source(r.k, VC_TARGET_GLSL));
     assert_null(vc_error(r.k));
     assert_null(vc_source(r.k, VC_TARGET_SPIRV));
     assert_null(vc_reflect_for(r.k, (vc_target)9));
-    assert_string_equal(vc_error(r.k), "vc_reflect_for in kernel 'saxpy': there is no target 9");
+    assert_string_equal(vc_error(r.k), "vc_reflect_for in kernel 'saxpy': target is 9, which is not a vc_target");
     assert_int_equal(vc_hash(r.k), hash);
     assert_null(vc_error(r.k));
     assert_null(vc_source(r.k, VC_TARGET_NONE));

@@ -79,21 +79,21 @@ static void bits(void **state) {
 
 static void wrong_bits(void **state) {
     (void)state;
-    FAILS(vc_popcount(r.f), "vc_popcount in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
-    FAILS(vc_clz(r.b), "vc_clz in kernel 'kernel': operand 1 'b' is bool; it takes an integer");
-    FAILS(vc_find_msb(r.f3), "vc_find_msb in kernel 'kernel': operand 1 'f3' is f32x3; it takes an integer");
-    FAILS(vc_rotl(r.u, r.f), "vc_rotl in kernel 'kernel': operand 2 'f' is f32; it takes an integer");
+    FAILS(vc_popcount(r.f), "vc_popcount in kernel 'kernel': operand 1 'f' is f32, but must be an integer");
+    FAILS(vc_clz(r.b), "vc_clz in kernel 'kernel': operand 1 'b' is bool, but must be an integer");
+    FAILS(vc_find_msb(r.f3), "vc_find_msb in kernel 'kernel': operand 1 'f3' is f32x3, but must be an integer");
+    FAILS(vc_rotl(r.u, r.f), "vc_rotl in kernel 'kernel': operand 2 'f' is f32, but must be an integer");
     FAILS(vc_rotr(r.u3, vc_vec2(r.u, r.u)),
-          "vc_rotr in kernel 'kernel': operand 1 is u32x3, operand 2 is u32x2; vectors must have the same number of components");
-    FAILS(vc_bitfield_extract(r.u, r.u, r.b), "vc_bitfield_extract in kernel 'kernel': operand 3 'b' is bool; it takes an integer");
+          "vc_rotr in kernel 'kernel': operand 1 is u32x3 and operand 2 is u32x2; vectors must have the same number of components");
+    FAILS(vc_bitfield_extract(r.u, r.u, r.b), "vc_bitfield_extract in kernel 'kernel': operand 3 'b' is bool, but must be an integer");
     FAILS(vc_bitfield_insert(r.u, r.i, vc_u32(1), vc_u32(2)),
-          "vc_bitfield_insert in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
-    FAILS(vc_mul_hi(r.u, vc_i32(-1)), "vc_mul_hi in kernel 'kernel': operand 2 is the immediate -1, which u32 cannot hold");
-    FAILS(vc_add_carry(r.f, r.f), "vc_add_carry in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
-    FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32, operand 2 'i' is i16; convert one with vc_cast");
+          "vc_bitfield_insert in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; convert one with vc_cast");
+    FAILS(vc_mul_hi(r.u, vc_i32(-1)), "vc_mul_hi in kernel 'kernel': operand 2 is the immediate -1, which is out of range for u32");
+    FAILS(vc_add_carry(r.f, r.f), "vc_add_carry in kernel 'kernel': operand 1 'f' is f32, but must be an integer");
+    FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; convert one with vc_cast");
     FAILS(vc_average(r.u, never), "vc_average in kernel 'kernel': operand 2 was never set");
     FAILS(vc_add(r.u, vc_clz(vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
+          "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates only, which cannot be folded; wrap one of them in vc_const");
     assert_int_equal(vc_add_sat(vc_u32(1), never).owner, 0);
 }
 
@@ -118,19 +118,19 @@ static void functions_floats(void **state) {
 
 static void wrong_floats(void **state) {
     (void)state;
-    FAILS(vc_asinh(r.u), "vc_asinh in kernel 'kernel': operand 1 'u' is u32; it takes f16, f32 or f64");
-    FAILS(vc_hypot(r.f, r.d), "vc_hypot in kernel 'kernel': operand 1 'f' is f32, operand 2 'd' is f64; convert one with vc_cast");
-    FAILS(vc_smoothstep(r.f, r.f3, r.f2), "vc_smoothstep in kernel 'kernel': operand 2 'f3' is f32x3, operand 3 'f2' is f32x2; "
-          "vectors must have the same number of components");
-    FAILS(vc_ldexp(r.f, r.h), "vc_ldexp in kernel 'kernel': operand 2 'h' is f16; it takes an integer");
-    FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3, operand 2 'd' is f64; convert one with vc_cast");
-    FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': operands are f32x2; it takes vectors of 3 components");
+    FAILS(vc_asinh(r.u), "vc_asinh in kernel 'kernel': operand 1 'u' is u32, but must be f16, f32 or f64");
+    FAILS(vc_hypot(r.f, r.d), "vc_hypot in kernel 'kernel': operand 1 'f' is f32 and operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_smoothstep(r.f, r.f3, r.f2), "vc_smoothstep in kernel 'kernel': operand 2 'f3' is f32x3 and operand 3 'f2' is f32x2; vectors must have the same "
+                                          "number of components");
+    FAILS(vc_ldexp(r.f, r.h), "vc_ldexp in kernel 'kernel': operand 2 'h' is f16, but must be an integer");
+    FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3 and operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': the operands are f32x2, but must be vectors of 3 components");
     FAILS(vc_add(r.f, vc_cross(vc_f32(1), vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
-    FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3; it takes a scalar");
-    FAILS(vc_reflect_vector(r.b, r.b), "vc_reflect_vector in kernel 'kernel': operand 1 'b' is bool; it takes f16, f32 or f64");
+          "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates only, which cannot be folded; wrap one of them in vc_const");
+    FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3, but must be a scalar");
+    FAILS(vc_reflect_vector(r.b, r.b), "vc_reflect_vector in kernel 'kernel': operand 1 'b' is bool, but must be f16, f32 or f64");
     FAILS(vc_add(r.f, vc_erf(vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
+          "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates only, which cannot be folded; wrap one of them in vc_const");
 }
 
 static void words(void **state) {
@@ -189,24 +189,25 @@ static void dot_instructions(void **state) {
 
 static void wrong_words(void **state) {
     (void)state;
-    FAILS(vc_cast_sat(VC_F32X2, r.f3), "vc_cast_sat in kernel 'kernel': operand 1 is f32x3, which does not go to f32x2: the number of components must agree");
-    FAILS(vc_pack_half2(r.f3), "vc_pack_half2 in kernel 'kernel': operand 1 'f3' is f32x3; it takes f32x2");
-    FAILS(vc_unpack_half2(r.i), "vc_unpack_half2 in kernel 'kernel': operand 1 'i' is i16; it takes u32");
-    FAILS(vc_round_f16(r.d), "vc_round_f16 in kernel 'kernel': operand 1 is f64; it takes f32");
-    FAILS(vc_pack_unorm4x8(r.f2), "vc_pack_unorm4x8 in kernel 'kernel': operand 1 'f2' is f32x2; it takes f32x4");
-    FAILS(vc_unpack_snorm2x16(r.f), "vc_unpack_snorm2x16 in kernel 'kernel': operand 1 'f' is f32; it takes u32");
-    FAILS(vc_pack_4x8(r.u3), "vc_pack_4x8 in kernel 'kernel': operand 1 is u32x3; it takes i32x4 or u32x4");
-    FAILS(vc_pack_2x32(VC_F32, vc_vec2(r.u, r.u)), "vc_pack_2x32 in kernel 'kernel': to f32; it takes i64, u64 or f64");
-    FAILS(vc_unpack_2x32(r.u), "vc_unpack_2x32 in kernel 'kernel': operand 1 is u32; it takes i64, u64 or f64");
-    FAILS(vc_dot_4xi8(r.u, r.u3), "vc_dot_4xi8 in kernel 'kernel': operand 2 'u3' is u32x3; it takes u32");
-    FAILS(vc_dot_4xi8_sat(r.u, r.u, r.u), "vc_dot_4xi8_sat in kernel 'kernel': operand 3 'u' is u32; it takes i32");
-    FAILS(vc_ravel(r.u3, r.u), "vc_ravel in kernel 'kernel': operand 2 'u' is u32; it takes u32x3");
-    FAILS(vc_unravel(r.u3, r.u3), "vc_unravel in kernel 'kernel': operand 1 'u3' is u32x3; it takes u32");
-    FAILS(vc_philox(r.u3, r.u3), "vc_philox in kernel 'kernel': operand 1 'u3' is u32x3; it takes u32x4");
-    FAILS(vc_uniform(VC_I32, r.u), "vc_uniform in kernel 'kernel': gives f16, f32 or f64, not i32");
-    FAILS(vc_uniform(VC_F32, r.i), "vc_uniform in kernel 'kernel': operand 1 is i16; it takes u32 or u64");
-    FAILS(vc_normal(r.u3), "vc_normal in kernel 'kernel': operand 1 is u32x3; it takes vectors of 2 or 4");
-    FAILS(vc_hash_bits(r.f), "vc_hash_bits in kernel 'kernel': operand 1 'f' is f32; it takes an integer");
+    FAILS(vc_cast_sat(VC_F32X2, r.f3), "vc_cast_sat in kernel 'kernel': operand 1 is f32x3, which cannot be converted to f32x2: the number of components must "
+                                       "be the same");
+    FAILS(vc_pack_half2(r.f3), "vc_pack_half2 in kernel 'kernel': operand 1 'f3' is f32x3, but must be f32x2");
+    FAILS(vc_unpack_half2(r.i), "vc_unpack_half2 in kernel 'kernel': operand 1 'i' is i16, but must be u32");
+    FAILS(vc_round_f16(r.d), "vc_round_f16 in kernel 'kernel': operand 1 is f64, but must be f32");
+    FAILS(vc_pack_unorm4x8(r.f2), "vc_pack_unorm4x8 in kernel 'kernel': operand 1 'f2' is f32x2, but must be f32x4");
+    FAILS(vc_unpack_snorm2x16(r.f), "vc_unpack_snorm2x16 in kernel 'kernel': operand 1 'f' is f32, but must be u32");
+    FAILS(vc_pack_4x8(r.u3), "vc_pack_4x8 in kernel 'kernel': operand 1 is u32x3, but must be i32x4 or u32x4");
+    FAILS(vc_pack_2x32(VC_F32, vc_vec2(r.u, r.u)), "vc_pack_2x32 in kernel 'kernel': type is f32, but must be i64, u64 or f64");
+    FAILS(vc_unpack_2x32(r.u), "vc_unpack_2x32 in kernel 'kernel': operand 1 is u32, but must be i64, u64 or f64");
+    FAILS(vc_dot_4xi8(r.u, r.u3), "vc_dot_4xi8 in kernel 'kernel': operand 2 'u3' is u32x3, but must be u32");
+    FAILS(vc_dot_4xi8_sat(r.u, r.u, r.u), "vc_dot_4xi8_sat in kernel 'kernel': operand 3 'u' is u32, but must be i32");
+    FAILS(vc_ravel(r.u3, r.u), "vc_ravel in kernel 'kernel': operand 2 'u' is u32, but must be u32x3");
+    FAILS(vc_unravel(r.u3, r.u3), "vc_unravel in kernel 'kernel': operand 1 'u3' is u32x3, but must be u32");
+    FAILS(vc_philox(r.u3, r.u3), "vc_philox in kernel 'kernel': operand 1 'u3' is u32x3, but must be u32x4");
+    FAILS(vc_uniform(VC_I32, r.u), "vc_uniform in kernel 'kernel': type is i32, but must be f16, f32 or f64");
+    FAILS(vc_uniform(VC_F32, r.i), "vc_uniform in kernel 'kernel': operand 1 is i16, but must be u32 or u64");
+    FAILS(vc_normal(r.u3), "vc_normal in kernel 'kernel': operand 1 is u32x3, but must be a vector of 2 or 4 components");
+    FAILS(vc_hash_bits(r.f), "vc_hash_bits in kernel 'kernel': operand 1 'f' is f32, but must be an integer");
 }
 
 /* A device may round packed f16 as it likes: it is asked to where the kernel is fast. Neither way needs the type. */

@@ -73,82 +73,85 @@ static void declarations(void **state) {
     (void)state;
     memset(&d, 0, sizeof d);
     d.dim = (vc_dim)8;
-    declared(d, "vc_image in kernel 'paint': 'odd' has dimension 8, which is none");
+    declared(d, "vc_image in kernel 'paint': 'odd': dim is 8, which is not a vc_dim");
     d.dim = VC_DIM_1D;
     d.type = VC_F16;
-    declared(d, "vc_image in kernel 'paint': 'odd' has components of f16; kernels see those of images as VC_F32, VC_I32 or VC_U32");
+    declared(d, "vc_image in kernel 'paint': 'odd': type is f16, but must be VC_F32, VC_I32 or VC_U32");
     d.type = VC_F32X4;
-    declared(d, "vc_image in kernel 'paint': 'odd' has components of f32x4; kernels see those of images as VC_F32, VC_I32 or VC_U32");
+    declared(d, "vc_image in kernel 'paint': 'odd': type is f32x4, but must be VC_F32, VC_I32 or VC_U32");
     d.type = VC_NONE;
     d.format = VC_FORMAT_RGBA8_UNORM;
-    declared(d, "vc_image in kernel 'paint': 'odd' has a format and is sampled; only storage images have one");
+    declared(d, "vc_image in kernel 'paint': 'odd' is a sampled image and has a format; only storage images have one");
     d.storage = true;
     d.format = (vc_format)40;
-    declared(d, "vc_image in kernel 'paint': 'odd' has format 40, which is none");
+    declared(d, "vc_image in kernel 'paint': 'odd': format is 40, which is not a vc_format");
     d.format = VC_FORMAT_R16_I;
     d.type = VC_U32;
-    declared(d, "vc_image in kernel 'paint': 'odd' has components of u32, its format r16i gives i32");
+    declared(d, "vc_image in kernel 'paint': 'odd': type is u32, but format r16i requires i32");
     d.type = VC_NONE;
     d.access = VC_MAY_ALIAS;
-    declared(d, "vc_image in kernel 'paint': 'odd' has access 4; it takes VC_READ, VC_WRITE or VC_READ_WRITE, with VC_MAY_ALIAS if need be");
+    declared(d, "vc_image in kernel 'paint': 'odd': access is 4, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS");
     d.storage = false;
     d.format = VC_FORMAT_NONE;
     d.access = VC_WRITE;
-    declared(d, "vc_image in kernel 'paint': 'odd' has access 2 and is sampled, which is VC_READ");
+    declared(d, "vc_image in kernel 'paint': 'odd': access is 2, but must be VC_READ for a sampled image");
 }
 
 static void coordinates_are_of_the_right_size(void **state) {
     (void)state;
-    FAILS(vc_sample(r.flat, r.f), "vc_sample in kernel 'paint': the coordinates are f32; image 'flat' (2-D) takes f32x2");
-    FAILS(vc_sample(r.flat, r.deep_at), "vc_sample in kernel 'paint': the coordinates are f32x3; image 'flat' (2-D) takes f32x2");
-    FAILS(vc_sample_lod(r.layers, r.at, r.f), "vc_sample_lod in kernel 'paint': the coordinates are f32x2; image 'layers' (2-D array) takes f32x3");
-    FAILS(vc_sample(r.cube, r.texel), "vc_sample in kernel 'paint': the coordinates are i32x2; image 'cube' (cube) takes f32x3");
-    FAILS(vc_gather(r.flat, r.texel, 0), "vc_gather in kernel 'paint': the coordinates are i32x2; image 'flat' (2-D) takes f32x2");
-    FAILS(vc_fetch(r.flat, r.at, r.i), "vc_fetch in kernel 'paint': the coordinates are f32x2; image 'flat' (2-D) takes i32x2 or u32x2");
-    FAILS(vc_fetch(r.flat, vc_u32(1), r.i), "vc_fetch in kernel 'paint': the coordinates are u32; image 'flat' (2-D) takes i32x2 or u32x2");
+    FAILS(vc_sample(r.flat, r.f), "vc_sample in kernel 'paint': operand 2 (coordinates) is f32, but image 'flat' (2-D) requires f32x2");
+    FAILS(vc_sample(r.flat, r.deep_at), "vc_sample in kernel 'paint': operand 2 (coordinates) is f32x3, but image 'flat' (2-D) requires f32x2");
+    FAILS(vc_sample_lod(r.layers, r.at, r.f),
+          "vc_sample_lod in kernel 'paint': operand 2 (coordinates) is f32x2, but image 'layers' (2-D array) requires f32x3");
+    FAILS(vc_sample(r.cube, r.texel), "vc_sample in kernel 'paint': operand 2 (coordinates) is i32x2, but image 'cube' (cube) requires f32x3");
+    FAILS(vc_gather(r.flat, r.texel, 0), "vc_gather in kernel 'paint': operand 2 (coordinates) is i32x2, but image 'flat' (2-D) requires f32x2");
+    FAILS(vc_fetch(r.flat, r.at, r.i), "vc_fetch in kernel 'paint': operand 2 (coordinates) is f32x2, but image 'flat' (2-D) requires i32x2 or u32x2");
+    FAILS(vc_fetch(r.flat, vc_u32(1), r.i), "vc_fetch in kernel 'paint': operand 2 (coordinates) is u32, but image 'flat' (2-D) requires i32x2 or u32x2");
     FAILS(vc_fetch(r.texels, vc_cast(VC_I64, r.i), vc_u32(0)),
-          "vc_fetch in kernel 'paint': the coordinates are i64; image 'texels' (texel buffer) takes i32 or u32");
-    FAILS(vc_image_load(r.whole, r.u), "vc_image_load in kernel 'paint': the coordinates are u32; image 'whole' (2-D) takes i32x2 or u32x2");
-    FAILS(vc_image_store(r.whole, r.at, r.f), "vc_image_store in kernel 'paint': the coordinates are f32x2; image 'whole' (2-D) takes i32x2 or u32x2");
-    FAILS(vc_fetch(r.texels, vc_u32(0xffffffffu), vc_u32(0)), "vc_fetch in kernel 'paint': operand 2 is the immediate 4294967295, which i32 cannot hold");
+          "vc_fetch in kernel 'paint': operand 2 (coordinates) is i64, but image 'texels' (texel buffer) requires i32 or u32");
+    FAILS(vc_image_load(r.whole, r.u), "vc_image_load in kernel 'paint': operand 2 (coordinates) is u32, but image 'whole' (2-D) requires i32x2 or u32x2");
+    FAILS(vc_image_store(r.whole, r.at, r.f),
+          "vc_image_store in kernel 'paint': operand 2 (coordinates) is f32x2, but image 'whole' (2-D) requires i32x2 or u32x2");
+    FAILS(vc_fetch(r.texels, vc_u32(0xffffffffu), vc_u32(0)), "vc_fetch in kernel 'paint': operand 2 is the immediate 4294967295, which is out of range for "
+                                                              "i32");
 }
 
 static void other_operands(void **state) {
     (void)state;
-    FAILS(vc_sample_lod(r.flat, r.at, r.i), "vc_sample_lod in kernel 'paint': the level of detail is i32; image 'flat' (2-D) takes f32");
-    FAILS(vc_sample_lod(r.flat, r.at, vc_i32(1)), "vc_sample_lod in kernel 'paint': the level of detail is i32; image 'flat' (2-D) takes f32");
+    FAILS(vc_sample_lod(r.flat, r.at, r.i), "vc_sample_lod in kernel 'paint': operand 3 (level of detail) is i32, but image 'flat' (2-D) requires f32");
+    FAILS(vc_sample_lod(r.flat, r.at, vc_i32(1)), "vc_sample_lod in kernel 'paint': operand 3 (level of detail) is i32, but image 'flat' (2-D) requires f32");
     FAILS(vc_sample_grad(r.layers, r.deep_at, r.at, r.deep_at),
-          "vc_sample_grad in kernel 'paint': the derivative is f32x3; image 'layers' (2-D array) takes f32x2");
-    FAILS(vc_fetch(r.flat, r.texel, r.f), "vc_fetch in kernel 'paint': the level is f32; image 'flat' (2-D) takes i32 or u32");
-    FAILS(vc_image_size(r.flat, r.f), "vc_image_size in kernel 'paint': the level is f32; image 'flat' (2-D) takes i32 or u32");
-    FAILS(vc_image_size(r.whole, r.u), "vc_image_size in kernel 'paint': image 'whole' has one level; it takes the immediate 0");
-    FAILS(vc_fetch(r.texels, r.u, vc_u32(1)), "vc_fetch in kernel 'paint': image 'texels' has one level; it takes the immediate 0");
-    FAILS(vc_image_levels(r.whole), "vc_image_levels in kernel 'paint': image 'whole' has one level; it takes sampled ones");
+          "vc_sample_grad in kernel 'paint': operand 4 (derivative) is f32x3, but image 'layers' (2-D array) requires f32x2");
+    FAILS(vc_fetch(r.flat, r.texel, r.f), "vc_fetch in kernel 'paint': operand 3 (level) is f32, but image 'flat' (2-D) requires i32 or u32");
+    FAILS(vc_image_size(r.flat, r.f), "vc_image_size in kernel 'paint': operand 2 (level) is f32, but image 'flat' (2-D) requires i32 or u32");
+    FAILS(vc_image_size(r.whole, r.u), "vc_image_size in kernel 'paint': image 'whole' has only one level, so level must be the immediate 0");
+    FAILS(vc_fetch(r.texels, r.u, vc_u32(1)), "vc_fetch in kernel 'paint': image 'texels' has only one level, so level must be the immediate 0");
+    FAILS(vc_image_levels(r.whole), "vc_image_levels in kernel 'paint': image 'whole' has only one level; vc_image_levels requires a sampled image");
     FAILS(vc_image_store(r.whole, r.texel, r.at),
-          "vc_image_store in kernel 'paint': the value is f32x2, the element type is f32x4; convert it with vc_cast");
-    FAILS(vc_image_store(r.whole, r.texel, r.i), "vc_image_store in kernel 'paint': the value is i32, the element type is f32x4; convert it with vc_cast");
-    FAILS(vc_gather(r.flat, r.at, 4), "vc_gather in kernel 'paint': component 4; a texel has 0 to 3");
-    FAILS(vc_sample_offset(r.flat, r.at, r.f, 8, 0, 0), "vc_sample_offset in kernel 'paint': the offset along x is 8; it goes from -8 to 7");
+          "vc_image_store in kernel 'paint': the value is f32x2, but the element type is f32x4; convert it with vc_cast");
+    FAILS(vc_image_store(r.whole, r.texel, r.i), "vc_image_store in kernel 'paint': the value is i32, but the element type is f32x4; convert it with vc_cast");
+    FAILS(vc_gather(r.flat, r.at, 4), "vc_gather in kernel 'paint': component is 4, but must be 0 to 3");
+    FAILS(vc_sample_offset(r.flat, r.at, r.f, 8, 0, 0), "vc_sample_offset in kernel 'paint': the offset along x is 8, but must be -8 to 7");
     FAILS(vc_sample_offset(r.flat, r.at, r.f, 1, 1, -1),
-          "vc_sample_offset in kernel 'paint': the offset along z is -1; image 'flat' (2-D) takes 0 there");
+          "vc_sample_offset in kernel 'paint': the offset along z is -1, but must be 0 for image 'flat' (2-D)");
     FAILS(vc_sample_offset(r.cube, r.deep_at, r.f, 0, 1, 0),
-          "vc_sample_offset in kernel 'paint': the offset along y is 1; image 'cube' (cube) takes 0 there");
+          "vc_sample_offset in kernel 'paint': the offset along y is 1, but must be 0 for image 'cube' (cube)");
     FAILS(vc_sample(r.flat, vc_vec2(vc_f32(1), vc_f32(2))),
-          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates alone, which gives none or does not take them: bring one of them in with vc_const");
+          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates only, which cannot be folded; wrap one of them in vc_const");
     FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
-          "vc_image_store in kernel 'paint': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+          "vc_image_store in kernel 'paint': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void images_have_a_kind(void **state) {
     (void)state;
     FAILS(vc_sample(r.whole, r.at), "vc_sample in kernel 'paint': image 'whole' is a storage image, which has no sampler; use vc_image_load");
     FAILS(vc_gather(r.texels, r.f, 0), "vc_gather in kernel 'paint': image 'texels' is a texel buffer, which has no sampler; use vc_fetch");
-    FAILS(vc_gather(r.deep, r.deep_at, 0), "vc_gather in kernel 'paint': image 'deep' is 3-D; it takes 2-D, 2-D array and cube");
+    FAILS(vc_gather(r.deep, r.deep_at, 0), "vc_gather in kernel 'paint': image 'deep' is 3-D, but must be 2-D, 2-D array or cube");
     FAILS(vc_fetch(r.read, r.texel, r.i), "vc_fetch in kernel 'paint': image 'read' is a storage image; use vc_image_load");
-    FAILS(vc_fetch(r.cube, r.texel, r.i), "vc_fetch in kernel 'paint': image 'cube' is a sampled cube, whose texels have no number; use vc_sample_lod");
-    FAILS(vc_image_load(r.flat, r.texel), "vc_image_load in kernel 'paint': image 'flat' is no storage image; use vc_fetch");
-    FAILS(vc_image_store(r.flat, r.texel, r.f), "vc_image_store in kernel 'paint': image 'flat' is no storage image, and only those can be stored to");
-    FAILS(vc_image_store(r.texels, r.i, r.f), "vc_image_store in kernel 'paint': image 'texels' is no storage image, and only those can be stored to");
+    FAILS(vc_fetch(r.cube, r.texel, r.i), "vc_fetch in kernel 'paint': image 'cube' is a cube, whose texels have no integer coordinates; use vc_sample_lod");
+    FAILS(vc_image_load(r.flat, r.texel), "vc_image_load in kernel 'paint': image 'flat' is not a storage image; use vc_fetch");
+    FAILS(vc_image_store(r.flat, r.texel, r.f), "vc_image_store in kernel 'paint': image 'flat' is not a storage image, so it cannot be stored to");
+    FAILS(vc_image_store(r.texels, r.i, r.f), "vc_image_store in kernel 'paint': image 'texels' is not a storage image, so it cannot be stored to");
     FAILS(vc_image_load(r.write, r.texel), "vc_image_load in kernel 'paint': image 'write' was declared without VC_READ");
     FAILS(vc_image_store(r.read, r.texel, r.u), "vc_image_store in kernel 'paint': image 'read' was declared without VC_WRITE");
 }
@@ -165,12 +168,12 @@ static void images_of_others(void **state) {
     r = images_begin();
     vc_restart(r.k, NULL);
     vc_image_levels(r.flat);
-    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
+    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image was created before vc_restart");
     vc_restart(r.k, NULL);
     r.flat.node = 0;
     r.flat.generation = vc_image(r.k, "x", NULL).generation;
     vc_image_levels(r.flat);
-    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image is from before vc_restart");
+    assert_string_equal(vc_error(r.k), "vc_image_levels in kernel 'kernel': the image was created before vc_restart");
     vc_free(r.k);
     assert_int_equal(vc_sample(none, vc_f32(1)).owner, 0);
     vc_image_store(none, vc_u32(1), vc_f32(1));
@@ -190,13 +193,14 @@ static void stored_any(images_rig r) { vc_image_store(r.any, r.texel, r.f); }
 static void features(void **state) {
     images_rig r = images_begin();
     (void)state;
-    machine_has_to_have(VC_FEATURE_IMAGE, sampled, "vc_sample in kernel 'paint' needs images, which the machine lacks (VC_FEATURE_IMAGE)");
+    machine_has_to_have(VC_FEATURE_IMAGE, sampled, "vc_sample in kernel 'paint': requires images, which the device does not support (VC_FEATURE_IMAGE)");
     machine_has_to_have(VC_FEATURE_IMAGE_FORMATS, stored_rare,
-        "vc_image_store in kernel 'paint' needs a format of storage images that not all devices have, which the machine lacks (VC_FEATURE_IMAGE_FORMATS)");
+        "vc_image_store in kernel 'paint': requires a storage image format that not all devices support, which the device does not support "
+        "(VC_FEATURE_IMAGE_FORMATS)");
     machine_has_to_have(VC_FEATURE_IMAGE_READ, loaded_any,
-        "vc_image_load in kernel 'paint' needs loading from storage images of any format, which the machine lacks (VC_FEATURE_IMAGE_READ)");
+        "vc_image_load in kernel 'paint': requires loading from storage images of any format, which the device does not support (VC_FEATURE_IMAGE_READ)");
     machine_has_to_have(VC_FEATURE_IMAGE_WRITE, stored_any,
-        "vc_image_store in kernel 'paint' needs storing to storage images of any format, which the machine lacks (VC_FEATURE_IMAGE_WRITE)");
+        "vc_image_store in kernel 'paint': requires storing to storage images of any format, which the device does not support (VC_FEATURE_IMAGE_WRITE)");
     stored_any(r);
     assert_int_equal(vc_reflect(r.k)->features, VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_WRITE);
     vc_free(r.k);
@@ -260,7 +264,7 @@ static void reflection_of_c(void **state) {
     vc_free(r.k);
     r = images_begin();
     assert_null(vc_source(r.k, VC_TARGET_OPENCL));
-    assert_string_equal(vc_error(r.k), "vc_image in kernel 'paint': image 'cube' (cube): cubes are not to be had in OpenCL C");
+    assert_string_equal(vc_error(r.k), "vc_image in kernel 'paint': image 'cube' (cube): cubes are not supported in OpenCL C");
     vc_free(r.k);
 }
 
@@ -335,7 +339,7 @@ static void the_runtime_says_so(void **state) {
     r = images_begin();
     sampled(r);
     assert_int_equal(vd_kernel_build(ctx, r.k).id, 0);
-    CHECK_TEXT("vd_kernel_build 'paint': the kernel needs image, which");
+    CHECK_TEXT("vd_kernel_build 'paint': the kernel requires the feature image, which");
     vc_free(r.k);
     vd_context_destroy(ctx);
 }

@@ -246,7 +246,7 @@ static void too_large(void **state) {
     int i;
     (void)state;
     for (i = 0; i < 10000001; i++) vc_neg(a);
-    assert_string_equal(vc_error(k), "kernel 'k': more than 10000000 operations");
+    assert_string_equal(vc_error(k), "kernel 'k': too many operations: the limit is 10000000");
     vc_free(k);
 }
 

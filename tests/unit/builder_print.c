@@ -37,25 +37,25 @@ static void print_fails(print_rig r, const char *text) {
 static void operands_go_with_conversions(void **state) {
     vc_val none = { 0, 0 };
     (void)state;
-    BAD(vc_printf(r.k, "%d", r.u), OPERAND "1 'u' is u32, '%d' takes i8 to i64 and bool");
-    BAD(vc_printf(r.k, "%f %u", r.f, r.i), OPERAND "2 'i' is i32, '%u' takes u8 to u64 and bool");
-    BAD(vc_printf(r.k, "%u %u %f", r.u, r.u, r.u), OPERAND "3 'u' is u32, '%f' takes f16, f32 and f64");
-    BAD(vc_printf(r.k, "%x", r.f), OPERAND "1 'f' is f32, '%x' takes integers");
-    BAD(vc_printf(r.k, "%c", r.b), OPERAND "1 'b' is bool, '%c' takes integers");
-    BAD(vc_printf(r.k, "%d", r.v), OPERAND "1 'v' is f32x3, '%d' takes i8 to i64 and bool");
-    BAD(vc_printf(r.k, "%d", vc_f32(1)), OPERAND "1 is f32, '%d' takes i8 to i64 and bool");
-    BAD(vc_printf(r.k, "%d", vc_complex(vc_neg(r.f), r.f)), OPERAND "1 is complex f32, '%d' takes i8 to i64 and bool");
-    BAD(vc_printf(r.k, "%f", vc_outer(r.v, r.v)), OPERAND "1 is f32x3x3; print its parts (vc_part)");
+    BAD(vc_printf(r.k, "%d", r.u), OPERAND "1 'u' is u32, but '%d' requires i8 to i64 or bool");
+    BAD(vc_printf(r.k, "%f %u", r.f, r.i), OPERAND "2 'i' is i32, but '%u' requires u8 to u64 or bool");
+    BAD(vc_printf(r.k, "%u %u %f", r.u, r.u, r.u), OPERAND "3 'u' is u32, but '%f' requires f16, f32 or f64");
+    BAD(vc_printf(r.k, "%x", r.f), OPERAND "1 'f' is f32, but '%x' requires an integer");
+    BAD(vc_printf(r.k, "%c", r.b), OPERAND "1 'b' is bool, but '%c' requires an integer");
+    BAD(vc_printf(r.k, "%d", r.v), OPERAND "1 'v' is f32x3, but '%d' requires i8 to i64 or bool");
+    BAD(vc_printf(r.k, "%d", vc_f32(1)), OPERAND "1 is f32, but '%d' requires i8 to i64 or bool");
+    BAD(vc_printf(r.k, "%d", vc_complex(vc_neg(r.f), r.f)), OPERAND "1 is complex f32, but '%d' requires i8 to i64 or bool");
+    BAD(vc_printf(r.k, "%f", vc_outer(r.v, r.v)), OPERAND "1 is f32x3x3, which cannot be printed; print its parts (vc_part)");
     BAD(vc_printf(r.k, "%f", none), OPERAND "1 was never set");
-    BAD(vc_printf(r.k, "%f"), FORMAT "'%f' wants operand 1, there are 0");
-    BAD(vc_printf(r.k, "%f %f", r.f), FORMAT "'%f' wants operand 2, there are 1");
-    BAD(vc_printf(r.k, "%f", r.f, r.f, r.f), FORMAT "the format has 1 conversions, there are 3 operands");
-    BAD(vc_printf(r.k, "none", r.f), FORMAT "the format has 0 conversions, there are 1 operands");
-    BAD(vc_printf_args(r.k, "%f", NULL, 1), FORMAT "the operands are NULL");
-    BAD(vc_printf_args(r.k, "%f", &none, 33), FORMAT "33 operands, the limit is 32");
-    BAD(vc_printf_args(r.k, NULL, NULL, 0), FORMAT "the format is NULL");
+    BAD(vc_printf(r.k, "%f"), FORMAT "'%f' requires operand 1, but the call has 0");
+    BAD(vc_printf(r.k, "%f %f", r.f), FORMAT "'%f' requires operand 2, but the call has 1");
+    BAD(vc_printf(r.k, "%f", r.f, r.f, r.f), FORMAT "the format has 1 conversions, but the call has 3 operands");
+    BAD(vc_printf(r.k, "none", r.f), FORMAT "the format has 0 conversions, but the call has 1 operands");
+    BAD(vc_printf_args(r.k, "%f", NULL, 1), FORMAT "args is NULL, but count is 1");
+    BAD(vc_printf_args(r.k, "%f", &none, 33), FORMAT "the call has 33 operands, but the limit is 32");
+    BAD(vc_printf_args(r.k, NULL, NULL, 0), FORMAT "format is NULL");
     BAD(VC_IF(r.k, r.b) { none = vc_add(r.f, r.f); } vc_printf(r.k, "%f", none),
-        OPERAND "1 was made in a block that is closed (behind statement 1); carry it out in a vc_var");
+        OPERAND "1 was created in a block that is already closed (after statement 1); pass it out of the block in a vc_var");
 }
 
 static void conversions_are_those_of_c(void **state) {
@@ -63,27 +63,27 @@ static void conversions_are_those_of_c(void **state) {
     (void)state;
     memset(many, 'x', sizeof many);
     many[sizeof many - 1] = 0;
-    BAD(vc_printf(r.k, "%s", r.u), FORMAT "'%s' takes a text, which no operand is; write it into the format");
-    BAD(vc_printf(r.k, "%p", r.u), FORMAT "'%p' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is no conversion it knows; they are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u' has its width as an operand; write it into the format");
-    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f' has its precision as an operand; write it into the format");
-    BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256u' has a width of more than 255");
-    BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999999' has a precision of more than 255");
-    BAD(vc_printf(r.k, "%#u", r.u), FORMAT "'%u' does not go with the flag '#'");
-    BAD(vc_printf(r.k, "%+x", r.u), FORMAT "'%x' does not go with the flag '+'");
-    BAD(vc_printf(r.k, "%04c", r.u), FORMAT "'%c' does not go with the flag '0'");
-    BAD(vc_printf(r.k, "%.2c", r.u), FORMAT "'%c' does not go with a precision");
-    BAD(vc_printf(r.k, many), FORMAT "the format has more than 1024 bytes");
-    BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': the text has more than 1024 bytes");
-    BAD(vc_assert(r.k, r.b, NULL), "vc_assert in kernel 'talk': the text is NULL (its limit is 1024 bytes)");
-    BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32; it takes a scalar bool (compare with vc_ne(v, 0))");
+    BAD(vc_printf(r.k, "%s", r.u), FORMAT "'%s' is not supported, because operands are numbers; write the text into the format");
+    BAD(vc_printf(r.k, "%p", r.u), FORMAT "'%p' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
+    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u': the width cannot be an operand; write it into the format");
+    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f': the precision cannot be an operand; write it into the format");
+    BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256u': the width exceeds the limit of 255");
+    BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999999': the precision exceeds the limit of 255");
+    BAD(vc_printf(r.k, "%#u", r.u), FORMAT "'%u' does not support the flag '#'");
+    BAD(vc_printf(r.k, "%+x", r.u), FORMAT "'%x' does not support the flag '+'");
+    BAD(vc_printf(r.k, "%04c", r.u), FORMAT "'%c' does not support the flag '0'");
+    BAD(vc_printf(r.k, "%.2c", r.u), FORMAT "'%c' does not support a precision");
+    BAD(vc_printf(r.k, many), FORMAT "the format is too long: the limit is 1024 bytes");
+    BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': the text is too long: the limit is 1024 bytes");
+    BAD(vc_assert(r.k, r.b, NULL), "vc_assert in kernel 'talk': text is NULL");
+    BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     BAD(for (unsigned i = 0; i < 1025; i++) {
         snprintf(many, sizeof many, "%u", i);
         vc_printf(r.k, many);
-    }, FORMAT "more than 1024 formats");
+    }, FORMAT "too many formats: the limit is 1024");
     vc_printf(NULL, "%u", vc_u32(1));
     vc_assert(NULL, vc_bool(false), "no kernel");
 }

@@ -42,61 +42,53 @@ static void atomics_take_what_they_can(void **state) {
     vc_val old;
     (void)state;
     vc_atomic_add(var, vc_u32(0), vc_u32(1), NULL);
-    sync_fails(r, "vc_atomic_add in kernel 'sum': variable 'v' belongs to one invocation; atomics are on buffers and "
-               "shared arrays");
+    sync_fails(r, "vc_atomic_add in kernel 'sum': variable 'v' does not support atomics; use a buffer or a shared array");
     r = sync_begin(0);
     vc_atomic_max(r.h, r.i, vc_f16(1), &old);
-    sync_fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, on which no device has atomics; "
-               "keep what is gathered in f32");
+    sync_fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, which atomics do not support; accumulate in f32");
     r = sync_begin(0);
     wide = vc_buffer(r.k, "wide", VC_F32X4, VC_READ_WRITE);
     vc_atomic_add(wide, r.i, r.a, NULL);
-    sync_fails(r, "vc_atomic_add in kernel 'sum': buffer 'wide' has elements of f32x4; atomics are on i32, u32, i64, "
-               "u64, f32 and f64");
+    sync_fails(r, "vc_atomic_add in kernel 'sum': buffer 'wide' has elements of f32x4, but atomics require i32, u32, i64, u64, f32 or f64");
     r = sync_begin(0);
     wide = vc_shared(r.k, "bytes", VC_U8, 64);
     vc_atomic_exchange(wide, r.i, vc_u8(1), NULL);
-    sync_fails(r, "vc_atomic_exchange in kernel 'sum': shared array 'bytes' has elements of u8; atomics are on i32, "
-               "u32, i64, u64, f32 and f64");
+    sync_fails(r, "vc_atomic_exchange in kernel 'sum': shared array 'bytes' has elements of u8, but atomics require i32, u32, i64, u64, f32 or f64");
     r = sync_begin(0);
     vc_atomic_xor(r.tile, r.i, r.a, NULL);
-    sync_fails(r, "vc_atomic_xor in kernel 'sum': shared array 'tile' has elements of f32; it takes integers");
+    sync_fails(r, "vc_atomic_xor in kernel 'sum': shared array 'tile' has elements of f32, but this call requires integers");
     r = sync_begin(0);
     vc_atomic_add(r.u, r.i, r.a, NULL);
-    sync_fails(r, "vc_atomic_add in kernel 'sum': the value 'a' is f32, the element type is u32; convert it with "
-               "vc_cast");
+    sync_fails(r, "vc_atomic_add in kernel 'sum': the value 'a' is f32, but the element type is u32; convert it with vc_cast");
     r = sync_begin(0);
     vc_atomic_compare_exchange(r.f, r.i, r.a, vc_u32(1), NULL);
-    sync_fails(r, "vc_atomic_compare_exchange in kernel 'sum': the value is u32, the element type is f32; convert it "
-               "with vc_cast");
+    sync_fails(r, "vc_atomic_compare_exchange in kernel 'sum': the value is u32, but the element type is f32; convert it with vc_cast");
     r = sync_begin(0);
     only = vc_buffer(r.k, "only", VC_U32, VC_WRITE);
     vc_atomic_or(only, r.i, vc_u32(1), NULL);
     sync_fails(r, "vc_atomic_or in kernel 'sum': buffer 'only' was declared without VC_READ");
     r = sync_begin(0);
     vc_atomic_sub(r.tile, vc_u32(4), r.a, NULL);
-    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 of shared array 'tile', which has 4");
+    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 is out of range: shared array 'tile' has 4");
     r = sync_begin(0);
     vc_atomic_load(r.u, r.a, &old);
-    sync_fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32; it takes a scalar integer of 32 or 64 bits");
+    sync_fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32, but must be a scalar integer of 32 or 64 bits");
 }
 
 static void orders_and_scopes(void **state) {
     sync_rig r = sync_begin(0);
     (void)state;
     vc_fence(r.k, (vc_scope)9, 0);
-    sync_fails(r, "vc_fence in kernel 'sum': scope 9; it takes VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or "
-               "VC_SCOPE_DEVICE");
+    sync_fails(r, "vc_fence in kernel 'sum': scope is 9, but must be VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE");
     r = sync_begin(0);
     vc_fence(r.k, VC_SCOPE_DEVICE, 8);
-    sync_fails(r, "vc_fence in kernel 'sum': storage 8; it takes VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for "
-               "both");
+    sync_fails(r, "vc_fence in kernel 'sum': storage is 8, but must be VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both");
     r = sync_begin(0);
     vc_atomic_store(vc_ordered(r.u, (vc_order)5, VC_SCOPE_DEFAULT), r.i, vc_u32(1));
-    sync_fails(r, "vc_ordered in kernel 'sum': order 5; it takes VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");
+    sync_fails(r, "vc_ordered in kernel 'sum': order is 5, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");
     r = sync_begin(0);
     VC_SWITCH(r.k, r.i) { vc_fence(r.k, VC_SCOPE_DEVICE, 0); }
-    sync_fails(r, "vc_fence in kernel 'sum': a VC_SWITCH holds only VC_CASE and VC_DEFAULT");
+    sync_fails(r, "vc_fence in kernel 'sum': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void the_machine_has_to_have_them(void **state) {
@@ -104,13 +96,11 @@ static void the_machine_has_to_have_them(void **state) {
     vc_ref wide;
     (void)state;
     vc_atomic_add(r.d, r.i, vc_f64(1), NULL);
-    sync_fails(r, "vc_atomic_add in kernel 'sum' needs 64-bit atomics, which the machine lacks "
-               "(VC_FEATURE_ATOMIC_I64)");
+    sync_fails(r, "vc_atomic_add in kernel 'sum': requires 64-bit atomics, which the device does not support (VC_FEATURE_ATOMIC_I64)");
     r = sync_begin(VC_FEATURE_ATOMIC_I64);
     wide = vc_shared(r.k, "wide", VC_I64, 1);
     vc_atomic_min(wide, vc_u32(0), vc_i64(1), NULL);
-    sync_fails(r, "vc_atomic_min in kernel 'sum' needs 64-bit atomics, which the machine lacks "
-               "(VC_FEATURE_ATOMIC_I64)");
+    sync_fails(r, "vc_atomic_min in kernel 'sum': requires 64-bit atomics, which the device does not support (VC_FEATURE_ATOMIC_I64)");
 }
 
 /* Adding f32 asks for the device's own instruction where the machine has it, and for nothing where it has not. */
@@ -165,8 +155,7 @@ static void results_differ(void **state) {
     assert_non_null(dump);
     assert_non_null(strstr(dump + 1, "u32 = atomic_add"));
     VC_IF(r.k, vc_eq(a, vc_u32(0))) { vc_barrier(r.k); }
-    sync_fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a "
-               "condition that differs between them");
+    sync_fails(r, "vc_barrier in kernel 'sum': called in control flow that diverges within a work-group, but all invocations must reach it");
 }
 
 /* ---- subgroups ---- */
@@ -175,40 +164,36 @@ static void subgroups_take_what_they_can(void **state) {
     sync_rig r = sync_begin(0);
     (void)state;
     vc_subgroup_any(r.a);
-    sync_fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32; it takes a scalar bool (compare with "
-               "vc_ne(v, 0))");
+    sync_fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     r = sync_begin(0);
     vc_subgroup_reduce(VC_AND, r.a);
-    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32, but must be bool or an integer");
     r = sync_begin(0);
     vc_subgroup_inclusive(VC_ADD, vc_lt(r.a, r.a));
-    sync_fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool; it takes a number");
+    sync_fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool, but must be a number");
     r = sync_begin(0);
     vc_subgroup_exclusive((vc_combine)9, r.a);
-    sync_fails(r, "vc_subgroup_exclusive in kernel 'sum': operation 9; it takes VC_ADD to VC_XOR");
+    sync_fails(r, "vc_subgroup_exclusive in kernel 'sum': op is 9, but must be VC_ADD to VC_XOR");
     r = sync_begin(0);
     vc_subgroup_shuffle(r.a, r.a);
-    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32; it takes a scalar u32");
+    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32, but must be a scalar u32");
     r = sync_begin(0);
     vc_subgroup_ballot_count(r.i);
-    sync_fails(r, "vc_subgroup_ballot_count in kernel 'sum': operand 1 is u32; it takes the u32x4 of "
-               "vc_subgroup_ballot");
+    sync_fails(r, "vc_subgroup_ballot_count in kernel 'sum': operand 1 is u32, but must be the u32x4 result of vc_subgroup_ballot");
     r = sync_begin(0);
     vc_subgroup_clustered(VC_ADD, r.a, 6);
-    sync_fails(r, "vc_subgroup_clustered in kernel 'sum': clusters of 6; it takes a power of two up to 128");
+    sync_fails(r, "vc_subgroup_clustered in kernel 'sum': size is 6, but must be a power of two up to 128");
     r = sync_begin(0);
     vc_store(r.f, r.i, vc_subgroup_reduce(VC_ADD, vc_f32(1)));
-    sync_fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates alone, which gives none or "
-               "does not take them: "
-             "bring one of them in with vc_const");
+    sync_fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates only, which cannot be folded; wrap one of them in vc_const");
     r = sync_begin(VC_FEATURE_SUBGROUP_TYPES);
     vc_store(r.u, r.i, vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_cast(VC_I64, r.i))));
-    sync_fails(r, "vc_subgroup_add in kernel 'sum' needs operations of subgroups on 8, 16 and 64 bits, which the "
-               "machine lacks (VC_FEATURE_SUBGROUP_TYPES)");
+    sync_fails(r, "vc_subgroup_add in kernel 'sum': requires subgroup operations on 8, 16 and 64 bits, which the device does not support "
+                  "(VC_FEATURE_SUBGROUP_TYPES)");
 }
 
-#define APART "stands where some invocations of a subgroup may not come, under or behind a condition that differs between them: that needs maximal" \
-              " reconvergence, which the machine lacks (VC_FEATURE_RECONVERGENCE)"
+#define APART "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the device does not support " \
+              "(VC_FEATURE_RECONVERGENCE)"
 
 static void subgroups_come_together(void **state) {
     sync_rig r = sync_begin(VC_FEATURE_RECONVERGENCE);
@@ -230,9 +215,8 @@ static void subgroups_come_together(void **state) {
         vc_subgroup_ballot(vc_lt(r.a, r.a));
         vc_break_if(r.k, vc_eq(r.i, vc_u32(3)));
     }
-    sync_fails(r, "vc_break_if in kernel 'sum': its condition differs between the invocations of a subgroup, and the "
-               "loop around it has an operation of subgroups,"
-             " which needs maximal reconvergence; the machine lacks it (VC_FEATURE_RECONVERGENCE)");
+    sync_fails(r, "vc_break_if in kernel 'sum': the condition differs between the invocations of a subgroup, and the loop contains a subgroup operation; this "
+                  "requires maximal reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE)");
 }
 
 static void what_is_alike_in_a_subgroup_may_guard(void **state) {
@@ -251,8 +235,7 @@ static void what_is_alike_in_a_subgroup_may_guard(void **state) {
     assert_non_null(vc_spirv(r.k, NULL));
     assert_int_equal(vc_reflect(r.k)->features & VC_FEATURE_RECONVERGENCE, 0);
     VC_IF(r.k, any) { vc_barrier(r.k); } /* but not between subgroups */
-    sync_fails(r, "vc_barrier in kernel 'sum': stands where some invocations of a workgroup may not come, under a "
-               "condition that differs between them");
+    sync_fails(r, "vc_barrier in kernel 'sum': called in control flow that diverges within a work-group, but all invocations must reach it");
 }
 
 /* Where the machine has it, it is asked for; where a subgroup is one invocation, all are always there. */
@@ -298,30 +281,26 @@ static void workgroups_take_what_they_can(void **state) {
     (void)state;
     VC_EACH(r.k, i) { vc_group_reduce(r.k, VC_ADD, i, &out); }
     assert_int_equal(out.owner, 0);
-    sync_fails(r, "vc_group_reduce in kernel 'sum': stands in a VC_EACH, which some invocations skip; guard the loads "
-               "and stores instead");
+    sync_fails(r, "vc_group_reduce in kernel 'sum': called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
     r = sync_begin(0);
     VC_IF(r.k, vc_eq(vc_subgroup_id(r.k), vc_u32(0))) { vc_group_broadcast(r.k, r.a, vc_u32(0), &out); }
-    sync_fails(r, "vc_group_broadcast in kernel 'sum': stands where some invocations of a workgroup may not come, "
-               "under a condition that differs between them");
+    sync_fails(r, "vc_group_broadcast in kernel 'sum': called in control flow that diverges within a work-group, but all invocations must reach it");
     r = sync_begin(0);
     vc_group_inclusive(r.k, VC_OR, r.a, &out);
-    sync_fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32; it takes bool or an integer");
+    sync_fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32, but must be bool or an integer");
     r = sync_begin(0);
     vc_group_exclusive(r.k, VC_COMBINE_NONE, r.a, &out);
-    sync_fails(r, "vc_group_exclusive in kernel 'sum': operation 0; it takes VC_ADD to VC_XOR");
+    sync_fails(r, "vc_group_exclusive in kernel 'sum': op is 0, but must be VC_ADD to VC_XOR");
     r = sync_begin(0);
     vc_group_reduce(r.k, VC_MAX, vc_vec2(r.a, r.a), NULL);
-    sync_fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2; it takes a scalar");
+    sync_fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2, but must be a scalar");
     r = sync_begin(0);
     vc_barrier_scoped(r.k, VC_SCOPE_DEVICE, VC_SCOPE_DEVICE, 0);
-    sync_fails(r, "vc_barrier_scoped in kernel 'sum': waits for scope 3; it takes VC_SCOPE_SUBGROUP or "
-               "VC_SCOPE_WORKGROUP");
+    sync_fails(r, "vc_barrier_scoped in kernel 'sum': execution is 3, but must be VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP");
     r = sync_begin(0);
     vc_return_if(r.k, vc_eq(r.i, vc_u32(1)));
     vc_barrier_scoped(r.k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, 0);
-    sync_fails(r, "vc_barrier_scoped in kernel 'sum': stands behind a vc_return_if that may have ended some "
-               "invocations of a workgroup");
+    sync_fails(r, "vc_barrier_scoped in kernel 'sum': called after a vc_return_if that may have ended some invocations of a work-group");
 }
 
 /* What a workgroup has combined is the same in all of it, and may guard a barrier; the memory it goes through is there once a type. */

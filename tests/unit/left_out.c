@@ -63,17 +63,17 @@ static void what_is_left_out_says_why(void **state) {
     assert_string_equal(vc_reflect_for(k, VC_TARGET_SPIRV)->entry, "main");
     assert_string_equal(vc_reflect_for(k, VC_TARGET_OPENCL)->entry, "saxpy");
     assert_null(vc_source(k, VC_TARGET_GLSL));
-    left_out_told(k, "vc_source in kernel 'saxpy': GLSL is left out of this program by VKDISPATCH_NO_GLSL");
+    left_out_told(k, "vc_source in kernel 'saxpy': GLSL is disabled in this program by VKDISPATCH_NO_GLSL");
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_source(k, VC_TARGET_CUDA));
-    left_out_told(k, "vc_source in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    left_out_told(k, "vc_source in kernel 'saxpy': CUDA C is disabled in this program by VKDISPATCH_NO_CUDA_C");
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_reflect_for(k, VC_TARGET_CUDA));
-    left_out_told(k, "vc_reflect_for in kernel 'saxpy': CUDA C is left out of this program by VKDISPATCH_NO_CUDA_C");
+    left_out_told(k, "vc_reflect_for in kernel 'saxpy': CUDA C is disabled in this program by VKDISPATCH_NO_CUDA_C");
     assert_null(vc_source(NULL, VC_TARGET_CUDA));
     k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_null(vc_source(k, VC_TARGET_SPIRV));
-    left_out_told(k, "vc_source in kernel 'saxpy': target 1 has no text; VC_TARGET_GLSL, _CUDA and _OPENCL have");
+    left_out_told(k, "vc_source in kernel 'saxpy': target is 1, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL");
 }
 
 /* On a driver that is no driver (tests/fake/libcuda.c). The backend is there for kernels that come as text or as a cubin; ours are refused and stay good. */
@@ -88,8 +88,8 @@ static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
     desc.backend = VD_BACKEND_CUDA;
     if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
     assert_true(vd_kernel_build(ctx, k).id == 0);
-    CHECK_TEXT("vd_kernel_build 'saxpy': '");
-    CHECK_TEXT("' takes CUDA C, which is left out of this program by VKDISPATCH_NO_CUDA_C");
+    CHECK_TEXT("vd_kernel_build 'saxpy': device '");
+    CHECK_TEXT("' requires CUDA C, which is disabled in this program by VKDISPATCH_NO_CUDA_C");
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     assert_true(vd_kernel_build(ctx, NULL).id == 0);
     CHECK_TEXT("the kernel is NULL");
