@@ -1671,8 +1671,9 @@ static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, cons
     while (source && (*source == ' ' || *source == '\t')) source++;
     int length = (int)strcspn(error, "\n");
     if (!number || !source)
-        return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.800s", compiler, *log ? log : "it does not say why");
-    return vd__fail(VD_ERROR_COMPILE, "%s cannot compile it: %.*s; line %lu is '%.*s'", compiler,
+        return vd__fail(VD_ERROR_COMPILE, "%s failed to compile the code: %.800s", compiler,
+                        *log ? log : "the compiler's log is empty");
+    return vd__fail(VD_ERROR_COMPILE, "%s failed to compile the code: %.*s; source line %lu is '%.*s'", compiler,
                     length < 400 ? length : 400, error, number,
                     (int)(strcspn(source, "\n") < 200 ? strcspn(source, "\n") : 200), source);
 }
@@ -2009,12 +2010,15 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
 
 /* Returns why vd__pool_find found no object, for error messages. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-    static const char *const kinds[VD__HANDLE_KINDS] = { "is a buffer", "is a kernel", "is a ticket" };
-    if (!id) return "is none (id 0)";
+    static const char *const kinds[VD__HANDLE_KINDS] = {
+        "handle is a buffer handle", "handle is a kernel handle", "handle is a ticket handle"
+    };
+    if (!id) return "handle is 0; it was never created, or creating it failed";
     if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_KIND(id) >= VD__HANDLE_KINDS)
-        return "is no handle of this context";
+        return "handle is invalid or belongs to another context";
     if (VD__ID_KIND(id) != pool->kind) return kinds[VD__ID_KIND(id)];
-    return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK) ? "was destroyed" : "is no handle of this context";
+    return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK)
+               ? "was destroyed" : "handle is invalid or belongs to another context";
 }
 
 static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context,
@@ -2863,7 +2867,8 @@ static void *vd__cache_load(const vd__host *host, const char *kind, const vd__ca
     if (fd < 0) return NULL;
     void *data = vd__cache_read(host, fd, file_size, key, size);
     vd__file_close(fd);
-    if (!data) vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
+    if (!data)
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
     return data;
 }
 
@@ -2891,7 +2896,7 @@ static void vd__cache_store(const vd__host *host, const char *kind, const vd__ca
     bool ok = fd >= 0 && vd__cache_write(fd, key, data, size);
     if (fd >= 0 && !vd__file_close(fd)) ok = false;
     if (ok) ok = vd__file_replace(temporary, path);
-    if (!ok) vd__logf(host, VD_LOG_INFO, "the file '%s' could not be written: %s", path, strerror(errno));
+    if (!ok) vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, strerror(errno));
     if (fd >= 0 && !ok) remove(temporary);
 }
 
@@ -2984,7 +2989,7 @@ static int vd__dummy_driver_devices(vd__driver *driver, vd_device_info *out, int
 static void vd__dummy_driver_close(vd__driver *driver) { (void)driver; }
 
 static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
-    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the dummy backend has device 0 only");
+    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the dummy backend has only device 0");
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
@@ -3011,8 +3016,7 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *taken)
         return vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
-                                                   "a block of %llu bytes does not fit, %llu of "
-                                                   "%llu bytes are taken",
+                                                   "a block has %llu bytes, but %llu of %llu bytes are in use",
                                                    VD__U(block->size), VD__U(*taken), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
     if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
@@ -3035,7 +3039,7 @@ static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const
 
 static vd_result vd__dummy_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)dev, (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the dummy backend exports no memory");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the dummy backend cannot export memory");
 }
 
 static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
@@ -3632,7 +3636,7 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
     if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
-        vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, debug checks are off",
+        vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, so validation is off",
                  VD__VK_VALIDATION);
     } else {
         debug->layer = VD__VK_VALIDATION;
@@ -3684,10 +3688,10 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     VkResult result = vk->vkCreateInstance(&info, NULL, &vk->instance);
     VD__VK_NULL_IF(result, vk->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan is there, but no driver is installed");
+        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 was opened, but no Vulkan driver is installed");
     if (result) return vd__vk_fail(result, "vkCreateInstance");
     const char *missing = vd__vk_load_instance(vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "the loader lacks %s", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s", missing);
     if (!debug.layer) return VD_OK;
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
@@ -3702,7 +3706,7 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "the loader gives Vulkan %u.%u, 1.2 is needed",
+        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader supports Vulkan %u.%u, but 1.2 is required",
                         VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
@@ -3715,7 +3719,7 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
     uint32_t count = 0;
     VkResult result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, NULL);
     if (result) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
-    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan is there, but no driver has a device");
+    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 was opened, but no Vulkan driver has a device");
     vk->devices = (VkPhysicalDevice *)vd__alloc(&driver->host->allocator, count * sizeof *vk->devices);
     if (!vk->devices) return vd__fail_memory(NULL, NULL, 0);
     result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, vk->devices);
@@ -3728,7 +3732,8 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
 static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     const char *missing = vd__vk_load_loader(vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan lacks %s, Vulkan 1.2 is needed", missing);
+    if (missing)
+        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 has no function %s; Vulkan 1.2 is required", missing);
     vd_result result = vd__vk_version_choose(vk);
     if (!result) result = vd__vk_instance_create(driver);
     if (!result) result = vd__vk_list_devices(driver);
@@ -4069,13 +4074,13 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
 static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
-                        : facts->family == UINT32_MAX          ? "a queue for compute work"
+                        : facts->family == UINT32_MAX          ? "compute queues"
                                                                : NULL;
     if (!VD__VK_HAS(facts, CORE_1_2)) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives Vulkan %u.%u, 1.2 is needed", index, p->deviceName,
-                        VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
+        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' supports Vulkan %u.%u, but 1.2 is required", index,
+                        p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
     }
-    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' lacks %s", index, p->deviceName, lacks);
+    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' does not support %s", index, p->deviceName, lacks);
     return VD_OK;
 }
 
@@ -4177,7 +4182,8 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     VD__VK_NULL_IF(result, vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
     const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' lacks %s", dev->info.name, missing);
+    if (missing)
+        return vd__fail(VD_ERROR_NO_DEVICE, "the driver of device '%s' has no function %s", dev->info.name, missing);
     vk->family = facts->family;
     vk->uniform_alignment = (uint32_t)facts->core.properties.limits.minUniformBufferOffsetAlignment;
     vk->flush_alignment = facts->core.properties.limits.nonCoherentAtomSize;
@@ -4197,7 +4203,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     vd__vk_facts facts;
     int count = (int)vd__vk_driver_of(driver)->device_count;
     if (index < 0 || index >= count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %d of them", index, count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %d devices", index, count);
     vd__vk_facts_get(driver, index, &facts);
     vd_result result = vd__vk_device_usable(&facts, index);
     if (result) return result;
@@ -4307,7 +4313,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     import_info.pHostPointer = (void *)(uintptr_t)base;
     if (*offset % need->align || (*offset && align > 4096))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "host memory at 0x%llx is not at a multiple of %llu", VD__U(address),
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the host address 0x%llx is not a multiple of %llu", VD__U(address),
                         VD__U(align > 4096 ? align : need->align));
     VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, import_info.handleType,
                                                               import_info.pHostPointer, &properties);
@@ -4322,7 +4328,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
         block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
         return vd__vk_block_allocate(vk, block, &import_info);
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type takes host memory at 0x%llx", VD__U(address));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type can import host memory at 0x%llx", VD__U(address));
 }
 
 /* Imports a duplicate of the file descriptor. A successful import transfers the ownership of the duplicate to the
@@ -4333,15 +4339,16 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
     VD__VK_STRUCT(VkImportMemoryFdInfoKHR, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
     import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
-        return vd__fail(VD_ERROR_INVALID, "memory type %u of external is none that buffers of '%s' may have",
+        return vd__fail(VD_ERROR_INVALID, "desc.external->memory_type is %u, which buffers of '%s' cannot use",
                         external->memory_type, dev->info.name);
     if (external->offset % need->align || need->size > external->size - external->offset)
-        return vd__fail(VD_ERROR_INVALID, "%llu bytes at %llu of external memory of %llu bytes are no place for a "
-                        "buffer, which wants %llu at a multiple of %llu", VD__U(block->size), VD__U(external->offset),
-                        VD__U(external->size), VD__U(need->size), VD__U(need->align));
+        return vd__fail(VD_ERROR_INVALID, "%llu bytes at offset %llu of the external memory (%llu bytes) do not fit: "
+                        "the buffer needs %llu bytes at a multiple of %llu", VD__U(block->size),
+                        VD__U(external->offset), VD__U(external->size), VD__U(need->size), VD__U(need->align));
     import_info.fd = vd__fd_copy(external->fd);
     if (import_info.fd < 0)
-        return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", external->fd);
+        return vd__fail(VD_ERROR_INVALID, "desc.external->fd is %d, which is not an open file descriptor",
+                        external->fd);
     *offset = external->offset;
     block->size = external->size;
     block->type = external->memory_type;
@@ -4666,9 +4673,9 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
                                                 const vd__vk_module *module, vd__vk_kernel *kernel) {
     const uint32_t *variable = vd__vk_module_push_constants(module);
     if (!variable) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, the device takes %u, and "
-                        "only a block of 32-bit integers can pass through memory instead", desc->name,
-                        desc->argument_bytes, dev->info.limits.max_push_bytes);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, but the device's limit is "
+                        "%u, and only an argument block of 32-bit integers can be passed through memory instead",
+                        desc->name, desc->argument_bytes, dev->info.limits.max_push_bytes);
     }
     vd__vk_module converted;
     uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_UNIFORM_EXTRA) * 4);
@@ -4797,7 +4804,7 @@ static VD__NOINLINE bool vd__vk_move_get(vd__device *dev) {
         bool made = dev->info.limits.max_push_bytes >= desc.argument_bytes
                     && !vd__vk_kernel_create(dev, &desc, &vk->move);
         if (!made)
-            vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the kernel that copies could not be made, the driver "
+            vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created, so the driver "
                      "copies: %s", vd__error_join());
         vd__atomic_store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
     }
@@ -5968,7 +5975,7 @@ static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
 static vd_result vd__cu_driver_start(vd__driver *driver) {
     vd__cu_driver *cu = vd__cu_driver_of(driver);
     const char *missing = vd__cu_load(cu, cu->library);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libcuda lacks %s, CUDA 11.4 is needed", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libcuda has no function %s; CUDA 11.4 is required", missing);
     vd__mutex_lock(&vd__open_lock);
     int result = cu->cuInit(0);
     vd__mutex_unlock(&vd__open_lock);
@@ -5980,7 +5987,7 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
     if (result) return vd__cu_fail(cu, result, "cuDriverGetVersion");
     result = cu->cuDeviceGetCount(&cu->device_count);
     if (result) return vd__cu_fail(cu, result, "cuDeviceGetCount");
-    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "libcuda is there, but it has no device");
+    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "libcuda was opened, but it has no device");
 }
 
 static vd_result vd__cu_driver_open(vd__driver *driver) {
@@ -6068,7 +6075,7 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
             | VD_FEATURE_SHARING,
         disable);
     vd__cu_info_limits(cu, device, info);
-    return result ? vd__cu_fail(cu, result, "asking device %d what it is", index) : VD_OK;
+    return result ? vd__cu_fail(cu, result, "querying device %d", index) : VD_OK;
 }
 
 static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
@@ -6130,7 +6137,8 @@ static vd_result vd__cu_device_start(vd__device *dev) {
 static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cu_driver *cu = vd__cu_driver_of(driver);
     if (index < 0 || index >= cu->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %d of them", index, cu->device_count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %d devices", index,
+                        cu->device_count);
     vd_result r = vd__cu_info_get(cu, index, disable, &dev->info);
     if (r) return r;
     dev->driver = driver;
@@ -6212,7 +6220,8 @@ static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, cons
     desc.size = from->size;
     range.offset = from->offset;
     range.size = block->size;
-    if (desc.handle.fd < 0) return vd__fail(VD_ERROR_INVALID, "file descriptor %d of external is not open", from->fd);
+    if (desc.handle.fd < 0)
+        return vd__fail(VD_ERROR_INVALID, "desc.external->fd is %d, which is not an open file descriptor", from->fd);
     int result = cu->cuImportExternalMemory(&memory, &desc);
     if (result) {
         vd__fd_close(desc.handle.fd);
@@ -6246,7 +6255,7 @@ static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd
 
 static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "memory of '%s' is not exported", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory as a file descriptor", dev->info.name);
 }
 
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
@@ -6338,10 +6347,11 @@ static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
         vd__nvrtc *rtc = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *rtc) : NULL;
         const char *missing = rtc ? vd__nvrtc_load(rtc, library) : NULL;
         if (!library)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C is compiled by NVRTC, and no libnvrtc could be opened; "
-                         "VKDISPATCH_NVRTC may name one");
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but libnvrtc could not be opened; install it, or "
+                         "set VKDISPATCH_NVRTC to its file name");
         else if (!rtc) r = vd__fail_memory(NULL, NULL, 0);
-        else if (missing) r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc lacks %s, that of CUDA 11.2 is needed", missing);
+        else if (missing)
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 is required", missing);
         else rtc->library = library;
         if (!r) cu->nvrtc = rtc;
         else vd__free(vd__cu_allocator(dev), rtc);
@@ -6370,7 +6380,7 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
         if (supported[i] <= wanted && supported[i] > *out) *out = supported[i];
     if (*out) return VD_OK;
     rtc->nvrtcVersion(&major, &minor);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not compile for compute capability %d.%d any more", major,
+    return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not support compute capability %d.%d any more", major,
                     minor, wanted / 10, wanted % 10);
 }
 
@@ -6498,21 +6508,21 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
     if (desc->entry) {
         int result = cu->cuModuleGetFunction(&kernel->function, kernel->module, desc->entry);
         if (result == VD__CUDA_ERROR_NOT_FOUND)
-            return vd__fail(VD_ERROR_COMPILE, "the code has no kernel '%s'; extern \"C\" keeps a name as it is",
+            return vd__fail(VD_ERROR_COMPILE, "the code has no kernel '%s'; declare it extern \"C\" to keep its name",
                             desc->entry);
         return result ? vd__cu_fail(cu, result, "cuModuleGetFunction '%s'", desc->entry) : VD_OK;
     }
     if (!cu->cuModuleGetFunctionCount || !cu->cuModuleEnumerateFunctions || !cu->cuFuncLoad)
-        return vd__fail(VD_ERROR_INVALID, "this driver cannot list the kernels of a module, desc.entry has to name "
-                        "one");
+        return vd__fail(VD_ERROR_INVALID, "this driver cannot list the kernels of a module; select one with "
+                        "desc.entry");
     int result = cu->cuModuleGetFunctionCount(&count, kernel->module);
     if (!result && count == 1) result = cu->cuModuleEnumerateFunctions(&kernel->function, 1, kernel->module);
     /* the driver may load modules lazily: load the kernel now */
     if (!result && count == 1) result = cu->cuFuncLoad(kernel->function);
     if (result) return vd__cu_fail(cu, result, "listing the kernels of a module");
     if (count == 1) return VD_OK;
-    return count ? vd__fail(VD_ERROR_INVALID, "the code has %u kernels, desc.entry has to name one", count)
-                 : vd__fail(VD_ERROR_COMPILE, "the code has no kernel");
+    return count ? vd__fail(VD_ERROR_INVALID, "the code has %u kernels; select one with desc.entry", count)
+        : vd__fail(VD_ERROR_COMPILE, "the code has no kernel");
 }
 
 /* Checks the function's parameters against the argument block. Whether they are one struct or individual parameters,
@@ -6523,12 +6533,12 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     kernel->parameter_bytes = desc->argument_bytes;
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' is a binding; kernels of this backend take buffers "
-                            "by address", i, desc->args[i].name ? desc->args[i].name : "");
+            return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' has kind VD_ARG_BINDING, but this backend needs "
+                            "VD_ARG_ADDRESS", i, desc->args[i].name ? desc->args[i].name : "");
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == 0; i++) end = offset + size;
     if (end > (desc->argument_bytes + 15u) / 16 * 16 || desc->argument_bytes > (end + 3) / 4 * 4)
-        return vd__fail(VD_ERROR_INVALID, "the kernel takes %u bytes of parameters, the block of values has %u",
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u bytes of parameters, but the argument block has %u",
                         (unsigned)end, (unsigned)desc->argument_bytes);
     kernel->parameter_bytes = (uint32_t)end;
     return VD_OK;
@@ -6545,8 +6555,8 @@ static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *de
         result = cu->cuFuncGetAttribute(&static_bytes, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
     if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
     if (threads > (uint32_t)max_threads)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "a group has %u invocations, with its registers the kernel runs up to "
-                        "%d; __launch_bounds__ asks for fewer registers", threads, max_threads);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %u invocations, but the registers of the kernel "
+                        "limit it to %d; use __launch_bounds__ to reduce them", threads, max_threads);
     if (desc->shared_bytes <= (uint32_t)static_bytes) return VD_OK;
     kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)static_bytes;
     result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -6561,7 +6571,7 @@ static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     memcpy(kernel->local_size, desc->local_size, sizeof kernel->local_size);
     if (desc->code_kind == VD_CODE_CUDA) r = vd__cu_source_load(dev, desc, kernel);
     else if (desc->code_kind == VD_CODE_CUBIN && !vd__cu_binary_complete((const uint8_t *)desc->code, desc->code_size))
-        r = vd__fail(VD_ERROR_COMPILE, "%llu bytes that are no whole cubin", VD__U(desc->code_size));
+        r = vd__fail(VD_ERROR_COMPILE, "the code (%llu bytes) is not a complete cubin", VD__U(desc->code_size));
     else r = vd__cu_module_load(dev, desc->code, kernel);
     if (!r) r = vd__cu_function_find(dev, desc, kernel);
     if (!r) r = vd__cu_parameters(dev, desc, kernel);
@@ -6718,8 +6728,8 @@ static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 static vd_result vd__cu_record_foreign(vd__device *dev, vd__commands *c,
                                        vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED,
-                    "CUDA plays a list when it is sent, and has nothing for others to record into");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA executes a list when it is submitted, so there is no command buffer to "
+                    "record into");
 }
 
 /* ---- the queue ---- */
@@ -6779,7 +6789,7 @@ static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t
     vd__atomic_store64(&q->submitted, value);
     int result = d->can_write_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
                                   : d->api->cuMemsetD32Async(q->timeline_address, (unsigned)value, 1, q->stream);
-    return result ? vd__cu_fail(d->api, result, "raising a timeline") : VD_OK;
+    return result ? vd__cu_fail(d->api, result, "updating the timeline") : VD_OK;
 }
 
 /* The timeline now; what went into a capture counts as done when all that was sent before is. */
@@ -6812,8 +6822,8 @@ static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *
         vd__cu_queue *other = &d->queues[waits[i].queue];
         if (vd__cu_value(d, other) >= waits[i].value || other->stream == d->queues[queue].stream) continue;
         if (vd__cu_capture_status(d, &d->queues[queue]) || vd__cu_capture_status(d, other))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "a stream that is being captured cannot be in order with work that "
-                            "is not done: queue %u would wait for queue %u; vd_wait_idle before the capture begins",
+            return vd__fail(VD_ERROR_UNSUPPORTED, "queue %u would have to wait for unfinished work of queue %u, but a "
+                            "stream capture cannot contain this wait; call vd_wait_idle before the capture begins",
                             queue, waits[i].queue);
         int result = d->api->cuEventRecord(other->event, other->stream);
         if (!result) result = d->api->cuStreamWaitEvent(d->queues[queue].stream, other->event, 0);
@@ -6831,8 +6841,8 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     int status = vd__cu_capture_status(d, q);
     r = vd__cu_await(d, queue, waits, wait_count);
     if (!r && c && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
-        r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u is broken; cuStreamEndCapture says why",
-                     queue);
+        r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
+                     "returns the reason", queue);
     if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
     if (!r && status) vd__atomic_store64(&q->submitted, c ? c->value : value);
     else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
@@ -7157,8 +7167,9 @@ static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *pla
         cl->clGetDeviceIDs(platforms[i], UINT32_MAX, 0, NULL, &devices);
     }
     vd__mutex_unlock(&vd__open_lock);
-    if (!library) return vd__fail(VD_ERROR_NO_DEVICE, "there is no libOpenCL.so.1 here");
-    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 lacks %s", missing) : VD_OK;
+    if (!library)
+        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 could not be opened; is an OpenCL loader installed?");
+    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 has no function %s", missing) : VD_OK;
 }
 
 static vd_result vd__cl_driver_start(vd__driver *driver) {
@@ -7170,7 +7181,8 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
     if (!cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 knows no %s", count ? "device" : "platform");
+        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 was opened, but it has no %s", count ? "device"
+                        : "platform");
     return VD_OK;
 }
 
@@ -7349,8 +7361,8 @@ static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id 
         : !vd__cl_number(cl, id, VD__CL_DEVICE_COMPILER_AVAILABLE) ? "has no compiler" : NULL;
     if (problem) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' %s", info->index, info->name, problem);
     if (info->api_version[0] > 1 || info->api_version[1] >= 2) return VD_OK;
-    return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' gives OpenCL %u.%u, 1.2 is needed", info->index, info->name,
-                    info->api_version[0], info->api_version[1]);
+    return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' supports OpenCL %u.%u, but 1.2 is required", info->index,
+                    info->name, info->api_version[0], info->api_version[1]);
 }
 
 /* Callback of clCreateContext: logs messages of the driver. */
@@ -7388,13 +7400,13 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
     int32_t error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_CONTEXT, sizeof of_context, &of_context, NULL);
     if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_DEVICE, sizeof of_device, &of_device, NULL);
     if (!error) error = cl->clGetCommandQueueInfo(queue, VD__CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    if (error) return vd__cl_fail(error, "clGetCommandQueueInfo of the desc's cl_queue");
+    if (error) return vd__cl_fail(error, "clGetCommandQueueInfo of desc.cl_queue");
     if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "the desc's cl_queue %s",
-                    of_context != context ? "belongs to another context than cl_context" :
-                    of_device != device ? "belongs to another device than cl_device" :
-                    "runs its commands out of order");
+    return vd__fail(VD_ERROR_INVALID, "desc.cl_queue %s",
+                    of_context != context ? "belongs to another context than desc.cl_context"
+                    : of_device != device ? "belongs to another device than desc.cl_device"
+                                          : "executes commands out of order");
 }
 
 /* Creates a context, or adds a reference to the caller's. With the caller's context, *queue is set to the caller's
@@ -7407,12 +7419,12 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *
     if (host->cl_context) {
         vd__cl_context context = (vd__cl_context)host->cl_context;
         if (!vd__cl_context_has(vcl->cl, context, entry->device))
-            return vd__fail(VD_ERROR_INVALID, "the desc's cl_context does not have cl_device '%s'", dev->info.name);
+            return vd__fail(VD_ERROR_INVALID, "desc.cl_context does not contain desc.cl_device '%s'", dev->info.name);
         *queue = (vd__cl_command_queue)host->cl_queue;
         vd_result r = *queue ? vd__cl_queue_check(vcl->cl, *queue, context, entry->device) : VD_OK;
         if (r) return r;
         error = vcl->cl->clRetainContext(context);
-        if (error) return vd__cl_fail(error, "clRetainContext of the desc's cl_context");
+        if (error) return vd__cl_fail(error, "clRetainContext of desc.cl_context");
         vcl->context = context;
         return VD_OK;
     }
@@ -7450,11 +7462,13 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
     if (index < 0 || index >= (int)cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %d, only %u of them", index, cl->device_count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %u devices", index,
+                        cl->device_count);
     if (driver->host->cl_device)
         for (index = 0; index < (int)cl->device_count && cl->devices[index].device != driver->host->cl_device;) index++;
     if (index == (int)cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "the desc's cl_device is none of the %u devices here", cl->device_count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the %u devices of libOpenCL.so.1",
+                        cl->device_count);
     const vd__cl_device_entry *entry = &cl->devices[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
     vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
@@ -7578,16 +7592,16 @@ static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block 
     int32_t error = 0;
     for (size_t i = 0; i < VD__COUNT(queries) && !error; i++)
         error = vd__cl_memory_info(vcl->cl, object, queries[i], &property[i]);
-    if (error) return vd__cl_fail(error, "clGetMemObjectInfo of address");
+    if (error) return vd__cl_fail(error, "clGetMemObjectInfo of desc.address");
     if (property[TYPE] != VD__CL_MEM_OBJECT_BUFFER)
-        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is no buffer");
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address is not a buffer");
     if (property[CONTEXT] != (uintptr_t)vcl->context)
-        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address is of another cl_context");
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address belongs to another context");
     if (property[SIZE] < block->size)
-        return vd__fail(VD_ERROR_INVALID, "the cl_mem in address has %llu bytes, address_offset and the shape take "
-                        "%llu", VD__U(property[SIZE]), VD__U(block->size));
+        return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address has %llu bytes, but desc.address_offset and "
+                        "desc.shape need %llu", VD__U(property[SIZE]), VD__U(block->size));
     error = vcl->cl->clRetainMemObject(object);
-    if (error) return vd__cl_fail(error, "clRetainMemObject of address");
+    if (error) return vd__cl_fail(error, "clRetainMemObject of desc.address");
     block->native[0] = property[PARENT] ? property[PARENT] : (uintptr_t)object;
     block->native[1] = (uintptr_t)object;
     *offset = property[OFFSET];
@@ -7607,13 +7621,13 @@ static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd
     vd__cl_mem object = vcl->cl->clCreateBuffer(vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_USE_HOST_PTR,
                                                 (size_t)block->size, (void *)(uintptr_t)from->handle, &error);
     block->native[0] = block->native[1] = error ? 0 : (uintptr_t)object;
-    return error ? vd__cl_fail(error, "clCreateBuffer of %llu bytes of the host's", VD__U(block->size)) : VD_OK;
+    return error ? vd__cl_fail(error, "clCreateBuffer of %llu bytes of host memory", VD__U(block->size)) : VD_OK;
 }
 
 static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "memory of '%s' is exported as a cl_mem (native of vd_buffer_query), not by "
-                    "file descriptor", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory as a file descriptor; vd_buffer_query "
+                    "returns a cl_mem", dev->info.name);
 }
 
 /* Makes all that the device wrote visible in host memory that was imported. */
@@ -7902,7 +7916,7 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     }
     error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
     if (!error && count != 1)
-        return vd__fail(VD_ERROR_COMPILE, "the program has %u kernels, and `entry` does not say which", count);
+        return vd__fail(VD_ERROR_COMPILE, "the program has %u kernels; select one with desc.entry", count);
     if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
     if (error) kernel->handle = NULL;
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
@@ -7921,22 +7935,22 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     if (!error)
         error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE,
                                                   sizeof max_invocations, &max_invocations, NULL);
-    if (error) return vd__cl_fail(error, "asking for the parameters of the kernel");
+    if (error) return vd__cl_fail(error, "querying the parameters of the kernel");
     if (count != wanted) {
-        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, the desc has %u: %u buffers%s", count, wanted,
-                        kernel->binding_count, kernel->argument_bytes ? " and the block of values" : "");
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u: %u buffers%s", count,
+                        wanted, kernel->binding_count, kernel->argument_bytes ? " and the argument block" : "");
     }
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
-        return vd__fail(VD_ERROR_INVALID, "local size %u x %u x %u in the desc, %u x %u x %u in the program", size[0],
-                        size[1], size[2], (unsigned)required_size[0], (unsigned)required_size[1],
+        return vd__fail(VD_ERROR_INVALID, "desc.local_size is %u x %u x %u, but the local size of the program is %u x "
+                        "%u x %u", size[0], size[1], size[2], (unsigned)required_size[0], (unsigned)required_size[1],
                         (unsigned)required_size[2]);
     }
     /* the compiler has checked this size, and NVIDIA reports a maximum of 256 regardless of it */
     if (required_size[0]) return VD_OK;
     if (!max_invocations || (uint64_t)size[0] * size[1] * size[2] <= max_invocations) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "a local size of %u x %u x %u, with what the kernel needs the device can run "
-                    "%u invocations", size[0], size[1], size[2], (unsigned)max_invocations);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the local size is %u x %u x %u, but the resources that this kernel uses "
+                    "limit it to %u invocations", size[0], size[1], size[2], (unsigned)max_invocations);
 }
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
@@ -7945,9 +7959,9 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     uint64_t max_bytes = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     for (int i = 0; i < 3; i++) kernel->local_size[i] = desc->local_size[i];
     if (parameter_bytes > max_bytes) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and %u bytes of values take %llu bytes of parameters, the "
-                        "device's limit is %llu", kernel->binding_count, kernel->argument_bytes, VD__U(parameter_bytes),
-                        VD__U(max_bytes));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and an argument block of %u bytes need %llu bytes of "
+                        "parameters, but the device's limit is %llu", kernel->binding_count, kernel->argument_bytes,
+                        VD__U(parameter_bytes), VD__U(max_bytes));
     }
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
     if (!result) result = vd__cl_kernel_find(vcl, desc, kernel);
@@ -8190,8 +8204,8 @@ static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c,
                                        vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED,
-                    "OpenCL plays a list when it is sent, and has nothing for others to record into");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL executes a list when it is submitted, so there is no command buffer "
+                    "to record into");
 }
 
 /* ---- playing a recording ---- */
@@ -8428,7 +8442,7 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;
     if (status == VD__CL_COMPLETE && !vd__atomic_load32(&vcl->lost)) return VD_OK;
     vd__atomic_store32(&vcl->lost, 1);
-    return vd__fail(VD_ERROR_DEVICE_LOST, "the work of '%s' ended with error %d", dev->info.name, (int)status);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "a command of device '%s' failed with error %d", dev->info.name, (int)status);
 }
 #endif /* VD__HAS_OPENCL */
 
@@ -8514,8 +8528,8 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
         return VD_OK;
     }
     if (desc->backend != VD_BACKEND_DEFAULT)
-        return vd__fail(VD_ERROR_INVALID, "backend %d is not compiled in; there are: %s", (int)desc->backend,
-                        vd__backend_names(names));
+        return vd__fail(VD_ERROR_INVALID, "desc.backend is %d, which is not compiled in; the choices are: %s",
+                        (int)desc->backend, vd__backend_names(names));
     return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_BACKEND is '%s'; the choices are: %s", name,
                     vd__backend_names(names));
 }
@@ -8527,8 +8541,8 @@ static vd_result vd__parse_disable(const char *list, uint64_t *out) {
         while (i < VD__COUNT(vd__feature_names) && (!vd__feature_names[i] || strlen(vd__feature_names[i]) != length ||
                !vd__text_equal_nocase(list, vd__feature_names[i], length))) i++;
         if (length && i == VD__COUNT(vd__feature_names))
-            return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DISABLE has '%.*s', which is no feature's name; "
-                            "vd_feature_name gives them, f64 for instance, and commas part them",
+            return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DISABLE contains '%.*s', which is not a feature; use names "
+                            "of vd_feature_name, separated by commas (for example f64,mapped)",
                             (int)(length < 64 ? length : 64), list);
         if (length) *out |= (uint64_t)1 << i;
         list += length + (list[length] == ',');
@@ -8563,7 +8577,7 @@ static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc,
 typedef struct vd__device_request { int index; const char *name, *number, *source; } vd__device_request;
 
 static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
-    vd__device_request request = { -1, NULL, NULL, "the desc" };
+    vd__device_request request = { -1, NULL, NULL, "desc.device_name" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
     if (desc->cl_device) return request; /* the backend finds the device itself */
     if (desc->device) request.index = desc->device > 0 ? desc->device - 1 : INT32_MAX;
@@ -8598,15 +8612,15 @@ static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_d
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index,
                                  infos[i].name);
     if (request->name)
-        return vd__fail(VD_ERROR_NO_DEVICE, "no device has '%s' in its name (from %s); %s has: %s", request->name,
-                        request->source, driver->backend->name, names);
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s is '%s', but no %s device has this in its name; the devices are: %s",
+                        request->source, request->name, driver->backend->name, names);
     if (request->number)
-        return vd__fail(VD_ERROR_NO_DEVICE, "there is no device %s (from %s); %s has: %s", request->number,
-                        request->source, driver->backend->name, names);
-    if (request->index >= 0)
-        return vd__fail(VD_ERROR_NO_DEVICE, "device %d of the desc (1 + index) is not there; %s has: %s", desc->device,
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s is %s, but the %s devices are: %s", request->source, request->number,
                         driver->backend->name, names);
-    return vd__fail(VD_ERROR_NO_DEVICE, "there is no device");
+    if (request->index >= 0)
+        return vd__fail(VD_ERROR_NO_DEVICE, "desc.device is %d (1 + index), but the %s devices are: %s", desc->device,
+                        driver->backend->name, names);
+    return vd__fail(VD_ERROR_NO_DEVICE, "no device was found");
 }
 
 /* Opens device `index` of the driver without the features in `disable`. */
@@ -8627,8 +8641,8 @@ static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *de
     for (; opened < ctx->device_count && !r; opened++) {
         int number = desc->devices[opened];
         if (number < 1 || number > count)
-            r = vd__fail(VD_ERROR_NO_DEVICE, "devices[%u] of the desc is %d (1 + index); %s has %d", (unsigned)opened,
-                         number, ctx->driver.backend->name, count);
+            r = vd__fail(VD_ERROR_NO_DEVICE, "desc.devices[%u] is %d (1 + index), but %s has %d devices",
+                         (unsigned)opened, number, ctx->driver.backend->name, count);
         else r = vd__open_context_device(&ctx->devices[opened], desc, number - 1, disable);
         if (r) break;
     }
@@ -8655,7 +8669,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
         matched = true;
         r = vd__open_context_device(&ctx->devices[0], desc, infos[best].index, disable);
         if (!r) return VD_OK;
-        vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' does not open: %s", ctx->driver.backend->name,
+        vd__logf(&ctx->host, VD_LOG_INFO, "%s device '%s' could not be opened: %s", ctx->driver.backend->name,
                  infos[best].name, vd__error_join());
         infos[best].index = -1;
     }
@@ -8700,19 +8714,19 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
         if (requested ? backend != requested : backend->id == VD_BACKEND_DUMMY) continue;
         r = vd__try_backend(ctx, backend, desc, disable);
         if (!r) {
-            vd__logf(&ctx->host, VD_LOG_INFO, "backend %s, device %d '%s'", backend->name,
+            vd__logf(&ctx->host, VD_LOG_INFO, "using backend %s, device %d '%s'", backend->name,
                      ctx->devices->device.info.index, ctx->devices->device.info.name);
             return VD_OK;
         }
-        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s does not work: %s", backend->name, vd__error_join());
+        vd__logf(&ctx->host, VD_LOG_INFO, "backend %s is not available: %s", backend->name, vd__error_join());
         if (!first) first = r;
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s: %.340s", used ? "; " : "",
                                      backend->name, vd__error_join());
     }
     if (!first)
-        return vd__fail(VD_ERROR_NO_DEVICE, "no backend with a device is compiled in; VKDISPATCH_BACKEND=dummy or "
-                        "desc.backend takes the dummy");
+        return vd__fail(VD_ERROR_NO_DEVICE, "no backend for devices is compiled in; select the dummy backend with "
+                        "VKDISPATCH_BACKEND=dummy or desc.backend");
     return vd__fail(first, "%s", reasons);
 }
 
@@ -8978,7 +8992,7 @@ static vd_result vd__spv_bad(uint32_t at, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is not valid: word %u: %s", (unsigned)at, text);
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid at word %u: %s", (unsigned)at, text);
 }
 
 static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
@@ -8987,13 +9001,13 @@ static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
         if (vd__spv_capabilities[i].number != number) continue;
         uint64_t feature = vd__spv_capabilities[i].feature;
         if (!vd__spv_capabilities[i].always && !(feature & info->features))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not have%s%s",
-                            vd__spv_capabilities[i].name, info->name, feature ? ": feature " : "",
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not support%s%s",
+                            vd__spv_capabilities[i].name, info->name, feature ? "; missing feature: " : "",
                             feature ? vd_feature_name(feature) : "");
         s->out->features |= feature;
         return VD_OK;
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not know",
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not support",
                     (unsigned)number);
 }
 
@@ -9003,9 +9017,8 @@ static vd_result vd__spv_mode(vd__reader *s, uint32_t mode) {
     if (mode != VD__MODE_RECONVERGES) return VD_OK;
     s->out->features |= VD_FEATURE_RECONVERGENCE;
     if (info->features & VD_FEATURE_RECONVERGENCE) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED,
-                    "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not have: feature %s",
-                    info->name, vd_feature_name(VD_FEATURE_RECONVERGENCE));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not "
+                    "support; missing feature: %s", info->name, vd_feature_name(VD_FEATURE_RECONVERGENCE));
 }
 
 /* Words that hold texts have to end them. */
@@ -9017,7 +9030,7 @@ static vd_result vd__spv_check_text(const vd__reader *s, uint32_t at) {
     case VD__OP_MEMBER_NAME: case VD__OP_ENTRY_POINT: from = 3; break;
     default: return VD_OK;
     }
-    return vd__spv_text(s, at, from) ? VD_OK : vd__spv_bad(at, "a text does not end inside its instruction");
+    return vd__spv_text(s, at, from) ? VD_OK : vd__spv_bad(at, "a string is not terminated within its instruction");
 }
 
 static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
@@ -9026,12 +9039,10 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     uint32_t value = vd__spv_length(s, at) > 3 ? w[3] : 0;
     switch (w[2]) {
     case VD__DECORATION_SPEC_ID:
-        return vd__fail(
-            VD_ERROR_UNSUPPORTED,
-            "the SPIR-V has specialization constant '%s' (SpecId %u), whose value cannot be set yet; freeze it first "
-            "(spirv-opt --set-spec-const-default-value=\"%u:VALUE\" --freeze-spec-const "
-            "--fold-spec-const-op-composite)",
-            id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), which is not "
+                        "supported; freeze it first (spirv-opt --set-spec-const-default-value=\"%u:VALUE\" "
+                        "--freeze-spec-const --fold-spec-const-op-composite)",
+                        id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
     case VD__DECORATION_BLOCK: id->flags |= VD__ID_BLOCK; return VD_OK;
     case VD__DECORATION_BUFFER_BLOCK: id->flags |= VD__ID_BUFFER_BLOCK; return VD_OK;
     case VD__DECORATION_NON_WRITABLE: id->flags |= VD__ID_NON_WRITABLE; return VD_OK;
@@ -9042,7 +9053,7 @@ static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
     case VD__DECORATION_BINDING: id->binding = value; id->flags |= VD__ID_HAS_BINDING; break;
     default: return VD_OK;
     }
-    return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u lacks its number", (unsigned)w[2]);
+    return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u has no operand", (unsigned)w[2]);
 }
 
 /* The value of a 32-bit constant, or the default of a specialization constant without SpecId. False where it is
@@ -9061,14 +9072,12 @@ static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x 
 static vd_result vd__spv_array_length(const vd__reader *s, uint32_t at, uint32_t *out) {
     uint32_t length = s->words[at + 3], defined = vd__spv_definition(s, length);
     if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP)
-        return vd__spv_bad(at, "the length of an array, id %u, is no constant", (unsigned)length);
+        return vd__spv_bad(at, "the length of an array (id %u) is not a constant", (unsigned)length);
     if (!vd__spv_constant(s, length, out))
-        return vd__fail(
-            VD_ERROR_UNSUPPORTED,
-            "the SPIR-V has an array whose length, id %u, is a constant expression; fold it first (spirv-opt "
-            "--fold-spec-const-op-composite)",
-            (unsigned)length);
-    return *out ? VD_OK : vd__spv_bad(at, "an array of length 0");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression, "
+                        "which is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
+                        (unsigned)length);
+    return *out ? VD_OK : vd__spv_bad(at, "the length of an array is 0");
 }
 
 /* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is
@@ -9081,12 +9090,14 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     if (op == VD__OP_TYPE_BOOL) id->size = id->align = 4;
     if (op == VD__OP_TYPE_INT) {
         if ((w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64) || w[3] > 1)
-            return vd__spv_bad(at, "an integer of %u bits", (unsigned)w[2]);
+            return vd__spv_bad(at, "an integer type has %u bits and signedness %u, but it must have 8, 16, 32 or 64 "
+                               "bits and signedness 0 or 1", (unsigned)w[2], (unsigned)w[3]);
         id->type = ints[w[3]][vd__log2(w[2]) - 3];
         id->size = id->align = w[2] / 8;
     }
     if (op == VD__OP_TYPE_FLOAT) {
-        if (w[2] != 16 && w[2] != 32 && w[2] != 64) return vd__spv_bad(at, "a float of %u bits", (unsigned)w[2]);
+        if (w[2] != 16 && w[2] != 32 && w[2] != 64)
+            return vd__spv_bad(at, "a float type has %u bits, but it must have 16, 32 or 64", (unsigned)w[2]);
         id->type = w[2] == 16 ? VD_F16 : w[2] == 32 ? VD_F32 : VD_F64;
         id->size = id->align = w[2] / 8;
     }
@@ -9097,17 +9108,19 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2;
          i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
         if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD)))
-            return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)w[i]);
+            return vd__spv_bad(at, "id %u is not a type that was defined before", (unsigned)w[i]);
     if (op == VD__OP_TYPE_VECTOR) {
         uint32_t part = vd__spv_definition(s, w[2]);
         if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT)
-            return vd__spv_bad(at, "a vector of %u of type %u", (unsigned)w[3], (unsigned)w[2]);
+            return vd__spv_bad(at, "a vector type has %u components of type %u, but it must have 2 to 4 scalars",
+                               (unsigned)w[3], (unsigned)w[2]);
         if (s->ids[w[2]].type) id->type = s->ids[w[2]].type + 16 * (w[3] - 1);
         n = w[3];
     }
     if (op == VD__OP_TYPE_MATRIX) {
         if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR)
-            return vd__spv_bad(at, "a matrix of %u columns of type %u", (unsigned)w[3], (unsigned)w[2]);
+            return vd__spv_bad(at, "a matrix type has %u columns of type %u, but it must have 2 to 4 vectors",
+                               (unsigned)w[3], (unsigned)w[2]);
         n = w[3];
     }
     if (op == VD__OP_TYPE_ARRAY) {
@@ -9143,28 +9156,28 @@ static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403)
                 || (op >= 4421 && op <= 4432) || (op >= 4450 && op <= 4455) || (op >= 5380 && op <= 5381) || op == 6035;
     if (op == VD__OP_FUNCTION) {
-        if (s->function) return vd__spv_bad(at, "a function begins inside another");
+        if (s->function) return vd__spv_bad(at, "a function begins inside another function");
         s->function = at;
         s->body = false;
     } else if (op == VD__OP_FUNCTION_END) {
         if (!s->function || s->block || !s->body)
-            return vd__spv_bad(at, "a function ends %s",
-                               !s->function ? "that did not begin"
+            return vd__spv_bad(at, "OpFunctionEnd is %s",
+                               !s->function ? "outside a function"
                                : s->block   ? "inside a block"
-                                            : "without a body");
+                                            : "in a function without a body");
         s->function = 0;
     } else if (op == VD__OP_LABEL) {
         if (!s->function || s->block)
-            return vd__spv_bad(at, "a block begins %s", s->function ? "inside another" : "outside a function");
+            return vd__spv_bad(at, "a block begins %s", s->function ? "inside another block" : "outside a function");
         s->block = s->body = true;
     } else if (op == VD__OP_FUNCTION_PARAMETER) {
-        if (!s->function || s->body) return vd__spv_bad(at, "a parameter stands outside the head of a function");
+        if (!s->function || s->body) return vd__spv_bad(at, "OpFunctionParameter is not at the start of a function");
     } else if (body || (op == VD__OP_VARIABLE && s->function)) {
-        if (!s->block) return vd__spv_bad(at, "instruction %u stands outside a block", (unsigned)op);
+        if (!s->block) return vd__spv_bad(at, "instruction %u is outside a block", (unsigned)op);
         if (op >= VD__OP_BRANCH && op <= VD__OP_UNREACHABLE) s->block = false;
         if (op == 5380) s->block = false;
     } else if (s->function && !anywhere)
-        return vd__spv_bad(at, "instruction %u stands inside a function", (unsigned)op);
+        return vd__spv_bad(at, "instruction %u is inside a function", (unsigned)op);
     return VD_OK;
 }
 
@@ -9193,28 +9206,28 @@ static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
     uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
     int entry = vd__spv_find_op(op);
     if (!length || length > s->count - at)
-        return vd__spv_bad(at, "instruction %u has %u words, %u are left", (unsigned)op, (unsigned)length,
+        return vd__spv_bad(at, "instruction %u has %u words, but %u are left", (unsigned)op, (unsigned)length,
                            (unsigned)(s->count - at));
     if (entry < 0)
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has instruction %u at word %u, which vkdispatch does not know in compute modules",
-                        (unsigned)op, (unsigned)at);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not "
+                        "support", (unsigned)op, (unsigned)at);
     if (length < vd__spv_table[entry].words)
-        return vd__spv_bad(at, "instruction %u has %u words, it needs %u", (unsigned)op, (unsigned)length,
+        return vd__spv_bad(at, "instruction %u has %u words, but it needs at least %u", (unsigned)op, (unsigned)length,
                            (unsigned)vd__spv_table[entry].words);
     uint32_t form = vd__spv_table[entry].form;
     if (form == 2 && !vd__spv_is_type(s, s->words[at + 1]))
-        return vd__spv_bad(at, "id %u is no type that was defined before", (unsigned)s->words[at + 1]);
+        return vd__spv_bad(at, "id %u is not a type that was defined before", (unsigned)s->words[at + 1]);
     if (form) {
         uint32_t id = s->words[at + form];
         if (!id || id >= s->bound)
-            return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)id, (unsigned)s->bound);
-        if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined a second time", (unsigned)id);
+            return vd__spv_bad(at, "id %u is 0 or not below the id bound %u", (unsigned)id, (unsigned)s->bound);
+        if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined twice", (unsigned)id);
         s->ids[id].at = at;
     } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE
                || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE || op == VD__OP_EXECUTION_MODE_ID) {
         if (!s->words[at + 1] || s->words[at + 1] >= s->bound)
-            return vd__spv_bad(at, "id %u is not below the bound %u", (unsigned)s->words[at + 1], (unsigned)s->bound);
+            return vd__spv_bad(at, "id %u is 0 or not below the id bound %u", (unsigned)s->words[at + 1],
+                               (unsigned)s->bound);
     }
     vd_result r = vd__spv_check_text(s, at);
     if (!r) r = vd__spv_structure(s, at, op);
@@ -9228,7 +9241,7 @@ static vd_result vd__spv_walk(vd__reader *s) {
         if (r) return r;
         at += vd__spv_length(s, at);
     }
-    return s->function ? vd__spv_bad(at, "the last function does not end") : VD_OK;
+    return s->function ? vd__spv_bad(at, "the last function has no OpFunctionEnd") : VD_OK;
 }
 
 /* Chooses the entry point, by name or as the only one. */
@@ -9243,10 +9256,11 @@ static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
     if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
     if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
     if (s->entries > 1 && !wanted)
-        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points, desc.entry has to name one",
+        return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points; select one with desc.entry",
                         (unsigned)s->entries);
     if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
-        return vd__spv_bad(s->entry_at, "the entry point's id %u is no function", (unsigned)s->words[s->entry_at + 2]);
+        return vd__spv_bad(s->entry_at, "the id %u of the entry point is not a function",
+                           (unsigned)s->words[s->entry_at + 2]);
     s->out->entry = vd__spv_text(s, s->entry_at, 3);
     return VD_OK;
 }
@@ -9262,13 +9276,13 @@ static vd_result vd__spv_local_size(vd__reader *s) {
              by_id = op == VD__OP_EXECUTION_MODE_ID && w[2] == VD__MODE_LOCAL_SIZE_ID;
         if ((!literal && !by_id) || w[1] != function) continue;
         if (vd__spv_length(s, at) < 6)
-            return vd__spv_bad(at, "a local size of %u words", (unsigned)vd__spv_length(s, at));
+            return vd__spv_bad(at, "the execution mode for the local size has %u words, but it needs 6",
+                               (unsigned)vd__spv_length(s, at));
         for (int i = 0; i < 3; i++) {
             if (literal) size[i] = w[3 + i];
             else if (!vd__spv_constant(s, w[3 + i], &size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED,
-                                "the SPIR-V has a local size whose part %d, id %u, is not a literal constant", i,
-                                (unsigned)w[3 + i]);
+                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose component %d (id %u) is not a "
+                                "literal constant", i, (unsigned)w[3 + i]);
         }
         if (by_id) s->size_by_id = at;
         found = true;
@@ -9280,12 +9294,12 @@ static vd_result vd__spv_local_size(vd__reader *s) {
             continue;
         for (uint32_t i = 0; i < 3; i++)
             if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED,
-                                "the SPIR-V has a WorkgroupSize, id %u, that is not made of three literal constants",
-                                (unsigned)id);
+                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that does not consist of "
+                                "three literal constants", (unsigned)id);
         found = true;
     }
-    return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V gives no local size");
+    return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no local size (LocalSize, LocalSizeId or "
+                                    "WorkgroupSize)");
 }
 
 /* The number that decorates a member of a struct, or its name's word with op OpMemberName. */
@@ -9343,7 +9357,7 @@ static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uin
 static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *name) {
     vd__reflection *out = s->out;
     if (out->arg_count == VD_MAX_ARGS) {
-        vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has more than %d arguments", VD_MAX_ARGS);
+        vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has more arguments than the limit of %d", VD_MAX_ARGS);
         return NULL;
     }
     vd_arg_info *a = &out->args[out->arg_count++];
@@ -9378,24 +9392,25 @@ static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uin
     const char *name = vd__spv_name_at(s, v->name);
     uint32_t member = 0, op = vd__spv_definition(s, type);
     if (storage == VD__CLASS_UNIFORM_CONSTANT)
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has an image or sampler '%s'; only storage buffers can be bound", name ? name : "");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s', which is not supported; use "
+                        "storage buffers", name ? name : "");
     if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s'", name ? name : "");
-    if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "a buffer whose type %u is no struct", (unsigned)type);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s', which is not supported",
+                        name ? name : "");
+    if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "the type %u of a buffer is not a struct", (unsigned)type);
     if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has a uniform block '%s'; values have to come as push constants", name ? name : "");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s', which is not supported; pass "
+                        "values as push constants", name ? name : "");
     if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
     if (v->set)
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has buffer '%s' in descriptor set %u; only set 0 can be bound", name ? name : "",
-                        (unsigned)v->set);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u, but only set 0 is "
+                        "supported", name ? name : "", (unsigned)v->set);
     if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
     if (!name) name = vd__spv_name_at(s, s->ids[type].name);
     for (uint32_t i = 0; i < s->out->arg_count; i++)
         if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].location == v->binding)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers at binding %u", (unsigned)v->binding);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers with binding %u, which is not supported",
+                            (unsigned)v->binding);
     vd_arg_info *a = vd__spv_arg(s, VD_ARG_BINDING, name);
     if (!a) return VD_ERROR_UNSUPPORTED;
     a->location = v->binding;
@@ -9419,11 +9434,10 @@ static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, 
                         a->name ? a->name : "",
                         !placed                    ? "an Offset"
                         : op == VD__OP_TYPE_MATRIX ? "a MatrixStride"
-                                                   : "an explicit layout that can be read");
+                                                   : "a supported explicit layout");
     if (offset > VD_MAX_ARGUMENT_BYTES || size > VD_MAX_ARGUMENT_BYTES - offset)
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has a push-constant member of %u bytes at offset %u; the limit is %d",
-                        (unsigned)size, (unsigned)offset, VD_MAX_ARGUMENT_BYTES);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u, but the "
+                        "limit is %d bytes", (unsigned)size, (unsigned)offset, VD_MAX_ARGUMENT_BYTES);
     a->location = offset;
     a->size = size;
     if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
@@ -9432,7 +9446,8 @@ static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, 
         return VD_OK;
     }
     const uint32_t *pointer = s->words + s->ids[member].at;
-    if (pointer[2] != VD__CLASS_PHYSICAL) return vd__spv_bad(at, "a pointer among the push constants");
+    if (pointer[2] != VD__CLASS_PHYSICAL)
+        return vd__spv_bad(at, "a push constant is a pointer of another storage class than PhysicalStorageBuffer");
     a->access = VD_READ_WRITE;
     if (vd__spv_is_type(s, pointer[3])) vd__spv_block(s, pointer[3], 0, a);
     return VD_OK;
@@ -9440,8 +9455,9 @@ static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, 
 
 static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
     if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT)
-        return vd__spv_bad(at, "a push-constant block whose type %u is no struct", (unsigned)type);
-    if (s->push) return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks");
+        return vd__spv_bad(at, "the type %u of a push-constant block is not a struct", (unsigned)type);
+    if (s->push)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks, but only one is supported");
     s->push = s->words[at + 2];
     s->push_arg = s->out->arg_count;
     for (uint32_t i = 0; i < vd__spv_length(s, s->ids[type].at) - 2; i++) {
@@ -9480,9 +9496,10 @@ static vd_result vd__spv_variables(vd__reader *s, bool args) {
         if (vd__spv_op(s, at) != VD__OP_VARIABLE || (s->all_entries > 1 && !(s->ids[w[2]].flags & VD__ID_USED)))
             continue;
         if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
-            return vd__spv_bad(at, "a variable whose type %u is no pointer to its storage class", (unsigned)w[1]);
+            return vd__spv_bad(at, "the type %u of a variable is not a pointer to its storage class", (unsigned)w[1]);
         uint32_t type = s->words[s->ids[w[1]].at + 3];
-        if (!vd__spv_is_type(s, type)) return vd__spv_bad(at, "a variable of type %u, which is none", (unsigned)type);
+        if (!vd__spv_is_type(s, type))
+            return vd__spv_bad(at, "a variable points to id %u, which is not a type", (unsigned)type);
         vd_result r = VD_OK;
         /* as the limit of the device counts (Vulkan, limits of the Workgroup storage class) */
         if (w[3] == VD__CLASS_WORKGROUP) {
@@ -9718,13 +9735,14 @@ static void vd__spv_access(vd__reader *s) {
 static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
     static const uint32_t magic = 0x07230203, swapped = 0x03022307;
     uint32_t first;
-    if (!desc->code) return vd__fail(VD_ERROR_INVALID, "the code is NULL");
+    if (!desc->code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
     if (desc->code_size % 4 || desc->code_size < 20 || desc->code_size > UINT32_MAX)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes; a module is a multiple of 4 and at least 20",
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but a module has a multiple of 4 and at least 20",
                         VD__U(desc->code_size));
     memcpy(&first, desc->code, 4);
     if (first != magic && first != swapped)
-        return vd__fail(VD_ERROR_COMPILE, "the code is no SPIR-V: it begins with 0x%08x", (unsigned)first);
+        return vd__fail(VD_ERROR_COMPILE, "the code is not SPIR-V: it begins with 0x%08x, but the magic number is "
+                        "0x07230203", (unsigned)first);
     out->words = (const uint32_t *)desc->code;
     if (first == magic && (uintptr_t)desc->code % 4 == 0) return VD_OK;
     out->owned = (uint32_t *)vd__alloc(&ctx->host.allocator, desc->code_size);
@@ -9755,16 +9773,16 @@ static vd_result vd__spv_literal_size(vd__reader *s, size_t bytes) {
 static vd_result vd__spv_header(const vd__reader *s) {
     uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
     if (version & 0xFF0000FFu || major != 1 || minor > 6)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x; 1.0 to 1.6 can be read", (unsigned)version);
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x, but only 1.0 to 1.6 are supported",
+                        (unsigned)version);
     if (!s->bound || s->bound > 1u << 22)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u; the limit is %u", (unsigned)s->bound,
-                        1u << 22);
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u, but it must be 1 to %u",
+                        (unsigned)s->bound, 1u << 22);
     for (uint32_t i = 0; i < s->ctx->device_count; i++) {
         const vd_device_info *info = &s->ctx->devices[i].device.info;
         if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
-            return vd__fail(VD_ERROR_UNSUPPORTED,
-                            "the SPIR-V has version 1.%u; '%s' has Vulkan 1.%u, which reads up to 1.5", (unsigned)minor,
-                            info->name, (unsigned)info->api_version[1]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but '%s' has Vulkan 1.%u, which "
+                            "supports up to 1.5", (unsigned)minor, info->name, (unsigned)info->api_version[1]);
     }
     return VD_OK;
 }
@@ -9909,8 +9927,7 @@ static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *
     const vd__callback_frame *v = vd__callback_frames;
     while (v && (v->ctx != ctx || !(v->exclusive || any_callback))) v = v->outer;
     if (v)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "it is called from within the `%s` of %s, which may not "
-                             "call it", v->what, v->call);
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "must not be called from `%s` of %s", v->what, v->call);
     return vd__atomic_load32(&ctx->state) & VD__CLOSING ? vd__fail_call(VD_ERROR_INVALID, call, NULL,
                                                                  "the context is being destroyed") : VD_OK;
 }
@@ -9929,7 +9946,7 @@ static VD__COLD vd_result vd__callback_result(const char *call, const char *obje
                                            vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
-    return vd__fail_call(r, call, object, "`%s` gave %s", what, vd_result_name(r));
+    return vd__fail_call(r, call, object, "`%s` returned %s", what, vd_result_name(r));
 }
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
@@ -9961,7 +9978,7 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
 static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const char *call) {
     vd__storage *s = b->storage + dev->index;
     if (s->memory.serial) return s;
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' does not live on device %u (its devices are 0x%x)",
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' has no memory on device %u (its device mask is 0x%x)",
                   b->name, (unsigned)dev->index, (unsigned)b->devices);
     return NULL;
 }
@@ -10013,7 +10030,7 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
                                   vd__region *g) {
     if (!g->rows) g->rows = 1;
     if (g->rows > 1 && (!g->row || g->row == VD_WHOLE))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%llu rows need row_bytes", VD__U(g->rows));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "rows is %llu, but row_bytes is not set", VD__U(g->rows));
     if (!g->row) g->row = VD_WHOLE;
     if (g->rows == 1) g->pitch = g->host_pitch = 0;
     vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
@@ -10022,11 +10039,11 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
     if (r) return r;
     uint64_t available = b->size - g->offset - g->row;
     if (g->rows > 1 && (g->pitch > available || g->rows - 1 > available / g->pitch))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + %llu rows of %llu bytes, %llu apart, are "
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + %llu rows of %llu bytes with pitch %llu is "
                              "past the end of buffer '%s' (%llu bytes)", what, VD__U(g->offset), VD__U(g->rows),
                              VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
     if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu takes %llu rows past the end of all memory",
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu x %llu rows exceeds the address space",
                              host_what, VD__U(g->host_pitch), VD__U(g->rows));
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_contiguous(g->offset, vd__region_bytes(g));
     return VD_OK;
@@ -10051,15 +10068,17 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
     char text[VD__EXTENT_TEXT];
     uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
     int rank = 4;
-    if (!total) return vd__fail_call(VD_ERROR_INVALID, call, name, "%u is no type", (unsigned)type);
+    if (!total)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.type is %u, which is not a vd_type", (unsigned)type);
     while (rank && !desc_shape[rank - 1]) rank--;
-    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape is zero");
+    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape is all 0");
     for (int i = 0; i < 4; i++) {
         shape[i] = i < rank ? desc_shape[i] : 1;
         if (!shape[i])
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is 0 and shape[%d] is not", i, rank - 1);
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape[%d] is 0, but desc.shape[%d] is not", i,
+                                 rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "%s of shape %s has more bytes than 63 bits can count",
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "type %s with shape %s has more than 2^63 - 1 bytes",
                                  vd_type_name(type), vd__extent_print(text, desc_shape, 4));
         total *= shape[i];
     }
@@ -10070,13 +10089,12 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
 /* Fails if the device does not support a kind of memory sharing. */
 static vd_result vd__sharing_possible(const vd__device *dev, const char *name, vd__sharing sharing) {
     static const char *const what[] = {
-        "", "an address of the caller's", "memory of the host's to be used in place", "a buffer object of the caller's",
-        "external memory by file descriptor", "exportable memory"
+        "", "importing a device address", "importing host memory", "importing a cl_mem",
+        "importing memory from a file descriptor", "exportable memory"
     };
     if (dev->sharing_mask >> sharing & 1u) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%s, which device '%s' of backend %s does not "
-                         "%s%s", what[sharing], dev->info.name, dev->driver->backend->name,
-                         sharing == VD__SHARE_EXPORT ? "have" : "take",
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "device '%s' of backend %s does not support "
+                         "%s%s", dev->info.name, dev->driver->backend->name, what[sharing],
                          dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
@@ -10084,17 +10102,18 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
 static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
     if (e->fd < 0)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "the file descriptor of external is %d",
-                             e->fd);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.external->fd is %d, but it must not be negative", e->fd);
     if (e->offset > e->size || size > e->size - e->offset)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%llu bytes at %llu are past the end of the "
-                             "external memory (%llu bytes)", VD__U(size), VD__U(e->offset), VD__U(e->size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "%llu bytes at offset %llu are past the end of the external memory (%llu bytes)",
+                             VD__U(size), VD__U(e->offset), VD__U(e->size));
     if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
     for (int i = 0; i < 16; i++) {
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
         snprintf(theirs + 2 * i, 3, "%02x", e->uuid[i]);
     }
-    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "the external memory is of another device (UUID "
+    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.external belongs to another device (UUID "
                          "%s) than '%s' (UUID %s)", theirs, dev->info.name, mine);
 }
 
@@ -10108,36 +10127,40 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no import of kind %d",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, which is not a vd_import",
                              (int)desc->import);
     if (!imports && (desc->import || desc->address_offset))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s without an address",
-                             desc->import ? "an import" : "an address_offset");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
+                             desc->import ? "desc.import" : "desc.address_offset");
     if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx is memory of one device, the "
-                             "devices are 0x%x", desc->address ? "address" : desc->external ? "external" : "exportable",
-                             VD__U(desc->address), (unsigned)mask);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
+                             "device, but the device mask is 0x%x; set desc.devices",
+                             desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
     if (!imports) return vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
     if (desc->exportable || (desc->address && desc->external))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "memory of the caller's (address or external) "
-                             "%s", desc->exportable ? "is not exportable" : "comes as both address and external");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s",
+                             desc->exportable ? "memory from desc.address or desc.external cannot be exportable"
+                                              : "desc.address and desc.external are both set");
     if (desc->external && desc->import)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "import %d says what address is, the memory "
-                             "is external", (int)desc->import);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.import is %d, but it applies only to desc.address, and desc.external is set",
+                             (int)desc->import);
     if (desc->data)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s 0x%llx keeps its contents, data has to be "
-                             "NULL", desc->address ? "address" : "external", VD__U(desc->address));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.%s and desc.data are both set, but imported memory keeps its contents",
+                             desc->address ? "address" : "external");
     vd__sharing sharing = vd__import_sharing(desc);
     vd_result r = vd__sharing_possible(dev, name, sharing);
     if (r) return r;
     if (sharing <= VD__SHARE_HOST && desc->address % 16)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx is no multiple of 16",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.address 0x%llx is not a multiple of 16",
                              VD__U(desc->address));
     if (desc->address_offset > (UINT64_MAX >> 1) - size
         || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "address 0x%llx + address_offset %llu + %llu "
-                             "bytes wrap around", VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.address 0x%llx + desc.address_offset %llu + size %llu exceeds the address space",
+                             VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
     return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
 }
 
@@ -10147,24 +10170,25 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     const char *name = desc->name ? desc->name : "";
     uint32_t all = (1u << ctx->device_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "there is no memory of kind %d",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.memory is %d, which is not a vd_memory",
                              (int)desc->memory);
     if (desc->devices & ~all)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "devices 0x%x, the context has %u devices "
-                             "(0x%x)", (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.devices is 0x%x, but the context has %u devices (mask 0x%x)",
+                             (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
     if (!r) r = vd__sharing_check(ctx, desc, name, *size);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd_device_info *info = &ctx->devices[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
         if (*size > info->limits.max_buffer_bytes)
-            r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "%llu bytes are more than '%s' allows in "
-                              "one buffer (max_buffer_bytes %llu)", VD__U(*size), info->name,
-                              VD__U(info->limits.max_buffer_bytes));
+            r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name,
+                              "the buffer has %llu bytes, but the limit of '%s' is %llu (max_buffer_bytes)",
+                              VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
             r = vd__fail_add_out_of_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
-                                                 "%llu bytes are more than '%s' has (device_memory %llu)", VD__U(*size),
-                                                 info->name, VD__U(info->device_memory)));
+                                                         "the buffer has %llu bytes, but '%s' has %llu (device_memory)",
+                                                         VD__U(*size), info->name, VD__U(info->device_memory)));
     }
     return r;
 }
@@ -10175,14 +10199,14 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
     uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
     const uint64_t *desc_shape = desc->shape;
     if (desc->offset >= b->size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu is not within buffer '%s' (%llu "
-                             "bytes)", VD__U(desc->offset), b->name, VD__U(b->size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu is not inside buffer '%s' "
+                             "(%llu bytes)", VD__U(desc->offset), b->name, VD__U(b->size));
     uint64_t available = b->size - desc->offset;
     if (!(desc_shape[0] | desc_shape[1] | desc_shape[2] | desc_shape[3]) && element) {
         if (available % element)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name,
-                                 "the %llu bytes from offset %llu to the end of buffer '%s' are no whole number of %s",
-                                 VD__U(available), VD__U(desc->offset), b->name, vd_type_name(desc->type));
+            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the %llu bytes from desc.offset %llu to "
+                                 "the end of buffer '%s' are not a whole number of %s elements", VD__U(available),
+                                 VD__U(desc->offset), b->name, vd_type_name(desc->type));
         rest[0] = available / element;
         desc_shape = rest;
     }
@@ -10209,15 +10233,16 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     if (desc->code_kind == VD_CODE_DEFAULT)
         desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d is no kind of code",
-                             (int)desc->code_kind);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "desc.code_kind is %d, which is not a vd_code", (int)desc->code_kind);
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
         if (backend->codes[i] == desc->code_kind) return VD_OK;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  vd__code_names[backend->codes[i]]);
     }
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the code is %s (kind %d), backend %s "
-                         "takes %s", vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                         "desc.code_kind is %s (%d), but backend %s accepts %s", vd__code_names[desc->code_kind],
+                         (int)desc->code_kind, backend->name, list);
 }
 
 /* Checks code that is not reflected: source text and binaries. Sets code_size of a text. A text without a
@@ -10225,7 +10250,7 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
-    if (!text) return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "the code is NULL");
+    if (!text) return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.code is NULL");
     if (!desc->code_size && !binary) desc->code_size = strlen(text);
     else if (!binary) {
         const char *end = (const char *)memchr(text, 0, desc->code_size);
@@ -10239,7 +10264,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
         }
     }
     if (desc->code_size) return VD_OK;
-    return vd__fail_call(VD_ERROR_COMPILE, "vd_kernel_create", desc->name, "the %s is empty",
+    return vd__fail_call(VD_ERROR_COMPILE, "vd_kernel_create", desc->name, "the %s code is empty",
                          vd__code_names[desc->code_kind]);
 }
 
@@ -10248,9 +10273,10 @@ static vd_result vd__features_check(const vd__device *dev, const char *name, uin
     uint64_t missing = bits & ~dev->info.features;
     if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", name, "needs feature %s, which '%s' does not have%s",
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", name,
+                         "the kernel needs feature %s, which '%s' does not have%s",
                          vd_feature_name(missing & (~missing + 1)), dev->info.name,
-                         missing & (missing - 1) ? " (nor others it needs)" : "");
+                         missing & (missing - 1) ? " (and more features that it does not have)" : "");
 }
 
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
@@ -10260,17 +10286,20 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
         if (!desc->local_size[i])
             return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local_size[%d] is 0", i);
         if (desc->local_size[i] > limits->max_local_size[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "local_size[%d] is %u, the "
-                                 "device's limit is %u", i, desc->local_size[i], limits->max_local_size[i]);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                                 "local_size[%d] is %u, but the device's limit is %u", i, desc->local_size[i],
+                                 limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "local size %u x %u x %u has %llu "
-                             "invocations, the device's limit is %u", desc->local_size[0], desc->local_size[1],
-                             desc->local_size[2], VD__U(product), limits->max_local_invocations);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "local size %u x %u x %u has %llu invocations, but the device's limit is %u",
+                             desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product),
+                             limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "needs %u bytes of shared memory, "
-                             "the device's limit is %u", desc->shared_bytes, limits->max_shared_bytes);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "the kernel needs %u bytes of shared memory, but the device's limit is %u",
+                             desc->shared_bytes, limits->max_shared_bytes);
     return VD_OK;
 }
 
@@ -10279,23 +10308,26 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has %u for a type", i,
-                             name, (unsigned)a->type);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has type %u, which is not a vd_type", i, name, (unsigned)a->type);
     if (a->kind == VD_ARG_IMAGE)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an image; only "
-                             "buffers and values can be bound", i, name);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "argument %d '%s' is an image, which is not supported; use buffers and values", i, name);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has kind %d", i, name,
-                             (int)a->kind);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has kind %d, which is not a vd_arg_kind", i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has access %u", i,
-                             name, (unsigned)a->access);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has access %u, but it must be VD_READ, VD_WRITE or both", i, name,
+                             (unsigned)a->access);
     if (a->align & (a->align - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has alignment %u, "
-                             "which is no power of two", i, name, (unsigned)a->align);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has alignment %u, which is not a power of two", i, name,
+                             (unsigned)a->align);
     if (a->kind == VD_ARG_BINDING && a->location > 63)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' has binding %u, but "
-                             "the highest supported binding is 63", i, name, (unsigned)a->location);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has binding %u, but the highest supported binding is 63", i, name,
+                             (unsigned)a->location);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
             if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].location == a->location)
@@ -10305,13 +10337,13 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     }
     uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (!size || a->size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' has %u bytes in the "
-                             "block of values, %s wants %u", i, name, (unsigned)a->size,
-                             a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
+                             (unsigned)a->size, a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
     if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' ends at byte %llu of "
-                             "a block of values of %u bytes", i, name, VD__U(a->location) + size,
-                             (unsigned)desc->argument_bytes);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' ends at byte %llu, but the argument block has %u bytes", i, name,
+                             VD__U(a->location) + size, (unsigned)desc->argument_bytes);
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
@@ -10329,9 +10361,10 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (h->kind == VD_IMPLICIT_SHAPE ? 4u : 3u)) ok = false;
     if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4) ok = false;
     if (ok) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "hidden value %d (kind %d, argument %u, "
-                         "axis %u, place %u) fits neither the arguments nor the block of %u bytes", i, (int)h->kind,
-                         (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->offset, (unsigned)desc->argument_bytes);
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "implicit argument %d (kind %d, arg %u, "
+                         "axis %u, offset %u) does not match the arguments or an argument block of %u bytes", i,
+                         (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->offset,
+                         (unsigned)desc->argument_bytes);
 }
 
 /* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
@@ -10401,16 +10434,17 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     for (int i = 0; i < desc->implicit_count; i++) outputs += desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
     if (!outputs) return VD_OK;
     if (outputs > 1)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values of kind "
-                             "VD_IMPLICIT_OUTPUT, the limit is 1", outputs);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "the kernel has %d implicit arguments of kind VD_IMPLICIT_OUTPUT, but the limit is 1",
+                             outputs);
     if (desc->format_count < 1 || desc->format_count > VD__MAX_FORMATS || !desc->formats)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "a kernel that prints has %d formats at "
-                             "%s; 1 to %d are possible", desc->format_count, desc->formats ? "an address" : "NULL",
-                             VD__MAX_FORMATS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "desc.format_count is %d%s, but a kernel that prints needs 1 to %d formats",
+                             desc->format_count, desc->formats ? "" : " and desc.formats is NULL", VD__MAX_FORMATS);
     for (int i = 0; i < desc->format_count; i++)
         if (!desc->formats[i] || !vd__format_read(desc->formats[i], &format))
-            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "format %d '%.100s' is none; one "
-                                 "has the types of its conversions in front: f32:%%f", i,
+            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                                 "format %d '%.100s' is invalid: expected \"types:text\", for example \"f32:%%f\"", i,
                                  desc->formats[i] ? desc->formats[i] : "");
     return VD_OK;
 }
@@ -10419,18 +10453,18 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d arguments, the limit is %d",
-                             desc->arg_count, VD_MAX_ARGS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "desc.arg_count is %d, but it must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
     if (desc->arg_count && !desc->args)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "the arguments are NULL (arg_count is "
-                             "%d)", desc->arg_count);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
     if (desc->implicit_count < 0 || (desc->implicit_count && !desc->implicit))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "%d hidden values at address %p",
-                             desc->implicit_count, (const void *)desc->implicit);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.implicit_count is %d, but %s",
+                             desc->implicit_count, desc->implicit ? "it must not be negative"
+                                                                  : "desc.implicit is NULL");
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "a block of values of %u bytes; it has "
-                             "to be a multiple of 4, the limit is %d",
+                             "argument_bytes is %u, but it must be a multiple of 4 and at most %d",
                              (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
@@ -10442,8 +10476,9 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         if (r) return r;
     }
     if (bindings > dev->info.limits.max_bindings)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "%u buffers by binding, the "
-                             "device's limit is %u", bindings, dev->info.limits.max_bindings);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "the kernel has %u buffers by binding, but the device's limit is %u", bindings,
+                             dev->info.limits.max_bindings);
     vd_result r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
@@ -10487,14 +10522,14 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t des
         return VD_OK;
     }
     while (rank && !desc_extent[rank - 1]) rank--;
-    if (!rank) return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "neither threads nor groups are given");
+    if (!rank) return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "neither threads nor groups are set");
     for (int i = 0; i < 3; i++) {
         uint64_t extent = i < rank ? desc_extent[i] : 1;
         if (!extent)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is 0 and %s[%d] is not", what, i,
+            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is 0, but %s[%d] is not", what, i,
                                  what, rank - 1);
         if (extent > UINT32_MAX)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is %llu, the limit is 2^32 - 1",
+            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is %llu, but the limit is 2^32 - 1",
                                  what, i, VD__U(extent));
         out[i] = (uint32_t)extent;
     }
@@ -10509,14 +10544,15 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     for (int i = 0; i < 3; i++) {
         if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->splittable[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "%llu groups along axis %d, the "
-                                 "device's limit is %u and the kernel cannot be split", VD__U(c->launch.groups[i]), i,
-                                 (unsigned)limits->max_groups[i]);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "%llu work-groups along axis %d are "
+                                 "needed, but the device's limit is %u, and this kernel cannot be split",
+                                 VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
         pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "would be split into %llu launches, the "
-                             "limit is %u", VD__U(pieces), 1u << 20);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name,
+                             "the dispatch would be split into %llu launches, but the limit is %u", VD__U(pieces),
+                             1u << 20);
     return VD_OK;
 }
 
@@ -10525,22 +10561,23 @@ static VD__COLD vd_result vd__call_extent_groups(vd__call *c, const vd_dispatch_
     const vd__kernel *k = c->kernel;
     char text[VD__EXTENT_TEXT];
     if (desc->threads[1] || desc->threads[2])
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads are %s",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads is %s, but threads[0] must not be 0",
                              vd__extent_print(text, desc->threads, 3));
     vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
         uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
         c->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
-            r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "groups[%d] %llu x local size %u are more than "
-                              "2^32 - 1 threads", i, VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
+            r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name,
+                              "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads", i,
+                              VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
 
 static VD__COLD vd_result vd__call_fail_extent(const vd__kernel *k, const vd_dispatch_desc *desc) {
     char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are given",
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are set",
                          vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
@@ -10580,9 +10617,9 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
 
 /* Reports an argument whose kind is neither buffer nor value. */
 static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
-    char problem[48] = "empty";
+    char problem[48] = "not set";
     if (arg->kind != VD_ARG_NONE)
-        snprintf(problem, sizeof problem, "of kind %d, there is no such kind", (int)arg->kind);
+        snprintf(problem, sizeof problem, "of kind %d, which is not a vd_arg_kind", (int)arg->kind);
     else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name,
                          problem);
@@ -10593,8 +10630,8 @@ static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const c
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     char given_type[40], wanted_type[40];
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s%s, the kernel wants %s%s", i,
-                         info->name, actual, type ? vd__type_print(given_type, type) : "",
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s%s, but the kernel expects "
+                         "%s%s", i, info->name, actual, type ? vd__type_print(given_type, type) : "",
                          buffer ? "a buffer of " : "a value of ", vd__type_print(wanted_type, info->type));
 }
 
@@ -10608,9 +10645,9 @@ static VD__COLD vd_result vd__call_check_overlap(const vd__call *c, const vd__ac
         if (earlier->storage != access->storage) continue;
         if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", c->kernel->name, "arguments %d '%s' and %d '%s' are the "
-                             "same memory (buffer '%s') and one is written", j, other->name, i, info->name,
-                             c->buffers[j]->name);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", c->kernel->name, "arguments %d '%s' and %d '%s' overlap "
+                             "(both use buffer '%s'), and the kernel writes at least one of them", j, other->name, i,
+                             info->name, c->buffers[j]->name);
     }
     return VD_OK;
 }
@@ -10633,26 +10670,27 @@ static VD__NOINLINE vd_result vd__call_check_buffer(const vd__call *c, const vd_
     uint64_t align = (uint64_t)1 << p->align, limit = c->context_device->device.info.limits.binding_alignment;
     if (p->type != b->type && p->type && b->type) return vd__call_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[c->context_device->index].memory.serial)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' does not live on "
-                             "device %u (its devices are 0x%x)", i, k->args[i].name, b->name,
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' has no memory on "
+                             "device %u (its device mask is 0x%x)", i, k->args[i].name, b->name,
                              (unsigned)c->context_device->index, (unsigned)b->devices);
     if (b->offset % align)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is view '%s', which begins at "
-                             "byte %llu of its buffer, the kernel wants a multiple of %llu", i, k->args[i].name,
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': view '%s' begins at byte "
+                             "%llu of its buffer, but the kernel expects a multiple of %llu", i, k->args[i].name,
                              b->name, VD__U(b->offset), VD__U(align));
     if (binding && b->offset % limit)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "argument %d '%s' is view '%s', which "
-                             "begins at byte %llu of its buffer, by binding the device wants a multiple of %llu "
-                             "(binding_alignment)", i, k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "argument %d '%s': view '%s' begins at byte "
+                             "%llu of its buffer, but a binding needs a multiple of %llu (binding_alignment)", i,
+                             k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
     return VD_OK;
 }
 
 /* Reports a buffer that exceeds max_binding_bytes. */
 static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
     const vd__buffer *b = c->buffers[i];
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s' is buffer '%s' of "
-                         "%llu bytes, by binding the device sees at most %llu", i, c->kernel->args[i].name, b->name,
-                         VD__U(b->size), VD__U(c->context_device->device.info.limits.max_binding_bytes));
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s': buffer '%s' has %llu "
+                         "bytes, but the device's limit for a binding is %llu (max_binding_bytes)", i,
+                         c->kernel->args[i].name, b->name, VD__U(b->size),
+                         VD__U(c->context_device->device.info.limits.max_binding_bytes));
 }
 
 /* Stores a value of four or eight bytes into the argument block. Returns nonzero if this changes the block. */
@@ -10716,8 +10754,8 @@ static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, in
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
         return vd__call_fail_type(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes, which vd_value "
-                             "passes from host memory", i, info->name, (unsigned)info->size);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes; pass values of "
+                             "more than 8 bytes with vd_value", i, info->name, (unsigned)info->size);
     memcpy((uint8_t *)c->arguments + info->location, arg->from ? arg->from : &arg->bits, info->size);
     c->launch.arguments_changed = 1;
     return VD_OK;
@@ -10762,8 +10800,9 @@ static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_
     if (!k) return VD_ERROR_INVALID;
     c->kernel = k;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments%s, the kernel wants %d",
-                             desc->arg_count, desc->arg_count && !desc->args ? " at NULL" : "", k->arg_count);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments%s were passed, but the kernel "
+                             "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " at address NULL" : "",
+                             k->arg_count);
     vd_result r = vd__call_extent(c, desc);
     if (r) return r;
     if (k->has_padding) memset(c->arguments, 0, k->argument_bytes);
@@ -11005,18 +11044,18 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
     uint32_t version = vd__blob_u32(b);
     uint64_t stated_size = vd__blob_u64(b), stated_sum = vd__blob_u64(b), actual_sum = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "these %llu bytes are no blob of kernels, which "
-                             "begins with VDKB and has at least %d bytes", VD__U(size), VD__BLOB_HEAD);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "these %llu bytes are not a blob of kernels: "
+                             "expected magic \"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, %d can be read",
-                             (unsigned)version, VD__BLOB_VERSION);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, but only version %d "
+                             "is supported", (unsigned)version, VD__BLOB_VERSION);
     if (stated_size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes and says that it has "
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes, but its header says "
                              "%llu", VD__U(size), VD__U(stated_size));
     for (size_t i = 0; i < b->left; i++) actual_sum = (actual_sum ^ b->data[i]) * 0x100000001b3u;
     if (actual_sum == stated_sum) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx and "
-                         "should be %016llx", VD__U(actual_sum), VD__U(stated_sum));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx, but "
+                         "its header says %016llx", VD__U(actual_sum), VD__U(stated_sum));
 }
 
 /* Finds the kernel and reads its best form into `f`. */
@@ -11030,13 +11069,14 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     s.name = name;
     s.fits = -1;
     if (!vd__blob_scan(&b, &s, f))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob's tables contradict each other, "
-                             "%llu bytes before its end", VD__U(b.left));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name,
+                             "the blob is invalid: its tables are inconsistent %llu bytes before its end",
+                             VD__U(b.left));
     if (!s.found)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has no kernel of this name");
     if (s.found > 1)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has %u kernels%s",
-                             (unsigned)s.found, name ? " of this name" : "; say which");
+                             (unsigned)s.found, name ? " of this name" : "; select one with name");
     vd__blob_form_read(&s.form, s.kernel, f);
     return VD_OK;
 }
@@ -11311,8 +11351,7 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd__memory_kind kind
         mask &= ~bit;
     }
     return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
-                                                                               "the device has no memory of a type "
-                                                                               "that fits"));
+            "the device has no suitable memory type"));
 }
 
 /* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the
@@ -11522,7 +11561,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
             if (!start) start = vd__time_ns();
             spent = vd__time_ns() - start;
         }
-        if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not done yet");
+        if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not complete yet");
         if (spent < spin) continue;
         vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value,
                                                       timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
@@ -11758,7 +11797,7 @@ static vd_result vd__staging_create(vd__queue *q, vd__memory_kind kind, uint64_t
     vd_result r = vd__storage_create(q->context_device, kind, size, true, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
-        r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
+        r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
     }
     vd__mutex_unlock(&ctx->lock);
     if (r) {
@@ -11892,10 +11931,9 @@ static bool vd__queue_captures(const vd__queue *q) {
 /* What a graph of the caller's would do again, with memory that is another's by then. */
 static vd_result vd__capture_check(const vd_list *l) {
     if (VD__LIKELY(!l->staged_bytes && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
-    return vd__fail(
-        VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot hold the %s of this work",
-        l->queue->index,
-        l->output ? "printing" : "transfers through staging memory (writes, reads, fills without whole words)");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
+                    l->queue->index, l->output ? "kernels that print"
+                    : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
 /* Sends the list's recording; its value is then q->submitted. */
@@ -11968,8 +12006,8 @@ static inline vd_result vd__list_check(const vd_list *l, const char *call) {
     if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
     if (l->state == VD__LIST_OPEN) return vd__list_failed(l);
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was %s already",
-                         l->state == VD__LIST_ENDED ? "ended" : "submitted or discarded");
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was already %s", l->state == VD__LIST_ENDED ? "ended"
+                         : "submitted or discarded");
 }
 
 /* Names the call that failed, and keeps the first error of a list of the caller's. */
@@ -12103,10 +12141,8 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
 static vd_result vd__staging_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
     if (l->immediate && vd__queue_captures(q))
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the stream of queue %u is being captured, and a graph cannot hold a transfer of %llu bytes "
-                        "through staging "
-                        "memory; do it before, or in memory that is mapped",
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain a "
+                        "transfer of %llu bytes through staging memory; do it before the capture, or use mapped memory",
                         q->index, VD__U(size));
     for (;;) {
         uint64_t wait = 0;
@@ -12245,7 +12281,7 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
 static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the data is NULL");
+    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
@@ -12269,10 +12305,11 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
     char which[32];
-    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "record is NULL");
+    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "desc.record is NULL");
     if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "use_count is %d%s; at most %d",
-                             desc->use_count, desc->uses ? "" : " and uses is NULL", VD_MAX_ARGS);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
+                             "desc.use_count is %d%s, but it must be 0 to %d", desc->use_count, desc->uses ? ""
+                             : " and desc.uses is NULL", VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count; i++) {
         vd__span span;
         snprintf(which, sizeof which, "use %d ", i);
@@ -12280,7 +12317,8 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
         if (r) return vd__fail_within(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
             return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
-                                 "use %d has access %u; VD_READ, VD_WRITE or both", i, (unsigned)desc->uses[i].access);
+                                 "desc.uses[%d].access is %u, but it must be VD_READ, VD_WRITE or both", i,
+                                 (unsigned)desc->uses[i].access);
         accesses[i] = vd__access_of(&span, desc->uses[i].access);
     }
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
@@ -12409,12 +12447,12 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "the value has %llu bytes, 1 to 64 are possible",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value_size is %llu, but it must be 1 to 64",
                              VD__U(value_size));
     vd_result r = vd__span_check(l, b, "vd_fill", "", offset, size, &span);
     if (!r && span.size % value_size)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "size %llu of buffer '%s' is no multiple of the value's "
-                          "%llu bytes", VD__U(span.size), b->name, VD__U(value_size));
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "size %llu in buffer '%s' is not a multiple of value_size "
+                          "%llu", VD__U(span.size), b->name, VD__U(value_size));
     if (r || !span.size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
     if (!period) return vd__fill_runs(l, &span, pattern, value_size);
@@ -12433,8 +12471,9 @@ static bool vd__regions_meet(const vd__region *a, const vd__region *b) {
 }
 
 static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%llu bytes from offset %llu to %llu of buffer '%s' overlap",
-                         VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset), b->name);
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "source and target overlap: %llu bytes at offsets %llu and %llu "
+                         "of buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset),
+                         b->name);
 }
 
 /* `desc` without its buffers. The list is locked. */
@@ -12567,7 +12606,7 @@ static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__regio
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the data is NULL");
+    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
@@ -12652,7 +12691,7 @@ static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read
     p->region = vd__region_contiguous(desc->offset, desc->size);
     vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
     if (!r && !p->region.row)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', there is "
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', so there is "
                           "nothing to read", VD__U(desc->offset), b->name);
     return r ? r : vd__staging_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
 }
@@ -12677,7 +12716,7 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     vd_result r = VD_OK;
     vd__mutex_lock(q->lock);
     if (t->list)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket has not been submitted");
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was not submitted yet");
     if (t->discarded)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
@@ -12866,7 +12905,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     }
     vd__queue_flush(q);
     if (l->output && q->output_stale)
-        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "what kernels printed before could not be cleared");
+        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output of earlier kernels could not be cleared");
     l->barrier_first = conflicts;
     if (conflicts) {
         l->stats.barriers++;
@@ -12913,7 +12952,7 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
                                      &o->storage);
     if (!r && !o->storage.memory.mapped) {
         vd__storage_destroy(&o->storage);
-        r = vd__fail(VD_ERROR_BACKEND, "the host cannot see staging memory");
+        r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
     }
     vd__mutex_unlock(&ctx->lock);
     o->queue = q;
@@ -12983,7 +13022,7 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
     if (!r) r = vd__output_clear(l);
     if (r) l->queue->output_stale = true;
     if (r)
-        vd__logf(&l->ctx->host, VD_LOG_ERROR, "what kernels printed cannot be read, or not be cleared: %s",
+        vd__logf(&l->ctx->host, VD_LOG_ERROR, "the output of kernels could not be read or cleared: %s",
                  vd__error_join());
     return r;
 }
@@ -13104,7 +13143,7 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     if (record)
         snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2],
                  (unsigned)record[3]);
-    else snprintf(where, sizeof where, " in an invocation that had no room to say so");
+    else snprintf(where, sizeof where, " in an unknown invocation (its record did not fit)");
     if (count > 1) snprintf(more, sizeof more, " and %u more", (unsigned)count - 1);
     snprintf(text, sizeof text, "kernel '%.40s': assertion '%.60s' failed%s%s", kernel, f ? f->text : "", where, more);
     vd__logf(&q->ctx->host, VD_LOG_ERROR, "%s", text);
@@ -13555,41 +13594,43 @@ static void vd__context_free_memory(vd_context *ctx) {
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
     vd__counting_allocator counter;
-    if (!out) return vd__fail(VD_ERROR_INVALID, "there is nowhere to put the context (out is NULL)");
+    if (!out) return vd__fail(VD_ERROR_INVALID, "out is NULL");
     *out = NULL;
     /* descs of another major version would be converted here */
     if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version)
-        return vd__fail(VD_ERROR_INVALID, "compiled against version %u of vkdispatch.h, the implementation is %u",
-                        (unsigned)version, (unsigned)VKDISPATCH_VERSION);
+        return vd__fail(VD_ERROR_INVALID, "the caller was compiled with version %u of vkdispatch.h, but the "
+                        "implementation has version %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
-        return vd__fail(VD_ERROR_INVALID, "an allocator needs allocate, reallocate and release");
+        return vd__fail(VD_ERROR_INVALID, "desc.allocator must set all of allocate, reallocate and release, or none");
     if (full.print_bytes > 1u << 30)
-        return vd__fail(VD_ERROR_INVALID, "print_bytes is %llu, the limit is 1 GiB", VD__U(full.print_bytes));
+        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 1 GiB", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
-        return vd__fail(VD_ERROR_INVALID, "%d queues of a device, 1 to %d are possible", full.queues, VD_MAX_QUEUES);
+        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but it must be 0 to %d", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
-        return vd__fail(VD_ERROR_INVALID, "device_count is %d%s; up to %d are possible", full.device_count,
-                        full.devices ? "" : " and devices is NULL", VD_MAX_DEVICES);
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but it must be 0 to %d", full.device_count,
+                        full.devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
     if (full.devices && !full.device_count)
         return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
     if (full.device_count && (full.device || full.device_name))
-        return vd__fail(VD_ERROR_INVALID, "the desc has both device or device_name and %d devices", full.device_count);
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but desc.device or desc.device_name is set too",
+                        full.device_count);
     if (full.device_count > 1 && full.cuda_stream)
-        return vd__fail(VD_ERROR_INVALID, "a cuda_stream belongs to one device, the desc has %d", full.device_count);
+        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
+                        full.device_count);
     if (full.cuda_stream && full.backend != VD_BACKEND_CUDA)
-        return vd__fail(VD_ERROR_INVALID, "a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is %d",
+        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is %d",
                         (int)full.backend);
     if ((full.cl_context != NULL) != (full.cl_device != NULL) || (full.cl_queue && !full.cl_context))
-        return vd__fail(VD_ERROR_INVALID, "cl_context, cl_device and cl_queue: the desc has no %s",
-                        full.cl_context ? "cl_device" : "cl_context");
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_context and desc.cl_device must both be set (desc.cl_queue is "
+                        "optional), but desc.%s is NULL", full.cl_context ? "cl_device" : "cl_context");
     if (full.cl_context && (full.device || full.device_name || full.device_count))
-        return vd__fail(VD_ERROR_INVALID, "the desc has both cl_device and %s",
-                        full.device_count ? "devices" : full.device ? "device" : "device_name");
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_device and desc.%s are both set", full.device_count ? "devices"
+                        : full.device ? "device" : "device_name");
     if (full.cl_context && full.backend != VD_BACKEND_OPENCL)
-        return vd__fail(VD_ERROR_INVALID, "a cl_context is for VD_BACKEND_OPENCL, the desc's backend is %d",
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL, but desc.backend is %d",
                         (int)full.backend);
     vd__counting_allocator_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
@@ -13627,8 +13668,8 @@ static void vd__context_discard_objects(vd_context *ctx) {
             vd__slot *slot = vd__pool_slot_at(pools[p], i);
             if (!vd__slot_is_live(slot)) continue;
             if (ctx->host.debug)
-                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' is left at vd_context_destroy", p ? "kernel" : "buffer",
-                         p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", p ? "kernel"
+                         : "buffer", p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
             vd__object_destroy(ctx, pools[p], slot);
         }
 }
@@ -13799,8 +13840,8 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
     if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
     else if (index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
     else
-        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "there is no device %d in the context, which has %u", index,
-                      (unsigned)ctx->device_count);
+        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the device index is %d, but the context has %u devices",
+                      index, (unsigned)ctx->device_count);
     return NULL;
 }
 
@@ -13893,7 +13934,7 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
     }
     if (vd__queue_captures(l->queue))
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", b->name, "the stream of queue %u is being "
-                             "captured, and the zeros of a new buffer would be filled in by its graph",
+                             "captured, and a graph cannot contain the fill that sets a new buffer to 0",
                              l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
@@ -13953,7 +13994,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
     if (vd__context_check(ctx, "vd_buffer_create")) return out;
-    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "the desc is NULL");
+    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "desc is NULL");
     else vd__buffer_make(ctx, desc, &out);
     vd__api_end(ctx);
     return out;
@@ -14007,7 +14048,7 @@ VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
     if (vd__context_check(ctx, "vd_buffer_view")) return out;
     if (!desc) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "the desc is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "desc is NULL");
         return out;
     }
     vd__buffer *base = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
@@ -14087,7 +14128,7 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
     if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is no device %d in the context, which has %u", device,
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but the context has %u devices", device,
                          (unsigned)ctx->device_count);
 }
 
@@ -14109,7 +14150,7 @@ static vd_result vd__list_device_check(const vd_list *list, const char *call, in
 
 /* Checks that a region desc is not NULL and that its device exists. */
 static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
-    if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the desc is NULL");
+    if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
     return vd__desc_device_check(ctx, call, desc->device);
 }
 
@@ -14203,19 +14244,18 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     vd_result r = vd__context_check(ctx, "vd_buffer_map");
     if (r) return r;
     if (!out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "there is nowhere to put the pointer (out is "
-                             "NULL)");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "out is NULL");
     if (!access || access > VD_READ_WRITE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "the access is %u; it is VD_READ, VD_WRITE or "
-                             "both", access);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but it must be VD_READ, VD_WRITE "
+                             "or both", access);
     r = vd__device_check(ctx, "vd_buffer_map", device);
     if (r) return r;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
     vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
-        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' lies in memory of '%s' that the "
-                          "host does not see%s; desc.memory VD_MEMORY_SHARED makes one that it does", b->name,
+        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of '%s' that the host "
+                          "cannot access%s; create it with desc.memory VD_MEMORY_SHARED", b->name,
                           s->context_device->device.info.name,
                           s->context_device->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
     else r = vd__map(s, access);
@@ -14236,8 +14276,8 @@ static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
     if (block->sharing != VD__SHARE_EXPORT)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "buffer '%s' was not made with "
-                             "desc.exportable", b->name);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL,
+                             "buffer '%s' was not created with desc.exportable", b->name);
     vd_result r = vd__storage_finish(s, VD_READ_WRITE);
     if (!r) r = s->context_device->ctx->driver.backend->block_export(&s->context_device->device, block, out);
     if (r) return r;
@@ -14251,8 +14291,7 @@ VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_exter
     vd_result r = vd__context_check(ctx, "vd_buffer_export_fd");
     if (r) return r;
     if (!out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "there is nowhere to put the descriptor "
-                             "(out is NULL)");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "out is NULL");
     memset(out, 0, sizeof *out);
     out->fd = -1;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export_fd", "");
@@ -14381,7 +14420,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
         memcpy(desc->local_size, reflection->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, reflection->local_size, sizeof desc->local_size))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "local size %u x %u x %u in the desc, %u x %u x %u in the module",
+                             "desc.local_size is %u x %u x %u, but the local size of the module is %u x %u x %u",
                              desc->local_size[0], desc->local_size[1], desc->local_size[2], reflection->local_size[0],
                              reflection->local_size[1], reflection->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = reflection->shared_bytes;
@@ -14407,7 +14446,7 @@ VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel out = { 0 };
     if (vd__context_check(ctx, "vd_kernel_create")) return out;
     if (!desc) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "the desc is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "desc is NULL");
         return out;
     }
     vd_kernel_desc full = *desc;
@@ -14425,7 +14464,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
     vd__blob b = { NULL, 0, false };
     if (vd__context_check(ctx, "vd_kernel_load")) return out;
     if (!blob) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is NULL");
+        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob is NULL");
         return out;
     }
     b.data = (const uint8_t *)blob;
@@ -14492,8 +14531,8 @@ VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int inde
         snprintf(out->name, sizeof out->name, "%s", out->arg.name);
         out->arg.name = NULL;
     } else
-        r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "there is no argument %d, the kernel has %d", index,
-                          k->arg_count);
+        r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "the argument index is %d, but the kernel has %d arguments",
+                          index, k->arg_count);
     vd__slot_unpin(ctx, &k->slot);
     vd__api_end(ctx);
     return r;
@@ -14525,7 +14564,7 @@ static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, 
     vd__context_device *dev = &ctx->devices[device];
     if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(dev);
     if (queue >= 0 && (uint32_t)queue < dev->device.queue_count) return &dev->queues[queue];
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d, it has %u", device, queue,
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d; it has %u queues", device, queue,
                   (unsigned)dev->device.queue_count);
     return NULL;
 }
@@ -14566,8 +14605,8 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd__queue *q = vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "kind is %d, there is no such list; VD_LIST_ONCE "
-                      "is the one there is", (int)desc->kind);
+        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but it must be VD_LIST_ONCE",
+                      (int)desc->kind);
         return NULL;
     }
     vd__mutex_lock(&ctx->lock);
@@ -14582,7 +14621,8 @@ VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
     if (!list || list->state != VD__LIST_OPEN) return r;
-    if (list->immediate) return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "the immediate list never ends");
+    if (list->immediate)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "the immediate list cannot be ended");
     vd__atomic_store32(&list->state, VD__LIST_ENDED);
     return r;
 }
@@ -14591,7 +14631,8 @@ VD_API void vd_list_discard(vd_list *list) {
     if (!list) return;
     if (list->immediate || list->state == VD__LIST_FREE) {
         vd__fail_call(VD_ERROR_INVALID, "vd_list_discard", NULL, "%s",
-                      list->immediate ? "the immediate list stays" : "the list was submitted or discarded already");
+                      list->immediate ? "the immediate list cannot be discarded"
+                                      : "the list was already submitted or discarded");
         return;
     }
     if (vd__callback_check(list->ctx, "vd_list_discard", false)) return;
@@ -14634,8 +14675,8 @@ static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event eve
     if (event.context != ctx->number)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to another context");
     if (event.device >= ctx->device_count || event.queue >= ctx->devices[event.device].device.queue_count)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event names device %u, queue %u; there are %u devices "
-                             "of %u queues", event.device, event.queue, (unsigned)ctx->device_count,
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to device %u, queue %u, but the context "
+                             "has %u devices with %u queues", event.device, event.queue, (unsigned)ctx->device_count,
                              (unsigned)ctx->devices->device.queue_count);
     vd__queue *q = &ctx->devices[event.device].queues[event.queue];
     vd__mutex_lock(q->lock);
@@ -14643,8 +14684,8 @@ static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event eve
     if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
     if (event.value > last)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "event %llu was never submitted, the last is %llu",
-                             VD__U(event.value), VD__U(last));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event has value %llu, but the last submission of its "
+                             "queue has %llu", VD__U(event.value), VD__U(last));
     *out = q;
     return VD_OK;
 }
@@ -14665,8 +14706,8 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
     if (!desc || !desc->wait_count) return VD_OK;
     if (desc->wait_count < 0 || !desc->waits)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "%d events to wait for at %s", desc->wait_count,
-                             desc->waits ? "an address" : "NULL");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "desc.wait_count is %d, but %s", desc->wait_count,
+                             desc->waits ? "it must not be negative" : "desc.waits is NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd__queue *q;
         uint64_t value = desc->waits[i].value;
@@ -14702,7 +14743,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (out) memset(out, 0, sizeof *out);
     if (!list) return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
     if (list->state == VD__LIST_FREE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was submitted or discarded already");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was already submitted or discarded");
     if (vd__callback_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
@@ -14727,7 +14768,7 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     if (VD__UNLIKELY(r)) return r;
     vd__list_lock(list);
     r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
-                                                                            "the desc is NULL");
+            "desc is NULL");
     vd__list_unlock(list);
     return vd__list_leave(list, "vd_dispatch", r);
 }
@@ -14769,7 +14810,7 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     if (r) return r;
     vd__list_lock(list);
     r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
-                                                                      "the desc is NULL");
+                                                                      "desc is NULL");
     vd__list_unlock(list);
     return vd__list_leave(list, "vd_copy_region", r);
 }
@@ -14788,7 +14829,7 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     vd_result r = vd__list_check(list, "vd_record_native");
     if (r) return r;
     vd__list_lock(list);
-    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "the desc is NULL");
+    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
     vd__list_unlock(list);
     return vd__list_leave(list, "vd_record_native", r);
 }
@@ -14818,7 +14859,7 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     vd_result r = vd__list_check(list, "vd_read_begin");
     if (r) return r;
     if (!desc || !out)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "the desc");
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "desc");
     else r = vd__list_device_check(list, "vd_read_begin", desc->device);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
@@ -14830,8 +14871,7 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
     if (data) *data = NULL;
     vd_result r = vd__context_check(ctx, "vd_read_ready");
     if (!r && !data)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "there is nowhere to put the pointer (data is "
-                          "NULL)");
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "data is NULL");
     if (r) return r;
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
     if (!t)
@@ -15041,14 +15081,15 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
         return VD_OK;
     }
     if (t->device.type == VD__DL_CPU)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' lies in memory that the host does not see "
-                             "at any time (kDLCPU); desc.memory VD_MEMORY_SHARED makes one that it may", b->name);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' is in memory that the host cannot access "
+                             "at any time (kDLCPU); create it with desc.memory VD_MEMORY_SHARED", b->name);
     if (t->device.type != native_type)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL,
-                             "buffer '%s' of backend %s is no tensor of device type %d; it is one of %d (%s)%s",
-                             b->name, ctx->driver.backend->name, type, native_type, names[native_type],
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s cannot be a tensor of device "
+                             "type %d, only of %d (%s)%s", b->name, ctx->driver.backend->name, type, native_type,
+                             names[native_type],
                              backend == VD_BACKEND_OPENCL && !object
-                                 ? ", since its memory is in no buffer object (desc.exportable makes one)" : "");
+                                 ? "; its memory is not in a buffer object (create it with desc.exportable)"
+                                 : "");
     t->device.id = s->context_device->device.info.index;
     t->byte_offset = object ? b->offset : 0;
     t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
@@ -15082,7 +15123,7 @@ static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer
                                     vd__dl_export **out) {
     vd_result r = vd__context_check(ctx, call);
     if (r) return r;
-    if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "there is nowhere to put the tensor (out is NULL)");
+    if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, call, "");
     if (!b) return VD_ERROR_INVALID;
     r = vd__dl_export_create(call, ctx, b, device_type, out);
@@ -15134,19 +15175,19 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
 static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
     if (t->ndim < 0 || t->ndim > 4)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, 0 to 4 are possible", (int)t->ndim);
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but it must be 0 to 4", (int)t->ndim);
     if (t->ndim && !t->shape)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape of %d axes is NULL", (int)t->ndim);
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but shape is NULL", (int)t->ndim);
     for (int i = t->ndim; i-- > 0;) {
         if (t->shape[i] <= 0)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, it has to be positive", i,
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, but it must be positive", i,
                                  (long long)t->shape[i]);
         if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "strides[%d] is %lld, elements without gaps have "
-                                 "%lld there; copy the tensor to a contiguous one first", i, (long long)t->strides[i],
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "strides[%d] is %lld, but a contiguous tensor has "
+                                 "%lld; copy the tensor to a contiguous one first", i, (long long)t->strides[i],
                                  (long long)stride);
         if (t->shape[i] > INT64_MAX / stride / element_bytes)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "the shape has more bytes than 63 bits can count");
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor has more than 2^63 - 1 bytes");
         stride *= t->shape[i];
     }
     return VD_OK;
@@ -15160,14 +15201,14 @@ static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, v
     if (!t->data) return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor's data is NULL");
     desc->type = vd__dl_type_of(t->type);
     if (!desc->type)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "there is no type for dtype code %u of %u bits x %u "
-                             "lanes", (unsigned)t->type.code, (unsigned)t->type.bits, (unsigned)t->type.lanes);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "dtype code %u with %u bits x %u lanes has no vd_type",
+                             (unsigned)t->type.code, (unsigned)t->type.bits, (unsigned)t->type.lanes);
     vd_result r = vd__dl_shape_check(call, t, (int64_t)vd_type_size(desc->type), name);
     if (r) return r;
     desc->shape[0] = 1;
     for (int i = 0; i < t->ndim; i++) desc->shape[i] = (uint64_t)t->shape[i];
     if (t->byte_offset > UINT64_MAX - (uintptr_t)t->data)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "data + byte_offset %llu wrap around",
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "data + byte_offset %llu exceeds the address space",
                              VD__U(t->byte_offset));
     *address = (uintptr_t)t->data + t->byte_offset;
     return VD_OK;
@@ -15184,8 +15225,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     uint32_t i = 0;
     bool on_host = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
     if (!on_host && !in->writable)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, and not in host memory "
-                             "(device type %d), so that it is not copied", (int)t->device.type);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, which is only supported in "
+                             "host memory, but its device type is %d", (int)t->device.type);
     if (backend == VD_BACKEND_CUDA
         && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST
             || t->device.type == VD__DL_CUDA_MANAGED)) {
@@ -15193,8 +15234,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
                && ctx->devices[i].device.info.index != t->device.id)
             i++;
         if (i == ctx->device_count)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is none of the "
-                                 "context's", (int)t->device.id);
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is not a device "
+                                 "of the context", (int)t->device.id);
         desc->devices = 1u << i;
         desc->address = address & ~(uint64_t)15;
         desc->address_offset = address & 15;
@@ -15208,7 +15249,7 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
         return VD_OK;
     }
     if (!on_host)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s takes no tensor of device type %d",
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s does not support tensors of device type %d",
                              ctx->driver.backend->name, (int)t->device.type);
     if (in->writable && ctx->device_count == 1 && address % 16 == 0
         && (ctx->devices->device.sharing_mask >> VD__SHARE_HOST & 1u)) {
@@ -15268,8 +15309,9 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
     if (!m || m->major != VD__DL_MAJOR) {
         if (!m) vd__fail_call(VD_ERROR_INVALID, "vd_dlpack_import_versioned", NULL, "the tensor is NULL");
         else
-            vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned", name, "the tensor is of DLPack %u.%u, "
-                          "versions %d.x are known", m->major, m->minor, VD__DL_MAJOR);
+            vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned", name,
+                          "the tensor has DLPack version %u.%u, but only %d.x is supported", m->major, m->minor,
+                          VD__DL_MAJOR);
         return none;
     }
     in.tensor = &m->tensor;

@@ -149,7 +149,7 @@ TEST_EXECUTED(a_kernel_that_cannot_be_made) {
     copy_at_random(ctx, 100);
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_FAILED);
     assert_int_equal(f->messages, 1);
-    assert_non_null(strstr(f->message, "the kernel that copies could not be made"));
+    assert_non_null(strstr(f->message, "the copy kernel could not be created"));
     vd_context_destroy(ctx);
 }
 

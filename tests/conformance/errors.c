@@ -32,7 +32,7 @@ static void check_buffer_handle(fixture *f, vd_buffer bad, const char *why) {
 
 TEST(no_buffer_at_all) {
     vd_buffer none = { 0 };
-    check_buffer_handle(f, none, "none");
+    check_buffer_handle(f, none, "handle is 0");
     vd_buffer_destroy(f->ctx, none);
 }
 
@@ -46,7 +46,8 @@ TEST(destroyed_buffers) {
 }
 
 TEST(buffers_of_another_context) {
-    check_buffer_handle(f, buffer_u32(context_beside(f), "theirs", 4, NULL), "no handle of this context");
+    check_buffer_handle(f, buffer_u32(context_beside(f), "theirs", 4, NULL),
+                        "handle is invalid or belongs to another context");
 }
 
 TEST(handles_that_were_never_given_out) {
@@ -75,8 +76,9 @@ TEST(kernels_that_are_none) {
     vd_kernel_destroy(f->ctx, none);
     vd_kernel_destroy(f->ctx, k);
     FAILS(affine(now, k, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|destroyed");
-    FAILS(affine(now, none, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|none");
-    FAILS(affine(now, foreign, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|no handle of this context");
+    FAILS(affine(now, none, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel handle is 0");
+    FAILS(affine(now, foreign, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|handle is invalid or belongs to "
+          "another context");
     FAILS(affine(now, buffer_as_kernel, b, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch|kernel|buffer");
     FAILS(vd_kernel_query(f->ctx, k, &info), VD_ERROR_INVALID, "vd_kernel_query|destroyed");
     FAILS(vd_kernel_arg_query(f->ctx, k, 0, &arg), VD_ERROR_INVALID, "vd_kernel_arg_query|destroyed");

@@ -180,7 +180,7 @@ TEST(host_tensors_share_the_memory) {
     vd_buffer view = vd_buffer_view(f->ctx, &part);
     OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 36, 4, &seven, 4));
     if (!info_of(f->ctx, b).persistent) {
-        FAILS(vd_dlpack_export(f->ctx, view, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "vd_dlpack_export|'mine'|host does not see");
+        FAILS(vd_dlpack_export(f->ctx, view, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "vd_dlpack_export|'mine'|host cannot access");
         return;
     }
     t = export_as(f->ctx, view, kDLCPU);
@@ -251,7 +251,7 @@ TEST(a_kept_buffer_holds_up_nobody) {
     desc.release = counted;
     desc.release_user = &told;
     vd_buffer b = vd_buffer_create(f->ctx, &desc);
-    if (!b.id) check_text("vd_buffer_create", "memory of the host's");
+    if (!b.id) check_text("vd_buffer_create", "does not support importing host memory");
     vd_buffer_destroy(f->ctx, b);
     assert_int_equal(told, b.id != 0);
     t->deleter(t);
@@ -265,9 +265,9 @@ TEST(what_is_no_tensor) {
     vd_buffer_destroy(f->ctx, dead);
     FAILS(vd_dlpack_export(f->ctx, dead, 0, &t), VD_ERROR_INVALID, "vd_dlpack_export|was destroyed");
     vd_buffer none = { 0 };
-    FAILS(vd_dlpack_export(f->ctx, none, 0, &t), VD_ERROR_INVALID, "is none");
+    FAILS(vd_dlpack_export(f->ctx, none, 0, &t), VD_ERROR_INVALID, "handle is 0");
     if (!info_of(f->ctx, b).mapped) FAILS(vd_dlpack_export(f->ctx, b, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "'plain'|kDLCPU|VD_MEMORY_SHARED");
-    FAILS(vd_dlpack_export(f->ctx, b, NO_DEVICE, &t), VD_ERROR_UNSUPPORTED, "'plain'|no tensor of device type 99; it is one of|(kDL");
+    FAILS(vd_dlpack_export(f->ctx, b, NO_DEVICE, &t), VD_ERROR_UNSUPPORTED, "'plain'|cannot be a tensor of device type 99, only of|(kDL");
     assert_null(t);
 }
 
@@ -340,7 +340,7 @@ TEST(memory_of_the_hosts_in_place) {
     desc.release_user = &told;
     vd_buffer b = vd_buffer_create(f->ctx, &desc);
     if (!b.id) {
-        check_text("vd_buffer_create", "'hosts'|memory of the host's to be used in place");
+        check_text("vd_buffer_create", "'hosts'|does not support importing host memory");
         assert_true(f->backend != VD_BACKEND_DUMMY);
         free(block);
         skip_because("this device takes no memory of the host's, and says so");
@@ -420,12 +420,12 @@ TEST(versioned_tensors) {
     }
     v.version.major = 2;
     assert_true(vd_dlpack_import_versioned(f->ctx, &v, "theirs").id == 0);
-    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|DLPack 2.7, versions 1.x");
+    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|DLPack version 2.7, but only 1.x");
     v.version.major = 1;
     v.flags = 1;
     *(int *)&v.dl_tensor.device.device_type = kDLOpenCL;
     assert_true(vd_dlpack_import_versioned(f->ctx, &v, "theirs").id == 0);
-    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|read-only|device type 4");
+    check_text("vd_dlpack_import_versioned", "vd_dlpack_import_versioned 'theirs'|read-only|device type is 4");
     assert_true(vd_dlpack_import_versioned(f->ctx, NULL, "theirs").id == 0);
     check_text("vd_dlpack_import_versioned", "the tensor is NULL");
     assert_true(vd_dlpack_import_versioned(NULL, &v, "theirs").id == 0);
@@ -538,7 +538,7 @@ TEST_DEVICES(of_several_devices_one_has_it) {
     d.shape[0] = 8;
     d.exportable = true;
     assert_true(vd_buffer_create(ctx, &d).id == 0);
-    check_text("vd_buffer_create", "'x': exportable|is memory of one device, the devices are 0x3");
+    check_text("vd_buffer_create", "'x': desc.exportable|needs exactly one device, but the device mask is 0x3");
     tensor t;
     tensor_init(&t, data, 64);
     for (uint32_t i = 0; i < 64; i++) data[i] = i + 1;
@@ -558,9 +558,9 @@ TEST_DEVICES(of_several_devices_one_has_it) {
     d.address = ((uintptr_t)data + 4095) / 4096 * 4096;
     d.import = VD_IMPORT_HOST;
     b = vd_buffer_create(ctx, &d);
-    if (!b.id) check_text("vd_buffer_create", "memory of the host's");
+    if (!b.id) check_text("vd_buffer_create", "does not support importing host memory");
     else {
-        FAILS(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID, "does not live on device 0");
+        FAILS(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID, "has no memory on device 0");
         OK(vd_fill(vd_immediate(ctx, 1, 0), b, 0, 4, NULL, 0));
     }
     vd_context_destroy(ctx);
@@ -595,26 +595,26 @@ TEST(bad_tensors_are_refused) {
         t.managed.dl_tensor.dtype.code = (uint8_t)no_types[i].code;
         t.managed.dl_tensor.dtype.bits = (uint8_t)no_types[i].bits;
         t.managed.dl_tensor.dtype.lanes = (uint16_t)no_types[i].lanes;
-        refused(f, &t, "there is no type for dtype code");
+        refused(f, &t, "has no vd_type");
     }
 #define BAD(change, words) do { t = good; t.managed.dl_tensor.shape = t.shape; change; refused(f, &t, words); } while (0)
     BAD(t.managed.dl_tensor.data = NULL, "data is NULL");
-    BAD(t.managed.dl_tensor.ndim = 5, "ndim is 5, 0 to 4");
+    BAD(t.managed.dl_tensor.ndim = 5, "ndim is 5, but it must be 0 to 4");
     BAD(t.managed.dl_tensor.ndim = -1, "ndim is -1");
-    BAD(t.managed.dl_tensor.shape = NULL, "shape of 1 axes is NULL");
+    BAD(t.managed.dl_tensor.shape = NULL, "ndim is 1, but shape is NULL");
     BAD(t.shape[0] = 0, "shape[0] is 0");
     BAD(t.shape[0] = -3, "shape[0] is -3");
-    BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = INT64_MAX / 2), "63 bits");
-    BAD((t.shape[0] = INT64_MAX / 2), "63 bits");
+    BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = INT64_MAX / 2), "2^63 - 1 bytes");
+    BAD((t.shape[0] = INT64_MAX / 2), "2^63 - 1 bytes");
     BAD((t.managed.dl_tensor.strides = t.strides, t.strides[0] = 2), "strides[0] is 2|contiguous");
     BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = 2, t.managed.dl_tensor.strides = t.strides, t.strides[0] = 1, t.strides[1] = 2),
-        "strides[1] is 2, elements without gaps have 1");
-    BAD(t.managed.dl_tensor.byte_offset = UINT64_MAX, "byte_offset 18446744073709551615 wrap");
-    BAD(*(int *)&t.managed.dl_tensor.device.device_type = NO_DEVICE, "no tensor of device type 99");
-    if (f->backend != VD_BACKEND_CUDA) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, "takes no tensor of device type 2");
+        "strides[1] is 2, but a contiguous tensor has 1");
+    BAD(t.managed.dl_tensor.byte_offset = UINT64_MAX, "byte_offset 18446744073709551615 exceeds");
+    BAD(*(int *)&t.managed.dl_tensor.device.device_type = NO_DEVICE, "does not support tensors of device type 99");
+    if (f->backend != VD_BACKEND_CUDA) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, "does not support tensors of device type 2");
     else BAD((*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, t.managed.dl_tensor.device.device_id = 7), "CUDA device 7");
-    if (f->backend != VD_BACKEND_OPENCL) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLOpenCL, "takes no tensor of device type 4");
-    BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLVulkan, "takes no tensor of device type 7");
+    if (f->backend != VD_BACKEND_OPENCL) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLOpenCL, "does not support tensors of device type 4");
+    BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLVulkan, "does not support tensors of device type 7");
     still_works(f);
 }
 
@@ -668,29 +668,30 @@ TEST(bad_imports_are_refused) {
     e.size = 4096;
     memset(e.uuid, 0xEE, sizeof e.uuid);
 #define NO(change, words) do { d = good; change; no_buffer(f, &d, "vd_buffer_create 'x'|" words); } while (0)
-    NO(d.import = (vd_import)7, "no import of kind 7");
-    NO(d.import = VD_IMPORT_HOST, "an import without an address");
-    NO(d.address_offset = 16, "an address_offset without an address");
-    NO((d.address = 4096, d.exportable = true), "is not exportable");
-    NO((d.address = 4096, d.external = &e), "comes as both address and external");
-    NO((d.import = VD_IMPORT_HOST, d.external = &e), "the memory is external");
-    NO((d.data = data, d.external = &e), "data has to be NULL");
+    NO(d.import = (vd_import)7, "desc.import is 7, which is not a vd_import");
+    NO(d.import = VD_IMPORT_HOST, "desc.import is set, but desc.address is 0");
+    NO(d.address_offset = 16, "desc.address_offset is set, but desc.address is 0");
+    NO((d.address = 4096, d.exportable = true), "cannot be exportable");
+    NO((d.address = 4096, d.external = &e), "desc.address and desc.external are both set");
+    NO((d.import = VD_IMPORT_HOST, d.external = &e), "applies only to desc.address, and desc.external is set");
+    NO((d.data = data, d.external = &e), "desc.data are both set");
     uint32_t shares = f->ctx->devices->device.sharing_mask;
     if (shares >> VD__SHARE_FD & 1u) {
-        NO(d.external = &e, "of another device (UUID eeee");
+        NO(d.external = &e, "desc.external belongs to another device (UUID eeee");
         memcpy(e.uuid, vd_device(f->ctx, 0)->uuid, sizeof e.uuid);
-        NO((e.offset = 4090, d.external = &e), "32 bytes at 4090 are past the end of the external memory (4096 bytes)");
-        NO((e.offset = 0, e.fd = -1, d.external = &e), "the file descriptor of external is -1");
+        NO((e.offset = 4090, d.external = &e), "32 bytes at offset 4090 are past the end of the external memory (4096 "
+           "bytes)");
+        NO((e.offset = 0, e.fd = -1, d.external = &e), "desc.external->fd is -1");
         NO((e.fd = 9999, d.external = &e), "external");
-    } else NO(d.external = &e, "external memory by file descriptor, which|does not take");
-    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is no multiple of 16");
-    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST), "wrap around");
-    if (!(shares >> VD__SHARE_OBJECT & 1u)) NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "a buffer object of the caller's, which|does not take");
-    if (!(shares >> VD__SHARE_EXPORT & 1u)) NO(d.exportable = true, "exportable memory, which|does not have");
-    if (!(shares >> VD__SHARE_ADDRESS & 1u)) NO(d.address = 4096, "an address of the caller's, which|does not take");
+    } else NO(d.external = &e, "does not support importing memory from a file descriptor");
+    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is not a multiple of 16");
+    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST), "exceeds the address space");
+    if (!(shares >> VD__SHARE_OBJECT & 1u)) NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "does not support importing a cl_mem");
+    if (!(shares >> VD__SHARE_EXPORT & 1u)) NO(d.exportable = true, "does not support exportable memory");
+    if (!(shares >> VD__SHARE_ADDRESS & 1u)) NO(d.address = 4096, "does not support importing a device address");
     FAILS(vd_buffer_export_fd(NULL, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "the context is NULL");
     FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID, "vd_buffer_export_fd|out is NULL");
-    FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "'y' was not made with desc.exportable");
+    FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "'y' was not created with desc.exportable");
     assert_int_equal(e.fd, -1);
     still_works(f);
 }
@@ -967,9 +968,9 @@ TEST(tensors_of_objects) {
     assert_int_equal(in.deleted, 1);
     in.managed.dl_tensor.byte_offset = 2052;
     assert_true(vd_dlpack_import(t.ctx, &in.managed, "tensor").id == 0);
-    check_text("vd_dlpack_import", "the cl_mem in address has 4096 bytes");
+    check_text("vd_dlpack_import", "the cl_mem in desc.address has 4096 bytes");
     assert_true(vd_dlpack_import(f->ctx, &in.managed, "tensor").id == 0);
-    check_text("vd_dlpack_import", "of another cl_context");
+    check_text("vd_dlpack_import", "the cl_mem in desc.address belongs to another context");
     assert_int_equal(in.deleted, 1);
     vd_context_destroy(t.ctx);
     t.cl->clReleaseMemObject(object);
@@ -983,28 +984,31 @@ TEST(bad_objects_are_refused) {
     vd_context *ctx = NULL;
     int one = 1;
 #define NO_CONTEXT(change, result, words) do { d = good; change; FAILS(vd_context_create(&d, &ctx), result, "vd_context_create|" words); } while (0)
-    NO_CONTEXT(d.cl_device = NULL, VD_ERROR_INVALID, "the desc has no cl_device");
-    NO_CONTEXT(d.cl_context = NULL, VD_ERROR_INVALID, "the desc has no cl_context");
-    NO_CONTEXT(d.cl_context = d.cl_device = NULL, VD_ERROR_INVALID, "the desc has no cl_context");
-    NO_CONTEXT(d.device = 1, VD_ERROR_INVALID, "both cl_device and device");
-    NO_CONTEXT((d.devices = &one, d.device_count = 1), VD_ERROR_INVALID, "both cl_device and devices");
-    NO_CONTEXT(d.device_name = "x", VD_ERROR_INVALID, "both cl_device and device_name");
-    NO_CONTEXT(d.backend = VD_BACKEND_DUMMY, VD_ERROR_INVALID, "a cl_context is for VD_BACKEND_OPENCL");
-    NO_CONTEXT(d.cl_device = &one, VD_ERROR_NO_DEVICE, "cl_device is none of the");
-    NO_CONTEXT(d.cl_context = t.context, VD_ERROR_INVALID, "cl_queue belongs to another context than cl_context");
-    NO_CONTEXT((d.cl_context = t.context, d.cl_queue = t.queue), VD_ERROR_INVALID, "cl_queue runs its commands out of order");
+    NO_CONTEXT(d.cl_device = NULL, VD_ERROR_INVALID, "desc.cl_device is NULL");
+    NO_CONTEXT(d.cl_context = NULL, VD_ERROR_INVALID, "desc.cl_context is NULL");
+    NO_CONTEXT(d.cl_context = d.cl_device = NULL, VD_ERROR_INVALID, "desc.cl_context is NULL");
+    NO_CONTEXT(d.device = 1, VD_ERROR_INVALID, "desc.cl_device and desc.device are both set");
+    NO_CONTEXT((d.devices = &one, d.device_count = 1), VD_ERROR_INVALID, "desc.cl_device and desc.devices are both set");
+    NO_CONTEXT(d.device_name = "x", VD_ERROR_INVALID, "desc.cl_device and desc.device_name are both set");
+    NO_CONTEXT(d.backend = VD_BACKEND_DUMMY, VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL");
+    NO_CONTEXT(d.cl_device = &one, VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the");
+    NO_CONTEXT(d.cl_context = t.context, VD_ERROR_INVALID, "desc.cl_queue belongs to another context than "
+               "desc.cl_context");
+    NO_CONTEXT((d.cl_context = t.context, d.cl_queue = t.queue), VD_ERROR_INVALID, "desc.cl_queue executes commands out of order");
     d = good;
     d.cl_queue = NULL; /* a queue of ours in their context */
     OK(vd_context_create(&d, &ctx));
     vd__cl_mem object = memory_by_hand(&t, 16);
     assert_true(import_object(ctx, object, 0, 4).id == 0);
-    check_text("vd_buffer_create", "vd_buffer_create 'object'|of another cl_context");
+    check_text("vd_buffer_create", "vd_buffer_create 'object'|the cl_mem in desc.address belongs to another context");
     t.cl->clReleaseMemObject(object);
     object = memory_by_hand(&other, 16);
     assert_true(import_object(ctx, object, 0, 17).id == 0);
-    check_text("vd_buffer_create", "the cl_mem in address has 64 bytes, address_offset and the shape take 68");
+    check_text("vd_buffer_create", "the cl_mem in desc.address has 64 bytes, but desc.address_offset and desc.shape "
+               "need 68");
     vd_external e;
-    FAILS(vd_buffer_export_fd(ctx, buffer_in(ctx, VD_MEMORY_DEVICE, true, 4, NULL), &e), VD_ERROR_UNSUPPORTED, "exported as a cl_mem");
+    FAILS(vd_buffer_export_fd(ctx, buffer_in(ctx, VD_MEMORY_DEVICE, true, 4, NULL), &e), VD_ERROR_UNSUPPORTED,
+          "cannot export memory as a file descriptor; vd_buffer_query returns a cl_mem");
     vd_buffer b = import_object(ctx, object, 0, 16);
     OK(vd_buffer_write(ctx, b, 0, &one, 4));
     assert_int_equal(read_u32(ctx, b, 0), 1);
@@ -1078,7 +1082,7 @@ TEST(commands_of_others_are_in_order) {
     vd_record_use use = { b, VD_WRITE };
     vd_record_desc desc = foreign_desc(&o, &use, 1);
     if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) {
-        FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "has nothing for others to record into");
+        FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "there is no command buffer to record into");
         assert_int_equal(o.calls, 0);
         return;
     }
@@ -1105,18 +1109,18 @@ TEST(commands_of_others_are_in_order) {
     o.text = "theirs failed";
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
     o.text = NULL; /* what stands there is of an earlier call */
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record_native 'theirs': `record` gave VD_ERROR_IO");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record_native 'theirs': `record` returned VD_ERROR_IO");
     desc.record = NULL;
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': record is NULL");
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record_native: the desc is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.record is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record_native: desc is NULL");
     FAILS(vd_record_native(NULL, &desc), VD_ERROR_INVALID, "vd_record_native: the list is NULL");
     desc = foreign_desc(&o, &use, -1);
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use_count is -1");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is -1");
     desc = foreign_desc(&o, NULL, 1);
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use_count is 1 and uses is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is 1 and desc.uses is NULL");
     desc = foreign_desc(&o, &use, 1);
     use.access = 4;
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': use 0 has access 4");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.uses[0].access is 4");
     vd_buffer_destroy(f->ctx, b);
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': the use 0 buffer");
 }
@@ -1163,16 +1167,16 @@ static vd_result record_everything(void *user, void *commands) {
 
 TEST(the_callers_functions_cannot_call_back) {
     vd_buffer b = buffer_u32(f->ctx, "b", 16, NULL);
-    caller c = { f->ctx, vd_immediate(f->ctx, 0, 0), list_begin(f->ctx), b, "within the `use` of vd_native_use", VD_OK, 0 };
+    caller c = { f->ctx, vd_immediate(f->ctx, 0, 0), list_begin(f->ctx), b, "must not be called from `use` of vd_native_use", VD_OK, 0 };
     OK(vd_native_use(f->ctx, 0, 0, use_everything, &c));
     c.result = VD_ERROR_IO;
-    FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: `use` gave VD_ERROR_IO");
+    FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: `use` returned VD_ERROR_IO");
     vd_record_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.record = record_everything;
     desc.user = &c;
     c.result = VD_OK;
-    c.words = "within the `record` of vd_record_native";
+    c.words = "must not be called from `record` of vd_record_native";
     if (f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY) {
         OK(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc));
         assert_int_equal(c.calls, 3);

@@ -182,7 +182,7 @@ TEST(what_is_only_read_may_be_shared) {
     OK(vd_buffer_read(f->ctx, c[15], 0, got, VD_WHOLE));
     for (int i = 0; i < 64 && f->executes; i++) assert_true(got[i] == (float)(i * i));
     vd_arg args[] = { vd_b(a), vd_b(c[0]), vd_b(a), vd_u32(64) };
-    FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, args, 4), VD_ERROR_INVALID, "vd_dispatch 'mult'|'a'|'c'|same memory|one is written");
+    FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, args, 4), VD_ERROR_INVALID, "vd_dispatch 'mult'|'a'|'c'|overlap|the kernel writes at least one");
 }
 
 TEST_EXECUTED(matrices_come_as_they_lie) {

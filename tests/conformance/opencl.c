@@ -119,7 +119,7 @@ TEST_EXECUTED(a_program_of_two_kernels) {
 TEST_EXECUTED(a_broken_text_is_told_with_its_line) {
     static const struct { const char *text, *words; } rows[] = {
         { "__kernel void k(__global uint *x) {\n    uint a = 1;\n    x[0] = b;\n}\n", "saxpy|line 3|x[0] = b;|error" },
-        { "__kernel void k(__global uint *x) {", "saxpy|OpenCL cannot compile it" },
+        { "__kernel void k(__global uint *x) {", "saxpy|OpenCL failed to compile the code" },
         { "this is no program", "saxpy|line 1|this is no program" },
         { "int f(int x) { return x; }", "saxpy|kernels" },
     };
@@ -141,7 +141,7 @@ TEST_EXECUTED(a_desc_that_does_not_fit_its_text) {
     s.desc.arg_count = 2; /* without `a`, which leaves the values to the hidden one */
     s.desc.args = s.args + 1;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
-    check_text("vd_kernel_create", "saxpy|3 parameters|2: 1 buffers and the block of values");
+    check_text("vd_kernel_create", "saxpy|3 parameters|2: 1 buffers and the argument block");
     describe(&s);
     s.desc.local_size[0] = 32;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
@@ -149,7 +149,7 @@ TEST_EXECUTED(a_desc_that_does_not_fit_its_text) {
     describe(&s);
     s.desc.code_kind = VD_CODE_CUDA;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
-    check_text("vd_kernel_create", "saxpy|CUDA C|opencl takes OpenCL C");
+    check_text("vd_kernel_create", "saxpy|CUDA C|opencl accepts OpenCL C");
     describe(&s);
     s.args[0].kind = VD_ARG_ADDRESS;
     s.args[0].size = 8;

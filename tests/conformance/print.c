@@ -318,7 +318,7 @@ TEST_EXECUTED(assertions_are_heard_in_a_full_buffer) {
     vc_assert(k, vc_ne(vc_global_id(k, 0), vc_u32(0)), "not the first");
     vd_kernel kernel = kernel_end(ctx, k);
     OK(vd_run_args(ctx, kernel, 1, 1, 1, NULL, 0));
-    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'full': assertion 'not the first' failed in an invocation that had no room to say so");
+    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'full': assertion 'not the first' failed in an unknown invocation (its record did not fit)");
     assert_int_equal(heard.count, 11);
     assert_non_null(strstr(heard.warning, "10 records of kernel 'full' did not fit"));
     forget();
@@ -481,7 +481,7 @@ static vd_context *printing;
 static void print_destroys(void *user, const char *kernel, const uint32_t id[3], const char *text) {
     hear(user, kernel, id, text);
     vd_context_destroy(printing);
-    check_text("vd_context_destroy", "vd_context_destroy: it is called from within the `print` of the context");
+    check_text("vd_context_destroy", "vd_context_destroy: must not be called from `print` of the context");
 }
 
 TEST_EXECUTED(a_context_that_prints_cannot_be_destroyed) {
@@ -519,8 +519,10 @@ TEST(the_output_is_no_argument_of_the_caller) {
     assert_true(stats_of(ctx).device_bytes >= bytes);
     assert_int_equal(stats_of(ctx).buffers, buffers);
     vd_buffer x = buffer_u32(ctx, "x", 4, NULL);
-    FAILS(vd_run(ctx, kernel, 4, vd_b(x)), VD_ERROR_INVALID, "vd_run 'guarded': 1 arguments, the kernel wants 2");
-    FAILS(vd_run(ctx, kernel, 4, vd_b(x), vd_u32(4), vd_b(x)), VD_ERROR_INVALID, "3 arguments, the kernel wants 2");
+    FAILS(vd_run(ctx, kernel, 4, vd_b(x)), VD_ERROR_INVALID, "vd_run 'guarded': 1 arguments were passed, but the "
+          "kernel expects 2");
+    FAILS(vd_run(ctx, kernel, 4, vd_b(x), vd_u32(4), vd_b(x)), VD_ERROR_INVALID,
+          "3 arguments were passed, but the kernel expects 2");
     OK(vd_run(ctx, kernel, 4, vd_b(x), vd_u32(4)));
     OK(vd_wait_idle(ctx));
     forget();

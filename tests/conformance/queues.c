@@ -128,11 +128,11 @@ TEST(events_order_queues) {
     OK(vd_submit(vd_immediate(ctx, 0, 1), &after, &events[1])); /* nothing but the wait */
     OK(vd_wait(ctx, events[1], VD_FOREVER));
     events[0].queue = 4;
-    FAILS(vd_submit(vd_immediate(ctx, 0, 1), &after, NULL), VD_ERROR_INVALID, "vd_submit: the event names device 0, queue 4|1 devices of 4 queues");
-    FAILS(vd_wait(ctx, events[0], 0), VD_ERROR_INVALID, "vd_wait: the event names device 0, queue 4");
+    FAILS(vd_submit(vd_immediate(ctx, 0, 1), &after, NULL), VD_ERROR_INVALID, "vd_submit: the event belongs to device 0, queue 4|1 devices with 4 queues");
+    FAILS(vd_wait(ctx, events[0], 0), VD_ERROR_INVALID, "vd_wait: the event belongs to device 0, queue 4");
     events[0].queue = 0;
     events[0].device = 1;
-    FAILS(vd_wait(ctx, events[0], 0), VD_ERROR_INVALID, "vd_wait: the event names device 1, queue 0");
+    FAILS(vd_wait(ctx, events[0], 0), VD_ERROR_INVALID, "vd_wait: the event belongs to device 1, queue 0");
 }
 
 TEST(any_queue_is_one_with_little_to_do) {
@@ -322,37 +322,39 @@ static void check_desc(fixture *f, int queues, const int *devices, int count, in
 TEST(bad_devices_and_queues_are_refused) {
     static const int good[2] = { 1, 1 }, bad[2] = { 1, 99 };
     uint32_t word = 0;
-    check_desc(f, -1, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: -1 queues|1 to 4");
-    check_desc(f, 5, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: 5 queues|1 to 4");
-    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: device_count is 2 and devices is NULL");
-    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: device_count is 17; up to 16");
-    check_desc(f, 0, good, 2, 1, VD_ERROR_INVALID, "vd_context_create|both device or device_name and 2 devices");
-    check_desc(f, 0, bad, 2, 0, VD_ERROR_NO_DEVICE, "devices[1] of the desc is 99");
+    check_desc(f, -1, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: desc.queues is -1|0 to 4");
+    check_desc(f, 5, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: desc.queues is 5|0 to 4");
+    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 2 and desc.devices is "
+               "NULL");
+    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 17, but it must be 0 to "
+               "16");
+    check_desc(f, 0, good, 2, 1, VD_ERROR_INVALID, "vd_context_create|desc.device_count is 2, but desc.device or desc.device_name is set too");
+    check_desc(f, 0, bad, 2, 0, VD_ERROR_NO_DEVICE, "desc.devices[1] is 99");
     vd_context *ctx = context_of(f, 2, 2);
     vd_buffer only = buffer_on(ctx, "only", 8, 2, NULL), all = buffer_on(ctx, "all", 8, 0, NULL);
     assert_null(vd_immediate(ctx, 2, 0));
-    check_text("no such device", "vd_immediate: there is no device 2 in the context, which has 2");
+    check_text("no such device", "vd_immediate: the device index is 2, but the context has 2");
     assert_null(vd_immediate(ctx, -1, 0));
     assert_null(vd_immediate(ctx, 1, 2));
-    check_text("no such queue", "vd_immediate: device 1 has no queue 2, it has 2");
-    FAILS(vd_fill(vd_immediate(ctx, 0, 0), only, 0, 4, NULL, 0), VD_ERROR_INVALID, "vd_fill: buffer 'only' does not live on device 0 (its devices are 0x2)");
-    FAILS(vd_copy(vd_immediate(ctx, 0, 0), all, 0, only, 0, 4), VD_ERROR_INVALID, "vd_copy: buffer 'only' does not live on device 0");
-    FAILS(affine(vd_immediate(ctx, 0, 0), kernel_affine(ctx), only, 8, 1, 1), VD_ERROR_INVALID, "vd_dispatch 'affine'|'x'|'only' does not live on device 0");
-    FAILS(vd_buffer_send(ctx, only, 0, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: buffer 'only' does not live on device 0");
-    FAILS(vd_buffer_send(ctx, all, 2, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: there is no device 2");
-    FAILS(vd_buffer_send(ctx, all, 1, 0, all, -1, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: there is no device -1");
+    check_text("no such queue", "vd_immediate: device 1 has no queue 2; it has 2");
+    FAILS(vd_fill(vd_immediate(ctx, 0, 0), only, 0, 4, NULL, 0), VD_ERROR_INVALID, "vd_fill: buffer 'only' has no memory on device 0 (its device mask is 0x2)");
+    FAILS(vd_copy(vd_immediate(ctx, 0, 0), all, 0, only, 0, 4), VD_ERROR_INVALID, "vd_copy: buffer 'only' has no memory on device 0");
+    FAILS(affine(vd_immediate(ctx, 0, 0), kernel_affine(ctx), only, 8, 1, 1), VD_ERROR_INVALID, "vd_dispatch 'affine'|'x'|'only' has no memory on device 0");
+    FAILS(vd_buffer_send(ctx, only, 0, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: buffer 'only' has no memory on device 0");
+    FAILS(vd_buffer_send(ctx, all, 2, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is 2");
+    FAILS(vd_buffer_send(ctx, all, 1, 0, all, -1, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is -1");
     FAILS(vd_buffer_send(ctx, all, 1, 30, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: target offset 30 + size 4");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, 1, 4, 16), VD_ERROR_INVALID,
-          "vd_buffer_send: 16 bytes from offset 4 to 0 of buffer 'all' overlap");
+          "vd_buffer_send: source and target overlap: 16 bytes at offsets 4 and 0 of buffer 'all'");
     void *p;
-    FAILS(vd_buffer_map(ctx, only, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: buffer 'only' does not live on device 0");
+    FAILS(vd_buffer_map(ctx, only, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: buffer 'only' has no memory on device 0");
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "far";
     desc.shape[0] = 4;
     desc.devices = 5;
     assert_int_equal(vd_buffer_create(ctx, &desc).id, 0);
-    check_text("devices", "vd_buffer_create 'far': devices 0x5, the context has 2 devices (0x3)");
+    check_text("devices", "vd_buffer_create 'far': desc.devices is 0x5, but the context has 2 devices (mask 0x3)");
     OK(vd_buffer_read(ctx, only, 0, &word, 4));
     still_works(f);
 }

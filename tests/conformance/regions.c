@@ -111,7 +111,7 @@ TEST(columns_of_one_buffer_can_be_copied) {
     rows_copy(model + 32, 64, model, 64, 32, 64);
     check_bytes(f->ctx, b, model, BYTES);
     copy.to_offset = 31;
-    FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "vd_copy_region: 2048 bytes from offset 0 to 31 of buffer 'matrix' overlap");
+    FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "vd_copy_region: source and target overlap: 2048 bytes at offsets 0 and 31 of buffer 'matrix'");
     copy.to_offset = 40; /* its end is in the next row's source */
     copy.rows = 63;
     FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "overlap");
@@ -145,16 +145,16 @@ TEST(bad_regions_are_refused) {
     vd_buffer_destroy(f->ctx, dead);
     vd_region_desc desc = region(b, 0, 10, 4, 8, 0);
     FAILS(vd_buffer_write_region(NULL, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: the context is NULL");
-    FAILS(vd_buffer_write_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_write_region: the desc is NULL");
-    FAILS(vd_buffer_read_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_read_region: the desc is NULL");
+    FAILS(vd_buffer_write_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_write_region: desc is NULL");
+    FAILS(vd_buffer_read_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_read_region: desc is NULL");
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: pitch 8|10 bytes of a row");
     desc.pitch = 0;
     desc.host_pitch = 9;
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_read_region: host pitch 9|10 bytes of a row");
     desc.host_pitch = 0;
-    FAILS(vd_buffer_read_region(f->ctx, &desc, NULL), VD_ERROR_INVALID, "vd_buffer_read_region: the data is NULL");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, NULL), VD_ERROR_INVALID, "vd_buffer_read_region: data is NULL");
     desc.rows = 11;
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 0|11 rows of 10 bytes, 10 apart|'b' (100 bytes)");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 0|11 rows of 10 bytes with pitch 10|'b' (100 bytes)");
     desc.rows = UINT64_MAX;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "past the end");
     desc.rows = 2;
@@ -162,16 +162,16 @@ TEST(bad_regions_are_refused) {
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "past the end");
     desc.pitch = 0;
     desc.host_pitch = UINT64_MAX;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615|2 rows past the end of all memory");
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615|2 rows past the end of all memory");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615 x 2 rows exceeds the address space");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615 x 2 rows exceeds the address space");
     desc.host_pitch = (uint64_t)1 << 63;
     FAILS(vd_write_region(vd_immediate(f->ctx, 0, 0), &desc, host), VD_ERROR_INVALID, "vd_write_region: host pitch 9223372036854775808");
     desc.rows = 5;
     desc.host_pitch = (uint64_t)1 << 62; /* four of them are none */
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 4611686018427387904|5 rows past the end of all memory");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 4611686018427387904 x 5 rows exceeds the address space");
     desc.rows = 2;
     desc.host_pitch = desc.row_bytes = 0;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "2 rows need row_bytes");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "rows is 2, but row_bytes is not set");
     desc.row_bytes = 10;
     desc.offset = 95;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 95 + size 10|'b' (100 bytes)");
@@ -184,17 +184,17 @@ TEST(bad_regions_are_refused) {
     desc.buffer = dead;
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "source buffer was destroyed");
     desc.buffer = none;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "target buffer is none");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "target buffer handle is 0");
     vd_copy_desc copy = { b, dead, 0, 0, 4, 2, 0, 0 };
     FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "vd_copy_region: the source buffer was destroyed");
-    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_copy_region: the desc is NULL");
+    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_copy_region: desc is NULL");
     FAILS(vd_copy_region(NULL, &copy), VD_ERROR_INVALID, "vd_copy_region: the list is NULL");
     copy.from = b;
     copy.from_offset = 50;
     copy.to_pitch = 3;
     FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "vd_copy_region: target pitch 3|4 bytes of a row");
     copy.to_pitch = 200;
-    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "target offset 0|200 apart|past the end");
+    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "target offset 0|with pitch 200|past the end");
     still_works(f);
 }
 
@@ -291,9 +291,9 @@ TEST(bad_mappings_are_refused) {
     FAILS(vd_buffer_map(NULL, b, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: the context is NULL");
     assert_null(p);
     FAILS(vd_buffer_map(f->ctx, b, 0, VD_READ, NULL), VD_ERROR_INVALID, "vd_buffer_map|out is NULL");
-    FAILS(vd_buffer_map(f->ctx, b, 0, 0, &p), VD_ERROR_INVALID, "vd_buffer_map: the access is 0");
-    FAILS(vd_buffer_map(f->ctx, b, 0, 4, &p), VD_ERROR_INVALID, "vd_buffer_map: the access is 4");
-    FAILS(vd_buffer_map(f->ctx, b, 3, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: there is no device 3");
+    FAILS(vd_buffer_map(f->ctx, b, 0, 0, &p), VD_ERROR_INVALID, "vd_buffer_map: access is 0");
+    FAILS(vd_buffer_map(f->ctx, b, 0, 4, &p), VD_ERROR_INVALID, "vd_buffer_map: access is 4");
+    FAILS(vd_buffer_map(f->ctx, b, 3, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: the device index is 3");
     FAILS(vd_buffer_map(f->ctx, dead, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: the buffer was destroyed");
     OK(vd_buffer_query(f->ctx, device, &info));
     if (info.mapped) OK(vd_buffer_map(f->ctx, device, 0, VD_READ, &p));
@@ -302,7 +302,7 @@ TEST(bad_mappings_are_refused) {
     FAILS(vd_buffer_unmap(f->ctx, dead, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the buffer was destroyed");
     FAILS(vd_buffer_unmap(NULL, b, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the context is NULL");
     assert_int_equal(buffer_in(f->ctx, (vd_memory)9, 4, NULL).id, 0);
-    check_text("a kind", "vd_buffer_create 'kind': there is no memory of kind 9");
+    check_text("a kind", "vd_buffer_create 'kind': desc.memory is 9, which is not a vd_memory");
     still_works(f);
 }
 

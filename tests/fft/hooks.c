@@ -851,9 +851,9 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     args[1].name = NULL;
     refuse_run(plan, ctx, &io, "'hooked': the hooks have no argument ''");
     args[1].name = "window";
-    refuse_run(plan, ctx, &io, "'window' is a value of f32, the kernel wants a buffer of f32");
+    refuse_run(plan, ctx, &io, "'window' is a value of f32, but the kernel expects a buffer of f32");
     args[1].value = vd_b(io.in);
-    refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, the kernel wants a buffer of f32");
+    refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, but the kernel expects a buffer of f32");
     io.arg_count = 3;
     refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' of the hooks is passed twice");
     vd_buffer_destroy(ctx, io.in);

@@ -31,7 +31,8 @@ static char told[4096]; /* by the log: of what is left */
 
 static void keep_log(void *user, vd_log_level level, const char *text) {
     (void)user, (void)level;
-    if (strstr(text, " is left at ")) snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", text);
+    if (strstr(text, " was not destroyed before "))
+        snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", text);
 }
 
 static vd_context *context_of(vd_backend backend) {

@@ -19,7 +19,7 @@ enum { COUNT = 100000 };
 static vd_context *device_context; /* NULL: no device */
 
 static void need_compiler(void) {
-    static const char text[] = "no libnvrtc could be opened";
+    static const char text[] = "libnvrtc could not be opened";
     vd_reduce_desc desc = { 0 };
     if (device_context) {
         desc.shape[0] = 1;

@@ -483,7 +483,7 @@ static void simple_calls(void **state) {
     for (int i = 0; i < SIMPLE_CALLS; i++) {
         simple_call call = (simple_call)i;
         refused(run_simple(ctx, call, none), what[i]);
-        says("the buffer is none (id 0)");
+        says("the buffer handle is 0");
         refused(run_simple(ctx, call, gone), what[i]);
         says("was destroyed");
         assert_null(strstr(vd_error_text(), "vd_buffer_query"));

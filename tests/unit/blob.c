@@ -58,9 +58,9 @@ static void kernels_are_found_by_name(void **state) {
     }
     blob_refused(ctx, assorted, assorted_size, "left_out", "'left_out': the blob has no kernel of this name");
     blob_refused(ctx, assorted, assorted_size, "", "the blob has no kernel of this name");
-    blob_refused(ctx, assorted, assorted_size, NULL, "the blob has 7 kernels; say which");
+    blob_refused(ctx, assorted, assorted_size, NULL, "the blob has 7 kernels; select one with name");
     assert_int_equal(vd_kernel_load(ctx, NULL, 5, "affine").id, 0);
-    CHECK_TEXT("'affine': the blob is NULL");
+    CHECK_TEXT("'affine': blob is NULL");
     assert_int_equal(vd_kernel_load(NULL, assorted, assorted_size, "affine").id, 0);
     CHECK_TEXT("the context is NULL");
     vd_context_destroy(ctx);
@@ -82,15 +82,15 @@ static void what_is_cut_off_is_refused(void **state) {
     static uint8_t cut[BLOB_MOST];
     (void)state;
     for (size_t size = 0; size < assorted_size; size++) {
-        blob_refused(ctx, assorted, size, "affine", size < HEAD ? "no blob of kernels" : "says that it has");
+        blob_refused(ctx, assorted, size, "affine", size < HEAD ? "not a blob of kernels" : "its header says");
         if (size < HEAD) continue;
         memcpy(cut, assorted, size);
         repair(cut, size);
-        blob_refused(ctx, cut, size, "affine", "contradict each other");
+        blob_refused(ctx, cut, size, "affine", "tables are inconsistent");
     }
     memcpy(cut, assorted, assorted_size);
     repair(cut, assorted_size + 4);
-    blob_refused(ctx, cut, assorted_size + 4, "affine", "contradict each other");
+    blob_refused(ctx, cut, assorted_size + 4, "affine", "tables are inconsistent");
     vd_context_destroy(ctx);
 }
 
@@ -101,7 +101,7 @@ static void every_changed_byte_is_noticed(void **state) {
         uint8_t was = assorted[i];
         assorted[i] = (uint8_t)(was ^ (1u << i % 8));
         blob_refused(ctx, assorted, assorted_size, "affine",
-                     i < 4 ? "no blob" : i < 8 ? "has version" : i < 16 ? "says that it has" : "is damaged");
+                     i < 4 ? "not a blob of kernels" : i < 8 ? "has version" : i < 16 ? "its header says" : "is damaged");
         assorted[i] = was;
     }
     vd_context_destroy(ctx);

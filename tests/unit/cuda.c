@@ -102,7 +102,7 @@ static void a_missing_library_is_told(void **state) {
     CHECK_TEXT("/nowhere/libcuda.so could not be opened (from VKDISPATCH_LIBCUDA)");
     setenv("VKDISPATCH_LIBCUDA", "libm.so.6", 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("libcuda lacks cuInit");
+    CHECK_TEXT("libcuda has no function cuInit");
     setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
     fake_devices(0, 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
@@ -276,11 +276,11 @@ static void device_memory_of_the_callers(void **state) {
     assert_true(t.times == 1 && t.address == desc.address);
     desc.address += 8;
     assert_true(vd_buffer_create(ctx, &desc).id == 0);
-    CHECK_TEXT("is no multiple of 16");
+    CHECK_TEXT("is not a multiple of 16");
     desc.address -= 8;
     desc.data = data;
     assert_true(vd_buffer_create(ctx, &desc).id == 0);
-    CHECK_TEXT("keeps its contents, data has to be NULL");
+    CHECK_TEXT("desc.data are both set, but imported memory keeps its contents");
     vd_context_destroy(ctx); /* c is left */
     assert_int_equal(t.times, 2);
     assert_int_equal(vd_buffer_read(other, a, 0, got, VD_WHOLE), VD_OK);
@@ -347,13 +347,13 @@ static void external_memory(void **state) {
     }
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
-    CHECK_TEXT("the external memory is of another device (UUID 40404041");
+    CHECK_TEXT("desc.external belongs to another device (UUID 40404041");
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, COUNT, &t).id == 0);
-    CHECK_TEXT("16384 bytes at 1024 are past the end of the external memory (16384 bytes)");
+    CHECK_TEXT("16384 bytes at offset 1024 are past the end of the external memory (16384 bytes)");
     close(e.fd);
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
-    CHECK_TEXT("is not open");
+    CHECK_TEXT("is not an open file descriptor");
     assert_int_equal(t.times, 1);
     vd_context_destroy(ctx);
 }
@@ -524,7 +524,7 @@ static void a_capture_refuses_staging(void **state) {
     vd_event event;
     assert_int_equal(g.begin(g.stream, 0), 0);
     assert_int_equal(vd_buffer_write(g.ctx, a, 0, x, VD_WHOLE), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("the stream of queue 0 is being captured, and a graph cannot hold a transfer of 32 bytes through staging memory");
+    CHECK_TEXT("the stream of queue 0 is being captured, and a graph cannot contain a transfer of 32 bytes through staging memory");
     assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, VD_WHOLE), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("is being captured");
     assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 1, 5, "x", 1), VD_ERROR_UNSUPPORTED);
@@ -545,7 +545,7 @@ static void a_capture_refuses_staging(void **state) {
     assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 0, up, 0, 32), VD_OK);
     assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
     assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("is being captured, and a graph cannot hold the transfers through staging memory");
+    CHECK_TEXT("is being captured, and a graph cannot contain transfers through staging memory");
     assert_int_equal(vd_flush(g.ctx), VD_OK);
     assert_int_equal(fake_count("nodes"), 1);
     assert_int_equal(fake_count("forbidden"), forbidden);
@@ -576,7 +576,7 @@ static void a_capture_keeps_to_itself(void **state) {
     assert_int_equal(vd_flush(g.ctx), VD_OK);
     assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 8, b, 0, 8), VD_OK);
     assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("a stream that is being captured cannot be in order with work that is not done: queue 0 would wait for queue 1");
+    CHECK_TEXT("queue 0 would have to wait for unfinished work of queue 1, but a stream capture cannot contain this wait");
     assert_int_equal(fake_count("forbidden"), forbidden);
     assert_int_equal(fake_count("nodes"), 1);
     assert_int_equal(g.end(g.stream, &graph), 0);
@@ -607,7 +607,7 @@ static void a_broken_capture(void **state) {
     assert_true(query(g.stream) != 0);
     assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 0, 8, NULL, 0), VD_OK);
     assert_int_equal(vd_flush(g.ctx), VD_ERROR_INVALID);
-    CHECK_TEXT("the capture of the stream of queue 0 is broken");
+    CHECK_TEXT("the capture of the stream of queue 0 was invalidated");
     assert_true(g.end(g.stream, &graph) != 0);
     transfer(g.ctx);
     guest_close(&g);
@@ -647,24 +647,24 @@ static void code_of_every_kind(void **state) {
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, "scale").id != 0);
     assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL).id != 0);
     for (size_t size = 0; size < sizeof elf; size++) assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, size, NULL).id == 0);
-    refuse(ctx, VD_CODE_CUBIN, elf, 127, NULL, "127 bytes that are no whole cubin");
+    refuse(ctx, VD_CODE_CUBIN, elf, 127, NULL, "the code (127 bytes) is not a complete cubin");
     elf[64 + 4] = 1;
     elf[64 + 32] = 129;
-    refuse(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL, "no whole cubin");
-    refuse(ctx, VD_CODE_PTX, "nonsense", 0, NULL, "the CUDA driver cannot compile it: ptxas fatal: error: this is nothing");
-    refuse(ctx, VD_CODE_SPIRV, scale, 0, NULL, "backend cuda takes CUDA C, PTX, cubin");
+    refuse(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL, "not a complete cubin");
+    refuse(ctx, VD_CODE_PTX, "nonsense", 0, NULL, "the CUDA driver failed to compile the code: ptxas fatal: error: this is nothing");
+    refuse(ctx, VD_CODE_SPIRV, scale, 0, NULL, "backend cuda accepts CUDA C, PTX, cubin");
     vd_context_destroy(ctx);
 }
 
 static void texts_that_do_not_fit(void **state) {
     (void)state;
     vd_context *ctx = context();
-    refuse(ctx, VD_CODE_CUDA, "int x;\n  #error no\n", 0, NULL, "NVRTC cannot compile it: error: #error directive; line 2 is '#error no'");
+    refuse(ctx, VD_CODE_CUDA, "int x;\n  #error no\n", 0, NULL, "NVRTC failed to compile the code: error: #error directive; source line 2 is '#error no'");
     refuse(ctx, VD_CODE_CUDA, scale, 0, "other", "the code has no kernel 'other'");
     refuse(ctx, VD_CODE_CUDA, "int x;", 0, NULL, "the code has no kernel");
-    refuse(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, NULL, "2 kernels, desc.entry has to name one");
+    refuse(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, NULL, "2 kernels; select one with desc.entry");
     assert_true(text_kernel(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, "b").id != 0);
-    refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL, "256 invocations, with its registers the kernel runs up to 128");
+    refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL, "256 invocations, but the registers of the kernel limit it to 128");
     vd_context_destroy(ctx);
 }
 
@@ -685,7 +685,7 @@ static void shared_memory_beyond_what_is_declared(void **state) {
     assert_int_equal(fake_count("bytes"), 0);
     d.shared_bytes = 300000;
     assert_true(vd_kernel_create(ctx, &d).id == 0);
-    CHECK_TEXT("300000 bytes of shared memory, the device's limit is 232448");
+    CHECK_TEXT("300000 bytes of shared memory, but the device's limit is 232448");
     vd_context_destroy(ctx);
 }
 
@@ -707,7 +707,7 @@ static void buffers_come_by_address(void **state) {
     d.arg_count = 1;
     d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
     assert_true(vd_kernel_create(ctx, &d).id == 0);
-    CHECK_TEXT("argument 0 'x' is a binding; kernels of this backend take buffers by address");
+    CHECK_TEXT("argument 0 'x' has kind VD_ARG_BINDING, but this backend needs VD_ARG_ADDRESS");
     vd_context_destroy(ctx);
 }
 
@@ -738,7 +738,8 @@ static void compiled_code_is_kept(void **state) {
     setenv("VKDISPATCH_NVRTC", "/nowhere/libnvrtc.so", 1); /* what was kept runs without the compiler */
     assert_int_equal(compiles_of(scale), 0);
     vd_context *ctx = cached_context();
-    refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL, "no libnvrtc could be opened; VKDISPATCH_NVRTC may name one");
+    refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL,
+           "libnvrtc could not be opened; install it, or set VKDISPATCH_NVRTC to its file name");
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
     vd_context_destroy(ctx);
     setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);

@@ -141,7 +141,7 @@ static void split(void **state) {
         for (int x = 0; x < 250; x++) assert_int_equal(done[y][x], 1);
     assert_int_equal(unit_stats(dispatch_ctx).dispatches, 1);
     assert_int_equal(dispatch_run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no base */
-    CHECK_TEXT("65536 groups along axis 2");
+    CHECK_TEXT("65536 work-groups along axis 2");
     assert_int_equal(dispatch_run(UINT32_MAX, UINT32_MAX, 1), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("would be split into");
 }

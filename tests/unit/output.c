@@ -112,26 +112,26 @@ static void descs_that_print_are_checked(void **state) {
     while (p.hidden[output].kind != VD_IMPLICIT_OUTPUT) output++;
     assert_int_not_equal(vd_kernel_create(ctx, &p.desc).id, 0);
     p.formats[1] = "f32:%d";
-    output_refused(ctx, &p, "format 1 'f32:%d' is none; one has the types of its conversions in front: f32:%f");
+    output_refused(ctx, &p, "format 1 'f32:%d' is invalid: expected \"types:text\", for example \"f32:%f\"");
     p.formats[1] = NULL;
-    output_refused(ctx, &p, "format 1 '' is none");
+    output_refused(ctx, &p, "format 1 '' is invalid");
     p.desc.format_count = 0;
-    output_refused(ctx, &p, "0 formats at an address; 1 to 1024 are possible");
+    output_refused(ctx, &p, "desc.format_count is 0, but a kernel that prints needs 1 to 1024 formats");
     p.desc.format_count = 1025;
-    output_refused(ctx, &p, "1025 formats at an address");
+    output_refused(ctx, &p, "desc.format_count is 1025, but");
     p.desc.formats = NULL;
     p.desc.format_count = 3;
-    output_refused(ctx, &p, "3 formats at NULL");
+    output_refused(ctx, &p, "desc.format_count is 3 and desc.formats is NULL");
     plan_of(k, &p);
     p.hidden[output].arg = 5;
-    output_refused(ctx, &p, "fits neither the arguments nor the block");
+    output_refused(ctx, &p, "does not match the arguments or an argument block");
     plan_of(k, &p);
     p.args[0].type = VD_F32;
-    output_refused(ctx, &p, "fits neither the arguments nor the block");
+    output_refused(ctx, &p, "does not match the arguments or an argument block");
     plan_of(k, &p);
     p.hidden[output ? 0 : 1].kind = VD_IMPLICIT_OUTPUT;
     p.hidden[output ? 0 : 1].axis = 0;
-    output_refused(ctx, &p, "2 hidden values of kind VD_IMPLICIT_OUTPUT, the limit is 1");
+    output_refused(ctx, &p, "2 implicit arguments of kind VD_IMPLICIT_OUTPUT, but the limit is 1");
     vc_free(k);
     vd_context_destroy(ctx);
     vd_context_desc desc;
@@ -139,7 +139,7 @@ static void descs_that_print_are_checked(void **state) {
     desc.backend = VD_BACKEND_DUMMY;
     desc.print_bytes = ((uint64_t)1 << 30) + 1;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_context_create: print_bytes is 1073741825, the limit is 1 GiB");
+    CHECK_TEXT("vd_context_create: desc.print_bytes is 1073741825, but the limit is 1 GiB");
 }
 
 /* As if a submission had brought these words. */
@@ -182,7 +182,7 @@ static void records_may_be_anything(void **state) {
     assert_int_equal(heard.errors, 1);
     assert_int_equal(heard.warnings, 1);
     assert_int_equal(vd_flush(ctx), VD_ERROR_ASSERTION);
-    CHECK_TEXT("kernel '': assertion '' failed in an invocation that had no room to say so and 2 more");
+    CHECK_TEXT("kernel '': assertion '' failed in an unknown invocation (its record did not fit) and 2 more");
     for (int round = 0; round < 20000; round++) {
         for (uint32_t i = 0; i < WORDS; i++) words[i] = unit_random(&seed) >> (unit_random(&seed) % 32);
         words[0] = unit_random(&seed) % (2 * WORDS);

@@ -29,21 +29,21 @@ static void foreign_handles(void **state) {
     vd_buffer b = unit_buffer(one, "b", VD_F32, 1, &x);
     vd_kernel k = unit_kernel(one, &module, "k");
     assert_int_equal(vd_buffer_write(two, b, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("is no handle of this context");
+    CHECK_TEXT("handle is invalid or belongs to another context");
     vd_kernel_info info;
     assert_int_equal(vd_kernel_query(two, k, &info), VD_ERROR_INVALID);
-    CHECK_TEXT("is no handle of this context");
+    CHECK_TEXT("handle is invalid or belongs to another context");
     vd_buffer mixed = { k.id };
     assert_int_equal(vd_buffer_write(one, mixed, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("the target buffer is a kernel");
+    CHECK_TEXT("the target buffer handle is a kernel handle");
     vd_buffer none = { 0 };
     vd_list *now = vd_immediate(one, 0, 0);
     assert_int_equal(vd_copy(now, none, 0, b, 0, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_copy: the target buffer is none (id 0)");
+    CHECK_TEXT("vd_copy: the target buffer handle is 0");
     assert_int_equal(vd_copy(now, b, 0, mixed, 0, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_copy: the source buffer is a kernel");
+    CHECK_TEXT("vd_copy: the source buffer handle is a kernel handle");
     assert_int_equal(vd_buffer_write(one, none, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("is none (id 0)");
+    CHECK_TEXT("handle is 0");
     for (uint64_t i = 0; i < 64; i++) { /* no id leads anywhere wrong */
         vd_buffer odd = { b.id ^ ((uint64_t)1 << i) };
         assert_int_equal(vd_buffer_write(one, odd, 0, &x, 4), VD_ERROR_INVALID);

@@ -76,7 +76,7 @@ static void queries_copy(void **state) {
     assert_int_equal(vd_kernel_query(reflect_ctx, k, &info), VD_OK);
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, &first), VD_OK);
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 1, &first), VD_ERROR_INVALID);
-    CHECK_TEXT("there is no argument 1, the kernel has 1");
+    CHECK_TEXT("the argument index is 1, but the kernel has 1");
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, -1, &first), VD_ERROR_INVALID);
     vd_kernel_destroy(reflect_ctx, k);
     assert_int_equal(vd_wait_idle(reflect_ctx), VD_OK);
@@ -390,7 +390,7 @@ static void several_entry_points(void **state) {
     d.code = m.words;
     d.code_size = m.count * 4;
     assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
-    CHECK_TEXT("2 compute entry points, desc.entry has to name one");
+    CHECK_TEXT("2 compute entry points; select one with desc.entry");
     d.entry = "main";
     reflect_reflection info = query(vd_kernel_create(reflect_ctx, &d));
     assert_int_equal(info.kernel.arg_count, 1);
@@ -424,7 +424,7 @@ static void matrices_among_the_values(void **state) {
         if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DECORATION_MATRIX_STRIDE && left-- == 1) words[at + 3] = VD__DECORATION_NON_WRITABLE;
     vd_kernel k = create(words, sizeof words);
     assert_int_equal(k.id, 0);
-    CHECK_TEXT("push-constant member 6 'g' without an explicit layout");
+    CHECK_TEXT("push-constant member 6 'g' without a supported explicit layout");
 }
 
 static void constants_to_be_set_are_refused(void **state) {
@@ -459,7 +459,7 @@ static void bad_modules(void **state) {
     BAD(m.words[1] = 0x00010700, "has version 0x00010700");
     BAD(m.bound = 0, "id bound of 0");
     BAD(m.bound = 1u << 23, "id bound of 8388608");
-    BAD(m.bound = 5, "is not below the bound 5");
+    BAD(m.bound = 5, "is 0 or not below the id bound 5");
 }
 
 static void bad_instructions(void **state) {
@@ -467,23 +467,23 @@ static void bad_instructions(void **state) {
     unit_module m;
     BAD(m.words[5] = 17, "instruction 17 has 0 words");
     BAD(m.words[5] = (9999u << 16) | 17, "instruction 17 has 9999 words");
-    BAD(m.words[5] = (1u << 16) | 17, "instruction 17 has 1 words, it needs 2");
+    BAD(m.words[5] = (1u << 16) | 17, "instruction 17 has 1 words, but it needs at least 2");
     BAD(m.words[6] = 4441, "capability VariablePointersStorageBuffer");
     BAD(m.words[6] = 4000, "capability 4000");
     BAD(m.words[find_op(&m, 253)] = (1u << 16) | 9, "instruction 9");
-    BAD(m.words[find_op(&m, 22) + 1] = m.words[find_op(&m, 21) + 1], "is defined a second time");
-    BAD(m.words[find_op(&m, 21) + 1] = 0, "id 0 is not below");
-    BAD(m.words[find_op(&m, 21) + 2] = 33, "an integer of 33 bits");
-    BAD(m.words[find_op(&m, 29) + 2] = 9, "id 9 is no type that was defined before");
+    BAD(m.words[find_op(&m, 22) + 1] = m.words[find_op(&m, 21) + 1], "is defined twice");
+    BAD(m.words[find_op(&m, 21) + 1] = 0, "id 0 is 0 or not below");
+    BAD(m.words[find_op(&m, 21) + 2] = 33, "an integer type has 33 bits");
+    BAD(m.words[find_op(&m, 29) + 2] = 9, "id 9 is not a type that was defined before");
     BAD(m.words[find_op(&m, 15) + 1] = 4, "no compute entry point");
-    BAD(m.words[find_op(&m, 15) + 2] = 3, "the entry point's id 3 is no function");
-    BAD(memset(&m.words[find_op(&m, 15) + 3], 'x', 8), "a text does not end");
-    BAD(m.words[find_op(&m, 16) + 2] = 18, "gives no local size");
+    BAD(m.words[find_op(&m, 15) + 2] = 3, "the id 3 of the entry point is not a function");
+    BAD(memset(&m.words[find_op(&m, 15) + 3], 'x', 8), "a string is not terminated");
+    BAD(m.words[find_op(&m, 16) + 2] = 18, "has no local size");
     BAD(m.words[find_op(&m, 16) + 3] = 0, "local_size[0] is 0");
-    BAD(m.words[find_op(&m, 59) + 3] = 12, "no pointer to its storage class");
-    BAD(m.count -= 1, "the last function does not end");
-    BAD(m.words[find_op(&m, 253)] = (1u << 16) | 56, "a function ends inside a block");
-    BAD(m.words[find_op(&m, 248)] = (2u << 16) | 249, "stands outside a block");
+    BAD(m.words[find_op(&m, 59) + 3] = 12, "not a pointer to its storage class");
+    BAD(m.count -= 1, "the last function has no OpFunctionEnd");
+    BAD(m.words[find_op(&m, 253)] = (1u << 16) | 56, "OpFunctionEnd is inside a block");
+    BAD(m.words[find_op(&m, 248)] = (2u << 16) | 249, "is outside a block");
 }
 
 static void bad_resources(void **state) {
@@ -502,7 +502,7 @@ static void bad_resources(void **state) {
     unit_saxpy(&m);
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 33); set += m.words[set] >> 16) {}
     m.words[set + 3] = 1;
-    reflect_refused(&m, "two buffers at binding 1");
+    reflect_refused(&m, "two buffers with binding 1");
 }
 
 static void truncations_of(const uint32_t *module, size_t size) {

@@ -151,7 +151,7 @@ static void tickets(void **state) {
     vd_list *l = vd_list_begin(ctx, NULL);
     assert_int_equal(vd_read_begin(l, &read, &late), VD_OK);
     assert_int_equal(vd_read_ready(ctx, late, 0, &data), VD_ERROR_INVALID);
-    CHECK_TEXT("has not been submitted");
+    CHECK_TEXT("was not submitted yet");
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(vd_read_ready(ctx, late, VD_FOREVER, &data), VD_OK);
     vd_read_end(ctx, late);
@@ -181,7 +181,7 @@ static void fates(void **state) {
         assert_int_equal(vd_list_watch(l, &tickets[i]), VD_OK);
         assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_OPEN);
         assert_int_equal(vd_read_ready(ctx, tickets[i], VD_FOREVER, &data), VD_ERROR_INVALID);
-        CHECK_TEXT("has not been submitted");
+        CHECK_TEXT("was not submitted yet");
         if (i & 2) assert_int_equal(vd_list_end(l), VD_OK);
         assert_int_equal(vd_list_get_status(ctx, tickets[i]), VD_LIST_STATUS_OPEN);
         if (i < 4) assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);

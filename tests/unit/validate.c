@@ -44,28 +44,28 @@ static void null_everywhere(void **state) {
     INVALID(vd_context_create(NULL, NULL), "out is NULL");
     assert_null(vd_device(NULL, 0));
     assert_null(vd_device(validate_ctx, 1));
-    CHECK_TEXT("no device 1");
+    CHECK_TEXT("device index is 1");
     REFUSED(vd_buffer_create(NULL, NULL), "the context is NULL");
-    REFUSED(vd_buffer_create(validate_ctx, NULL), "vd_buffer_create: the desc is NULL");
-    REFUSED(vd_kernel_create(validate_ctx, NULL), "vd_kernel_create: the desc is NULL");
+    REFUSED(vd_buffer_create(validate_ctx, NULL), "vd_buffer_create: desc is NULL");
+    REFUSED(vd_kernel_create(validate_ctx, NULL), "vd_kernel_create: desc is NULL");
     INVALID(vd_buffer_write(NULL, validate_x, 0, &v, 4), "the context is NULL");
-    INVALID(vd_buffer_write(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_write: the data is NULL");
-    INVALID(vd_buffer_read(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_read: the data is NULL");
+    INVALID(vd_buffer_write(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_write: data is NULL");
+    INVALID(vd_buffer_read(validate_ctx, validate_x, 0, NULL, 4), "vd_buffer_read: data is NULL");
     INVALID(vd_buffer_query(validate_ctx, validate_x, NULL), "out is NULL");
     INVALID(vd_dispatch(NULL, NULL), "vd_dispatch: the list is NULL");
-    INVALID(vd_dispatch(vd_immediate(validate_ctx, 0, 0), NULL), "vd_dispatch: the desc is NULL");
+    INVALID(vd_dispatch(vd_immediate(validate_ctx, 0, 0), NULL), "vd_dispatch: desc is NULL");
     INVALID(vd_copy(NULL, validate_x, 0, validate_y, 0, 4), "vd_copy: the list is NULL");
     INVALID(vd_fill(NULL, validate_x, 0, 4, NULL, 0), "vd_fill: the list is NULL");
     INVALID(vd_write(NULL, validate_x, 0, &v, 4), "vd_write: the list is NULL");
     INVALID(vd_submit(NULL, NULL, NULL), "vd_submit: the list is NULL");
     INVALID(vd_list_end(NULL), "vd_list_end: the list is NULL");
-    INVALID(vd_read_begin(vd_immediate(validate_ctx, 0, 0), NULL, &t), "the desc is NULL");
-    INVALID(vd_read_ready(validate_ctx, t, 0, &data), "the ticket is none (id 0)");
+    INVALID(vd_read_begin(vd_immediate(validate_ctx, 0, 0), NULL, &t), "desc is NULL");
+    INVALID(vd_read_ready(validate_ctx, t, 0, &data), "the ticket handle is 0");
     INVALID(vd_read_ready(validate_ctx, t, 0, NULL), "data is NULL");
     INVALID(vd_wait(NULL, e, 0), "the context is NULL");
     INVALID(vd_context_stats(validate_ctx, NULL), "out is NULL");
     assert_null(vd_immediate(validate_ctx, 1, 0));
-    CHECK_TEXT("vd_immediate: there is no device 1");
+    CHECK_TEXT("vd_immediate: the device index is 1");
     assert_null(vd_immediate(validate_ctx, 0, 3));
     CHECK_TEXT("no queue 3");
     vd_list_discard(NULL);
@@ -79,24 +79,23 @@ static void buffer_descs(void **state) {
     (void)state;
     memset(&d, 0, sizeof d);
     d.name = "b";
-    REFUSED(vd_buffer_create(validate_ctx, &d), "vd_buffer_create 'b': the shape is zero");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "vd_buffer_create 'b': desc.shape is all 0");
     d.shape[2] = 4;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "shape[0] is 0 and shape[2] is not");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.shape[0] is 0, but desc.shape[2] is not");
     d.shape[0] = d.shape[1] = d.shape[2] = 1ull << 31;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "more bytes than 63 bits");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "more than 2^63 - 1 bytes");
     d.shape[0] = UINT64_MAX;
     d.shape[1] = d.shape[2] = 0;
     d.type = VD_F64X4;
     REFUSED(vd_buffer_create(validate_ctx, &d), "f64x4");
     d.shape[0] = 1;
     d.type = 15;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "15 is no type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 15, which is not a vd_type");
     d.type = 99999;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "99999 is no type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 99999, which is not a vd_type");
     d.type = VD_U8;
     d.shape[0] = 1ull << 40;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "1099511627776 bytes are more than 'dummy' allows in one buffer "
-            "(max_buffer_bytes 2147483648)");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "the buffer has 1099511627776 bytes, but the limit of 'dummy' is 2147483648 (max_buffer_bytes)");
 }
 
 static void ranges(void **state) {
@@ -108,12 +107,12 @@ static void ranges(void **state) {
     INVALID(vd_buffer_write(validate_ctx, validate_x, 5000, v, 0), "offset 5000 is past the end");
     INVALID(vd_buffer_write(validate_ctx, validate_x, 8, v, UINT64_MAX - 4), "past the end");
     INVALID(vd_fill(l, validate_x, 4096, 4, NULL, 0), "vd_fill: offset 4096 + size 4");
-    INVALID(vd_fill(l, validate_x, 0, 10, v, 4), "no multiple of the value's 4 bytes");
-    INVALID(vd_fill(l, validate_x, 0, 130, v, 65), "the value has 65 bytes");
-    INVALID(vd_fill(l, validate_x, 0, 4, v, 0), "the value has 0 bytes");
+    INVALID(vd_fill(l, validate_x, 0, 10, v, 4), "not a multiple of value_size 4");
+    INVALID(vd_fill(l, validate_x, 0, 130, v, 65), "value_size is 65");
+    INVALID(vd_fill(l, validate_x, 0, 4, v, 0), "value_size is 0");
     INVALID(vd_copy(l, validate_x, 0, validate_y, 4000, 100), "source offset 4000");
     INVALID(vd_copy(l, validate_x, 4000, validate_y, 0, 100), "target offset 4000");
-    INVALID(vd_copy(l, validate_x, 0, validate_x, 50, 100), "of buffer 'x' overlap");
+    INVALID(vd_copy(l, validate_x, 0, validate_x, 50, 100), "source and target overlap");
     assert_int_equal(vd_buffer_read(validate_ctx, validate_x, 4096, NULL, 0), VD_OK);
     assert_int_equal(vd_buffer_write(validate_ctx, validate_x, 0, NULL, 0), VD_OK);
 }
@@ -125,29 +124,29 @@ static void dispatch_arguments(void **state) {
     vd_arg none = vd_u32(0);
     none.kind = VD_ARG_NONE;
     none.type = VD_BYTES;
-    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4), 3), "vd_run 'saxpy': 3 arguments, "
-            "the kernel wants 4");
-    INVALID(validate_run(vd_b(validate_x), vd_b(u), vd_f32(2), vd_u32(4), 4), "vd_run 'saxpy': argument 1 'y' is a "
-            "buffer of u32, the kernel wants a buffer of f32");
-    INVALID(validate_run(vd_b(validate_x), vd_f32(1), vd_f32(2), vd_u32(4), 4), "argument 1 'y' is a value of f32, "
-            "the kernel wants a buffer of f32");
-    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_b(validate_x), vd_u32(4), 4), "argument 2 'a' is a "
-            "buffer, the kernel wants a value of f32");
-    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_u32(2), vd_u32(4), 4), "argument 2 'a' is a value of "
-            "u32, the kernel wants a value of f32");
-    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is empty");
-    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is empty");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4), 3),
+            "vd_run 'saxpy': 3 arguments were passed, but the kernel expects 4");
+    INVALID(validate_run(vd_b(validate_x), vd_b(u), vd_f32(2), vd_u32(4), 4),
+            "vd_run 'saxpy': argument 1 'y' is a buffer of u32, but the kernel expects a buffer of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_f32(1), vd_f32(2), vd_u32(4), 4),
+            "argument 1 'y' is a value of f32, but the kernel expects a buffer of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_b(validate_x), vd_u32(4), 4),
+            "argument 2 'a' is a buffer, but the kernel expects a value of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_u32(2), vd_u32(4), 4),
+            "argument 2 'a' is a value of u32, but the kernel expects a value of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is not set");
+    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is not set");
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_value(VD_F32, NULL), vd_u32(4), 4), "argument 2 'a' "
             "is a value whose address is NULL");
     INVALID(validate_run(vd_value(VD_F32, NULL), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is a "
             "value whose address is NULL");
     none.kind = (vd_arg_kind)7;
-    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is of kind 7, there "
-            "is no such kind");
-    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is of kind 7, there is no "
-            "such kind");
-    INVALID(validate_run(vd_b(validate_y), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' are "
-            "the same memory (buffer 'y') and one is written");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4),
+            "argument 2 'a' is of kind 7, which is not a vd_arg_kind");
+    INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
+            "argument 0 'x' is of kind 7, which is not a vd_arg_kind");
+    INVALID(validate_run(vd_b(validate_y), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' "
+            "overlap (both use buffer 'y'), and the kernel writes at least one of them");
     assert_int_equal(validate_run(vd_b(raw), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), VD_OK);
     vd_buffer_destroy(validate_ctx, u);
     INVALID(validate_run(vd_b(validate_x), vd_b(u), vd_f32(2), vd_u32(4), 4), "argument 1 'y': the buffer was "
@@ -156,7 +155,7 @@ static void dispatch_arguments(void **state) {
     vd_kernel gone = { validate_saxpy.id ^ (1u << 24) };
     vd_arg args[4] = { vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4) };
     INVALID(vd_run_args(validate_ctx, gone, 1, 1, 1, args, 4), "vd_run: the kernel was destroyed");
-    INVALID(vd_run_args(validate_ctx, validate_saxpy, 1, 1, 1, NULL, 4), "at NULL");
+    INVALID(vd_run_args(validate_ctx, validate_saxpy, 1, 1, 1, NULL, 4), "at address NULL");
     assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
@@ -169,27 +168,27 @@ static void dispatch_extents(void **state) {
     d.kernel = validate_saxpy;
     d.args = args;
     d.arg_count = 4;
-    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': neither threads nor groups are given");
+    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': neither threads nor groups are set");
     d.threads[1] = 5;
-    INVALID(vd_dispatch(l, &d), "threads are 0 x 5");
+    INVALID(vd_dispatch(l, &d), "threads is 0 x 5");
     d.threads[0] = 5;
     d.threads[1] = 0;
     d.threads[2] = 5;
-    INVALID(vd_dispatch(l, &d), "threads[1] is 0 and threads[2] is not");
+    INVALID(vd_dispatch(l, &d), "threads[1] is 0, but threads[2] is not");
     d.threads[2] = 0;
     d.threads[0] = 1ull << 32;
-    INVALID(vd_dispatch(l, &d), "threads[0] is 4294967296, the limit is 2^32 - 1");
+    INVALID(vd_dispatch(l, &d), "threads[0] is 4294967296, but the limit is 2^32 - 1");
     d.threads[0] = 65536 * 64;
     assert_int_equal(vd_dispatch(l, &d), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("65536 groups along axis 0, the device's limit is 65535");
+    CHECK_TEXT("65536 work-groups along axis 0 are needed, but the device's limit is 65535");
     d.threads[0] = 0;
     d.groups[0] = UINT32_MAX;
-    INVALID(vd_dispatch(l, &d), "are more than 2^32 - 1 threads");
+    INVALID(vd_dispatch(l, &d), "this is more than 2^32 - 1 threads");
     d.groups[0] = 65535;
     d.groups[1] = 1;
     assert_int_equal(vd_dispatch(l, &d), VD_OK);
     d.threads[0] = 64;
-    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': both threads (64) and groups (65535 x 1) are given");
+    INVALID(vd_dispatch(l, &d), "vd_dispatch 'saxpy': both threads (64) and groups (65535 x 1) are set");
 }
 
 static void kernel_descs(void **state) {
@@ -203,7 +202,7 @@ static void kernel_descs(void **state) {
     memset(args, 0, sizeof args);
     memset(&hidden, 0, sizeof hidden);
     d.name = "k";
-    REFUSED(vd_kernel_create(validate_ctx, &d), "vd_kernel_create 'k': the code is NULL");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "vd_kernel_create 'k': desc.code is NULL");
     d.code = module.words;
     d.code_size = 19;
     REFUSED(vd_kernel_create(validate_ctx, &d), "has 19 bytes");
@@ -213,32 +212,32 @@ static void kernel_descs(void **state) {
     d.entry = NULL;
     d.features = VD_FEATURE_F64;
     d.local_size[0] = 32;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "local size 32 x 0 x 0 in the desc, 64 x 1 x 1 in the module");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.local_size is 32 x 0 x 0, but the local size of the module is 64 x 1 x 1");
     d.local_size[0] = 0;
     d.shared_bytes = 49153;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "needs 49153 bytes of shared memory, the device's limit is 49152");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "needs 49153 bytes of shared memory, but the device's limit is 49152");
     d.shared_bytes = 0;
     d.arg_count = 1;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "the arguments are NULL (arg_count is 1)");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.args is NULL, but desc.arg_count is 1");
     d.args = args;
     REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 '' has kind 0");
     args[0].kind = VD_ARG_VALUE;
     args[0].name = "v";
     args[0].type = VD_F64;
     args[0].size = 4;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' has 4 bytes in the block of values, f64 wants 8");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' has 4 bytes in the argument block, but f64 has 8");
     args[0].size = 8;
     args[0].location = 4;
     d.argument_bytes = 8;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' ends at byte 12 of a block of values of 8 bytes");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' ends at byte 12, but the argument block has 8 bytes");
     d.argument_bytes = 1028;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "1028 bytes");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument_bytes is 1028");
     d.argument_bytes = 16;
     d.implicit = &hidden;
     d.implicit_count = 1;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "hidden value 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
     hidden.kind = VD_IMPLICIT_LENGTH; /* of a value */
-    REFUSED(vd_kernel_create(validate_ctx, &d), "hidden value 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
     d.implicit_count = 0;
     for (uint32_t i = 0; i < 17; i++) {
         args[i].kind = VD_ARG_BINDING;
@@ -247,13 +246,13 @@ static void kernel_descs(void **state) {
         args[i].location = i;
     }
     d.arg_count = 17;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "17 buffers by binding, the device's limit is 16");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "17 buffers by binding, but the device's limit is 16");
     args[2].location = 1;
     REFUSED(vd_kernel_create(validate_ctx, &d), "arguments 1 and 2 both have binding 1");
     args[1].access = 4;
     REFUSED(vd_kernel_create(validate_ctx, &d), "has access 4");
     d.arg_count = 65;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "65 arguments, the limit is 64");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.arg_count is 65, but it must be 0 to 64");
 }
 
 static void kernels_that_ask_too_much(void **state) {
@@ -270,9 +269,9 @@ static void kernels_that_ask_too_much(void **state) {
     d.name = "k";
     d.code = module.words;
     d.code_size = module.count * 4;
-    REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, the device's limit is 32");
+    REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, but the device's limit is 32");
     d.features = VD_FEATURE_F64 | VD_FEATURE_I64;
-    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (nor others it needs)");
+    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (and more features that it does not have)");
     vd_context_destroy(small);
 }
 
@@ -292,12 +291,12 @@ static void events(void **state) {
     INVALID(vd_submit(vd_immediate(other, 0, 0), &d, NULL), "vd_submit: the event belongs to another context");
     assert_int_equal(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), VD_OK);
     e.value += 100;
-    INVALID(vd_wait(validate_ctx, e, 0), "was never submitted");
+    INVALID(vd_wait(validate_ctx, e, 0), "the last submission of its queue has");
     e.value -= 100;
     e.queue = 2;
     INVALID(vd_wait(validate_ctx, e, 0), "queue 2");
     d.waits = NULL;
-    INVALID(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), "1 events to wait for at NULL");
+    INVALID(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), "desc.wait_count is 1, but desc.waits is NULL");
     vd_context_destroy(other);
 }
 
@@ -308,19 +307,19 @@ static void lists(void **state) {
     memset(&d, 0, sizeof d);
     d.kind = (vd_list_kind)1;
     assert_null(vd_list_begin(validate_ctx, &d));
-    CHECK_TEXT("kind is 1, there is no such list; VD_LIST_ONCE is the one there is");
+    CHECK_TEXT("desc.kind is 1, but it must be VD_LIST_ONCE");
 #endif
-    INVALID(vd_list_end(vd_immediate(validate_ctx, 0, 0)), "never ends");
+    INVALID(vd_list_end(vd_immediate(validate_ctx, 0, 0)), "cannot be ended");
     vd_list *l = vd_list_begin(validate_ctx, NULL);
     INVALID(vd_fill(l, validate_x, 5000, 4, NULL, 0), "offset 5000");
     INVALID(vd_copy(l, validate_x, 0, validate_y, 0, 4), "vd_fill: offset 5000"); /* the first error stays */
     INVALID(vd_list_end(l), "vd_fill: offset 5000");
     INVALID(vd_submit(l, NULL, NULL), "vd_fill: offset 5000");
-    INVALID(vd_submit(l, NULL, NULL), "submitted or discarded already");
+    INVALID(vd_submit(l, NULL, NULL), "already submitted or discarded");
     l = vd_list_begin(validate_ctx, NULL);
     assert_int_equal(vd_fill(l, validate_x, 0, 4, NULL, 0), VD_OK);
     assert_int_equal(vd_list_end(l), VD_OK);
-    INVALID(vd_fill(l, validate_x, 0, 4, NULL, 0), "vd_fill: the list was ended already");
+    INVALID(vd_fill(l, validate_x, 0, 4, NULL, 0), "vd_fill: the list was already ended");
     vd_event e;
     assert_int_equal(vd_submit(l, NULL, &e), VD_OK);
     assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
@@ -344,19 +343,19 @@ static void environment(void **state) {
     setenv("VKDISPATCH_BACKEND", "dummy", 1);
     setenv("VKDISPATCH_DEVICE", "3", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("there is no device 3 (from VKDISPATCH_DEVICE); dummy has: 0 'dummy'");
+    CHECK_TEXT("VKDISPATCH_DEVICE is 3, but the dummy devices are: 0 'dummy'");
     setenv("VKDISPATCH_DEVICE", "99999999999999999999", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("there is no device 99999999999999999999 (from VKDISPATCH_DEVICE)");
+    CHECK_TEXT("VKDISPATCH_DEVICE is 99999999999999999999, but the");
     for (int i = 0; i < 2; i++) {
         d.device = i ? 7 : -5;
         assert_int_equal(vd_context_create(&d, &c), VD_ERROR_NO_DEVICE);
-        CHECK_TEXT(i ? "device 7 of the desc (1 + index) is not there; dummy has: 0 'dummy'" : "device -5 of the desc (1 + index) is not there");
+        CHECK_TEXT(i ? "desc.device is 7 (1 + index), but the dummy devices are: 0 'dummy'" : "desc.device is -5 (1 + index), but the");
     }
     d.device = 0;
     setenv("VKDISPATCH_DEVICE", "geforce", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("no device has 'geforce' in its name");
+    CHECK_TEXT("is 'geforce', but no dummy device has this in its name");
     setenv("VKDISPATCH_DEVICE", "UMM", 1);
     setenv("VKDISPATCH_BUFFERS", "texture", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
@@ -372,16 +371,16 @@ static void environment(void **state) {
     unsetenv("VKDISPATCH_BUFFERS");
     unsetenv("VKDISPATCH_COPIES");
     d.backend = VD_BACKEND_OPENCL;
-    INVALID(vd_context_create(&d, &c), "backend 4 is not compiled in");
+    INVALID(vd_context_create(&d, &c), "desc.backend is 4, which is not compiled in");
     for (int i = 0; i < 2; i++) { /* without CUDA the stream would be passed over */
         d.backend = i ? VD_BACKEND_DUMMY : VD_BACKEND_DEFAULT;
         d.cuda_stream = &d;
-        INVALID(vd_context_create(&d, &c), i ? "a cuda_stream is for VD_BACKEND_CUDA, the desc's backend is 2" : "the desc's backend is 0");
+        INVALID(vd_context_create(&d, &c), i ? "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is 2" : "desc.backend is 0");
     }
     d.cuda_stream = NULL;
     d.backend = VD_BACKEND_DUMMY;
     d.allocator.allocate = vd__default_allocate;
-    INVALID(vd_context_create(&d, &c), "an allocator needs");
+    INVALID(vd_context_create(&d, &c), "desc.allocator must set all of");
     INVALID(vd_context_create_version(NULL, &c, 990000), "version 990000");
 }
 
@@ -445,7 +444,7 @@ static void code_of_other_kinds(void **state) {
     d.name = "text";
     d.code_kind = VD_CODE_OPENCL;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("the code is NULL");
+    CHECK_TEXT("desc.code is NULL");
     d.code = text;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("local_size[0] is 0");
@@ -459,19 +458,19 @@ static void code_of_other_kinds(void **state) {
     vd_kernel_destroy(validate_ctx, k);
     d.arg_count = 1;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("arguments are NULL (arg_count is 1)");
+    CHECK_TEXT("desc.args is NULL, but desc.arg_count is 1");
     d.arg_count = 0;
     d.code = "";
     d.code_size = 0;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("the OpenCL C is empty");
+    CHECK_TEXT("the OpenCL C code is empty");
     d.code_kind = VD_CODE_CUBIN;
     d.code = text;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("the cubin is empty");
+    CHECK_TEXT("the cubin code is empty");
     d.code_kind = (vd_code)6;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("6 is no kind of code");
+    CHECK_TEXT("desc.code_kind is 6, which is not a vd_code");
 }
 
 /* The backend that takes SPIR-V alone says so. */
@@ -489,7 +488,7 @@ static void code_that_a_backend_does_not_take(void **state) {
     narrow.codes[1] = VD_CODE_CUBIN;
     validate_ctx->driver.backend = &narrow;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("the code is PTX (kind 3), backend dummy takes SPIR-V, cubin");
+    CHECK_TEXT("desc.code_kind is PTX (3), but backend dummy accepts SPIR-V, cubin");
     validate_ctx->driver.backend = real;
 }
 
@@ -497,12 +496,12 @@ static void code_that_a_backend_does_not_take(void **state) {
 static void logs_of_compilers(void **state) {
     static const char source[] = "first\n  int x = y;\nthird";
     static const struct { const char *log, *text; } rows[] = {
-        { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore", "X cannot compile it: error: use of y; line 2 is 'int x = y;'" },
-        { "k.cu(3): error: no\n", "X cannot compile it: error: no; line 3 is 'third'" },
-        { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse", "X cannot compile it: error: /a/b.cl:1:2: bad; line 1 is 'first'" },
-        { "k.cu(30): error: past the end\n", "X cannot compile it: k.cu(30): error: past the end\n" },
-        { "something else", "X cannot compile it: something else" },
-        { "", "X cannot compile it: it does not say why" },
+        { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore", "X failed to compile the code: error: use of y; source line 2 is 'int x = y;'" },
+        { "k.cu(3): error: no\n", "X failed to compile the code: error: no; source line 3 is 'third'" },
+        { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse", "X failed to compile the code: error: /a/b.cl:1:2: bad; source line 1 is 'first'" },
+        { "k.cu(30): error: past the end\n", "X failed to compile the code: k.cu(30): error: past the end\n" },
+        { "something else", "X failed to compile the code: something else" },
+        { "", "X failed to compile the code: the compiler's log is empty" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -548,7 +547,7 @@ static void the_same_memory_among_many(void **state) {
         assert_int_equal(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
         uint32_t same = 1 + unit_random(&random) % (VD_MAX_ARGS - 1);
         args[same] = args[0];
-        snprintf(text, sizeof text, "arguments 0 'b0' and %u 'b%u' are the same memory", same, same);
+        snprintf(text, sizeof text, "arguments 0 'b0' and %u 'b%u' overlap", same, same);
         INVALID(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), text);
         args[0] = vd_b(validate_x);
         args[same] = args[same == 1 ? 2 : 1]; /* two that are only read */
