@@ -9776,7 +9776,7 @@ static vd_result vd__spv_header(const vd__reader *s) {
         return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x, but only 1.0 to 1.6 are supported",
                         (unsigned)version);
     if (!s->bound || s->bound > 1u << 22)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u, but it must be 1 to %u",
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u, but must be 1 to %u",
                         (unsigned)s->bound, 1u << 22);
     for (uint32_t i = 0; i < s->ctx->device_count; i++) {
         const vd_device_info *info = &s->ctx->devices[i].device.info;
@@ -10318,7 +10318,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
                              "argument %d '%s' has kind %d, which is not a vd_arg_kind", i, name, (int)a->kind);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has access %u, but it must be VD_READ, VD_WRITE or both", i, name,
+                             "argument %d '%s' has access %u, but must be VD_READ, VD_WRITE or both", i, name,
                              (unsigned)a->access);
     if (a->align & (a->align - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
@@ -10326,7 +10326,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
                              (unsigned)a->align);
     if (a->kind == VD_ARG_BINDING && a->location > 63)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has binding %u, but the highest supported binding is 63", i, name,
+                             "argument %d '%s' has binding %u, but the limit is 63", i, name,
                              (unsigned)a->location);
     if (a->kind == VD_ARG_BINDING) {
         for (int j = 0; j < i; j++)
@@ -10454,7 +10454,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     uint32_t bindings = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.arg_count is %d, but it must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
+                             "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
     if (desc->arg_count && !desc->args)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
@@ -10464,7 +10464,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
                                                                   : "desc.implicit is NULL");
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument_bytes is %u, but it must be a multiple of 4 and at most %d",
+                             "argument_bytes is %u, but must be a multiple of 4 and at most %d",
                              (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
@@ -12308,7 +12308,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "desc.record is NULL");
     if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
         return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
-                             "desc.use_count is %d%s, but it must be 0 to %d", desc->use_count, desc->uses ? ""
+                             "desc.use_count is %d%s, but must be 0 to %d", desc->use_count, desc->uses ? ""
                              : " and desc.uses is NULL", VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count; i++) {
         vd__span span;
@@ -12317,7 +12317,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
         if (r) return vd__fail_within(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
             return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
-                                 "desc.uses[%d].access is %u, but it must be VD_READ, VD_WRITE or both", i,
+                                 "desc.uses[%d].access is %u, but must be VD_READ, VD_WRITE or both", i,
                                  (unsigned)desc->uses[i].access);
         accesses[i] = vd__access_of(&span, desc->uses[i].access);
     }
@@ -12447,7 +12447,7 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value_size is %llu, but it must be 1 to 64",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value_size is %llu, but must be 1 to 64",
                              VD__U(value_size));
     vd_result r = vd__span_check(l, b, "vd_fill", "", offset, size, &span);
     if (!r && span.size % value_size)
@@ -13608,9 +13608,9 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     if (full.print_bytes > 1u << 30)
         return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 1 GiB", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
-        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but it must be 0 to %d", full.queues, VD_MAX_QUEUES);
+        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but it must be 0 to %d", full.device_count,
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but must be 0 to %d", full.device_count,
                         full.devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
     if (full.devices && !full.device_count)
         return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
@@ -14246,7 +14246,7 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     if (!out)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "out is NULL");
     if (!access || access > VD_READ_WRITE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but it must be VD_READ, VD_WRITE "
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but must be VD_READ, VD_WRITE "
                              "or both", access);
     r = vd__device_check(ctx, "vd_buffer_map", device);
     if (r) return r;
@@ -14605,7 +14605,7 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd__queue *q = vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
     if (!q) return NULL;
     if (desc && desc->kind != VD_LIST_ONCE) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but it must be VD_LIST_ONCE",
+        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but must be VD_LIST_ONCE",
                       (int)desc->kind);
         return NULL;
     }
@@ -15175,12 +15175,12 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
 static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
     if (t->ndim < 0 || t->ndim > 4)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but it must be 0 to 4", (int)t->ndim);
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but must be 0 to 4", (int)t->ndim);
     if (t->ndim && !t->shape)
         return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but shape is NULL", (int)t->ndim);
     for (int i = t->ndim; i-- > 0;) {
         if (t->shape[i] <= 0)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, but it must be positive", i,
+            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, but must be positive", i,
                                  (long long)t->shape[i]);
         if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "strides[%d] is %lld, but a contiguous tensor has "

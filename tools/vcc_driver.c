@@ -260,7 +260,7 @@ static const char *hidden_kind(vc_implicit kind) {
     case VC_IMPLICIT_LENGTH: return "VD_IMPLICIT_LENGTH";
     case VC_IMPLICIT_SHAPE: return "VD_IMPLICIT_SHAPE";
     case VC_IMPLICIT_OUTPUT: return "VD_IMPLICIT_OUTPUT";
-    default: fail("a hidden value of kind %d", (int)kind); return "";
+    default: fail("an implicit argument of kind %d", (int)kind); return "";
     }
 }
 

@@ -599,7 +599,7 @@ TEST(bad_tensors_are_refused) {
     }
 #define BAD(change, words) do { t = good; t.managed.dl_tensor.shape = t.shape; change; refused(f, &t, words); } while (0)
     BAD(t.managed.dl_tensor.data = NULL, "data is NULL");
-    BAD(t.managed.dl_tensor.ndim = 5, "ndim is 5, but it must be 0 to 4");
+    BAD(t.managed.dl_tensor.ndim = 5, "ndim is 5, but must be 0 to 4");
     BAD(t.managed.dl_tensor.ndim = -1, "ndim is -1");
     BAD(t.managed.dl_tensor.shape = NULL, "ndim is 1, but shape is NULL");
     BAD(t.shape[0] = 0, "shape[0] is 0");

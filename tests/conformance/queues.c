@@ -326,7 +326,7 @@ TEST(bad_devices_and_queues_are_refused) {
     check_desc(f, 5, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: desc.queues is 5|0 to 4");
     check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 2 and desc.devices is "
                "NULL");
-    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 17, but it must be 0 to "
+    check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 17, but must be 0 to "
                "16");
     check_desc(f, 0, good, 2, 1, VD_ERROR_INVALID, "vd_context_create|desc.device_count is 2, but desc.device or desc.device_name is set too");
     check_desc(f, 0, bad, 2, 0, VD_ERROR_NO_DEVICE, "desc.devices[1] is 99");

@@ -252,7 +252,7 @@ static void kernel_descs(void **state) {
     args[1].access = 4;
     REFUSED(vd_kernel_create(validate_ctx, &d), "has access 4");
     d.arg_count = 65;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.arg_count is 65, but it must be 0 to 64");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.arg_count is 65, but must be 0 to 64");
 }
 
 static void kernels_that_ask_too_much(void **state) {
@@ -307,7 +307,7 @@ static void lists(void **state) {
     memset(&d, 0, sizeof d);
     d.kind = (vd_list_kind)1;
     assert_null(vd_list_begin(validate_ctx, &d));
-    CHECK_TEXT("desc.kind is 1, but it must be VD_LIST_ONCE");
+    CHECK_TEXT("desc.kind is 1, but must be VD_LIST_ONCE");
 #endif
     INVALID(vd_list_end(vd_immediate(validate_ctx, 0, 0)), "cannot be ended");
     vd_list *l = vd_list_begin(validate_ctx, NULL);
