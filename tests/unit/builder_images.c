@@ -310,7 +310,7 @@ static void images_barriers(void **state) {
     vc_free(r.k);
 }
 
-static const char *const no_images = "argument 0 'flat' is an image; only buffers and values can be bound";
+static const char *const no_images = "argument 0 'flat' is an image, which is not supported; use buffers and values";
 
 static void the_runtime_says_so(void **state) {
     vd_device_info device;

@@ -21,7 +21,7 @@ static void of_a_context(void **state) {
             assert_null(ctx);
             if (field == 3) {
                 char text[64];
-                snprintf(text, sizeof text, "devices[1] of the desc is %d ", extremes[i]);
+                snprintf(text, sizeof text, "desc.devices[1] is %d ", extremes[i]);
                 CHECK_TEXT(text);
             }
         }
