@@ -331,7 +331,7 @@ static void the_runtime_says_so(void **state) {
     d.code = vc_spirv(r.k, &words);
     d.code_size = words * 4;
     assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
-    CHECK_TEXT("the SPIR-V has an image or sampler 'flat'; only storage buffers can be bound");
+    CHECK_TEXT("the SPIR-V has an image or sampler 'flat', which is not supported; use storage buffers");
     vc_free(r.k);
     vd_context_destroy(ctx);
     device.features &= ~(uint64_t)VD_FEATURE_IMAGE;
