@@ -23,7 +23,7 @@ int main(void) {
     for (int i = 0; i < 1000; i++) data[i] = (float)i;
     vd_buffer buffer = vd_buffer_create(ctx, &(vd_buffer_desc){ .type = VD_F32, .shape = { 1000 }, .data = data });
 
-    /* 1000 threads; then the result. Reading waits for what it needs. */
+    /* Dispatches 1000 threads. Reading the buffer waits for the kernel. */
     vd_result r = vd_run(ctx, add_scalar, 1000, vd_b(buffer), vd_f32(0.5f));
     if (!r) r = vd_buffer_read(ctx, buffer, 0, data, VD_WHOLE);
     if (r) fprintf(stderr, "%s\n", vd_error_text());

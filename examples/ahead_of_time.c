@@ -1,6 +1,8 @@
-/* Kernels that were compiled ahead of time: the program contains their code and no builder. A rod with a half wave of heat along it cools down, and is
-   compared with what the equation says. The kernels are in examples/kernels/heat.c.
-   mkdir -p build && tools/vcc examples/kernels/heat.c --header build/heat.h && cc -I. -Ibuild examples/ahead_of_time.c -o ahead_of_time -ldl -lpthread -lm */
+/* Runs kernels that were compiled ahead of time: the program contains their code, but not the builder. A rod that
+   starts with half a period of a sine as its temperature cools down; the result is compared with the exact solution.
+   The kernels are in examples/kernels/heat.c. Build with:
+   mkdir -p build && tools/vcc examples/kernels/heat.c --header build/heat.h
+   cc -I. -Ibuild examples/ahead_of_time.c -o ahead_of_time -ldl -lpthread -lm */
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "heat.h"
@@ -21,14 +23,17 @@ int main(void) {
 
     float heat[POINTS];
     vd_result r = vd_run(ctx, start, POINTS, vd_b(rod[0]), vd_f32((float)step));
-    for (int i = 0; i < STEPS && !r; i++) r = vd_run(ctx, next, POINTS, vd_b(rod[i % 2]), vd_b(rod[1 - i % 2]), vd_f32((float)rate));
+    for (int i = 0; i < STEPS && !r; i++)
+        r = vd_run(ctx, next, POINTS, vd_b(rod[i % 2]), vd_b(rod[1 - i % 2]), vd_f32((float)rate));
     if (!r) r = vd_buffer_read(ctx, rod[STEPS % 2], 0, heat, VD_WHOLE);
     if (r) fprintf(stderr, "%s\n", vd_error_text());
 
-    /* A sine keeps its shape; each step makes it smaller by the same factor. */
+    /* A sine keeps its shape: each step multiplies it by the same factor. */
     double factor = pow(1 - 2 * rate * (1 - cos(step)), STEPS), worst = 0;
     for (int i = 0; i < POINTS && !r; i++) worst = fmax(worst, fabs(heat[i] - factor * sin(i * step)));
-    if (!r) printf("After %d steps the middle of the rod has %.6f, expected is %.6f; the largest error is %.1e.\n", STEPS, heat[POINTS / 2], factor, worst);
+    if (!r)
+        printf("After %d steps the middle of the rod has %.6f, expected is %.6f; the largest error is %.1e.\n", STEPS,
+               heat[POINTS / 2], factor, worst);
     vd_context_destroy(ctx);
     return r || !(worst < 1e-4);
 }

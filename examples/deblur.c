@@ -1,7 +1,9 @@
-/* Puts a photograph out of focus, rounds it to 8 bits, and sharpens it again by Wiener's filter: two convolutions by Fourier transforms, of which the second
-   divides by the spectrum of what the first multiplied with, as far as the rounding lets it.
+/* Blurs a photograph, rounds it to 8 bits, and restores it with a Wiener filter. Both steps are convolutions by Fourier
+   transforms: the first multiplies by the spectrum of the blur, the second divides by it as far as the rounding noise
+   allows.
    cc -std=c99 -O2 -I. examples/deblur.c -o deblur -ldl -lpthread -lm
-   Run: ./deblur [--backend vulkan|cuda|opencl] [in.jpg [out.png]], in the root of the repository unless both are given.
+   Run: ./deblur [--backend vulkan|cuda|opencl] [in.jpg [out.png]]. Without in.jpg, run it in the root of the
+   repository.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -32,7 +34,7 @@ enum { RADIUS = 4, SIDE = 2 * RADIUS + 1 };
 
 typedef struct picture { unsigned char *grey; int width, height; } picture;
 
-/* A disc, which is what a point becomes that is out of focus. */
+/* A disc that sums to 1: the image of a point that is out of focus. */
 static void make_disc(float *disc) {
     float sum = 0;
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -43,7 +45,7 @@ static void make_disc(float *disc) {
     for (int i = 0; i < SIDE * SIDE; i++) disc[i] /= sum;
 }
 
-/* The disc's spectrum H becomes conj(H) / (|H|^2 + noise / signal). */
+/* Replaces the spectrum H of the disc by conj(H) / (|H|^2 + noise / signal). */
 static void wiener(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val size = vc_fma(v->re, v->re, vc_fma(v->im, v->im, vc_f32(2e-4f)));
     (void)k, (void)at, (void)user;
@@ -51,17 +53,23 @@ static void wiener(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *
     v->im = vc_div(vc_neg(v->im), size);
 }
 
-/* The picture, read from bytes and given back as bytes, convolved with the disc, or with what undoes it. */
+/* Convolves the picture in place with the disc, or with the disc after `filter` has changed its spectrum. Converts
+   the bytes to floats and back. */
 static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft_hook filter) {
     size_t n = (size_t)p->width * (size_t)p->height;
     float *x = malloc(n * sizeof *x);
     if (!x) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "no memory for the picture");
     for (size_t i = 0; i < n; i++) x[i] = p->grey[i] / 255.0f;
-    vd_buffer in = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32, .shape = { n }, .data = x });
+    vd_buffer in = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32, .shape = { n },
+                                                            .data = x });
     vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "result", .type = VD_F32, .shape = { n } });
-    vd_buffer kernel = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "disc", .type = VD_F32, .shape = { SIDE, SIDE }, .data = disc });
-    vd_convolve *plan = vd_convolve_create(ctx, &(vd_convolve_desc){ .shape = { (uint64_t)p->height, (uint64_t)p->width }, .kernel_shape = { SIDE, SIDE },
-                                                                     .mode = VD_CONVOLVE_CENTRED, .real = true, .filter = filter });
+    vd_buffer kernel = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "disc", .type = VD_F32, .shape = { SIDE, SIDE },
+                                                                .data = disc });
+    vd_convolve *plan = vd_convolve_create(ctx,
+                                           &(vd_convolve_desc){ .shape = { (uint64_t)p->height, (uint64_t)p->width },
+                                                                .kernel_shape = { SIDE, SIDE },
+                                                                .mode = VD_CONVOLVE_CENTRED, .real = true,
+                                                                .filter = filter });
     vd_list *list = vd_immediate(ctx, 0, 0);
     vd_result r = plan && in.id && out.id && kernel.id ? vd_convolve_set_kernel(plan, list, kernel) : VD_ERROR_INVALID;
     if (!r) r = vd_convolve_run(plan, list, in, out);
@@ -72,11 +80,11 @@ static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft
     return r;
 }
 
-/* ---- in plain C ---- */
+/* ---- the reference in plain C ---- */
 
 static int wrapped(int at, int extent) { return (at + extent) % extent; }
 
-/* How many of 121 pixels, corners among them, are off by more than one step of brightness. */
+/* Returns how many of 121 pixels, including the corners, differ by more than one brightness level. */
 static int wrong_pixels(const unsigned char *sharp, const picture *blurred, const float *disc) {
     int wrong = 0, w = blurred->width, h = blurred->height;
     for (int j = 0; j < 121; j++) {
@@ -89,19 +97,21 @@ static int wrong_pixels(const unsigned char *sharp, const picture *blurred, cons
     return wrong;
 }
 
-/* Root of the mean squared difference, in steps of brightness. */
+/* Root of the mean squared difference, in brightness levels. */
 static double difference(const unsigned char *a, const unsigned char *b, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
     return sqrt(sum / (double)n);
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -116,7 +126,8 @@ int main(int argc, char **argv) {
     int first = open_context(argc, argv, 2, &ctx);
     if (!first) return 1;
     int wrong, written;
-    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg", *to = argc > first + 1 ? argv[first + 1] : "deblur.png";
+    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg";
+    const char *to = argc > first + 1 ? argv[first + 1] : "deblur.png";
     float disc[SIDE * SIDE];
     picture p = { NULL, 0, 0 };
     double blurred, restored;
@@ -133,8 +144,10 @@ int main(int argc, char **argv) {
     blurred = difference(sharp, p.grey, n);
     if (convolve(ctx, &p, disc, wiener)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     restored = difference(sharp, p.grey, n);
-    printf("%s, %d x %d, on %s: %d of 121 blurred pixels differ from plain C.\n", from, p.width, p.height, vd_device(ctx, 0)->name, wrong);
-    printf("From the sharp picture the blurred one is %.2f steps of brightness away, the restored one %.2f.\n", blurred, restored);
+    printf("%s, %d x %d, on %s: %d of 121 blurred pixels differ from plain C.\n", from, p.width, p.height,
+           vd_device(ctx, 0)->name, wrong);
+    printf("From the sharp picture the blurred one is %.2f steps of brightness away, the restored one %.2f.\n", blurred,
+           restored);
     written = stbi_write_png(to, p.width, p.height, 1, p.grey, p.width);
     if (written) printf("The restored picture is in %s.\n", to);
     else fprintf(stderr, "cannot write %s\n", to);

@@ -1,7 +1,7 @@
-/* Which devices there are, and which one a context takes by itself.
+/* Lists all devices, and the one that a context uses by default.
 
    cc -I. examples/devices.c -o devices -ldl -lpthread */
-#define VKDISPATCH_CUDA   /* every backend there is; each opens its library at run time, if it is there */
+#define VKDISPATCH_CUDA   /* every backend; each loads its library at run time and is skipped if that is missing */
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"
@@ -12,8 +12,9 @@ int main(void) {
     vd_device_info infos[16];
     int count = vd_devices(VD_BACKEND_DEFAULT, infos, 16);
     for (int i = 0; i < count && i < 16; i++) {
-        printf("%s %d: %s, %.1f GiB, subgroups of %u, %s\n", vd_backend_name(infos[i].backend), infos[i].index, infos[i].name,
-            (double)infos[i].device_memory / 1073741824.0, infos[i].limits.subgroup_size, infos[i].features & VD_FEATURE_F64 ? "computes in f64" : "no f64");
+        printf("%s %d: %s, %.1f GiB, subgroups of %u, %s\n", vd_backend_name(infos[i].backend), infos[i].index,
+               infos[i].name, (double)infos[i].device_memory / 1073741824.0, infos[i].limits.subgroup_size,
+               infos[i].features & VD_FEATURE_F64 ? "computes in f64" : "no f64");
     }
 
     vd_context *ctx = NULL;

@@ -1,5 +1,6 @@
-/* Stars that attract each other: every step each thread sums the pull of all others, which pass through shared memory in tiles.
-   Compares one step of a small system with plain C, then runs a larger one and tells how well energy is kept.
+/* Simulates stars that attract each other. In each step, one thread per star sums the pull of all others, which are
+   loaded into shared memory in tiles. Compares one step of a small system with plain C, then runs a larger one and
+   prints how well energy is conserved.
    cc -std=c99 -O2 -I. examples/nbody.c -o nbody -ldl -lpthread -lm
    Run: ./nbody [--backend vulkan|cuda|opencl] [stars [steps]] */
 #define VKDISPATCH_CUDA
@@ -14,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 64 };                      /* threads a workgroup, and stars a tile */
-#define SOFTENING 0.01f                  /* squared; keeps close encounters finite */
+enum { TILE = 64 };                      /* threads per workgroup, and stars per tile */
+#define SOFTENING 0.01f                  /* softening length squared; keeps close encounters finite */
 
-/* velocity += dt * pull; one thread a star. Position is x, y, z, mass. The last tile is padded with stars without mass. */
+/* velocity += dt * pull, one thread per star. Positions are x, y, z, mass. The last tile is padded with stars
+   without mass. */
 static vd_kernel build_pull(vd_context *ctx) {
     vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "pull", .local_size = { TILE }, .machine = vd_machine(ctx) });
     vc_ref position = vc_buffer(k, "position", VC_F32X4, VC_READ);
@@ -41,7 +43,8 @@ static vd_kernel build_pull(vd_context *ctx) {
         vc_barrier(k);
     }
     VC_IF(k, vc_lt(me, count)) {
-        vc_val p = vc_get(pull), change = vc_vec4(vc_component(p, 0), vc_component(p, 1), vc_component(p, 2), vc_f32(0));
+        vc_val p = vc_get(pull);
+        vc_val change = vc_vec4(vc_component(p, 0), vc_component(p, 1), vc_component(p, 2), vc_f32(0));
         vc_store(velocity, me, vc_fma(change, vc_splat(dt, 4), vc_load(velocity, me)));
     }
     vd_kernel kernel = vd_kernel_build(ctx, k);
@@ -61,14 +64,15 @@ static vd_kernel build_move(vd_context *ctx) {
     return kernel;
 }
 
-typedef struct star { float x, y, z, mass; } star; /* of a velocity the fourth is 0 */
+typedef struct star { float x, y, z, mass; } star; /* in a velocity the fourth component is 0 */
 
-/* The same pull in plain C, with the same rounding nearly everywhere. */
+/* The same in plain C, with the same rounding in nearly all operations. */
 static void pull_in_c(const star *position, star *velocity, int n, float dt) {
     for (int i = 0; i < n; i++) {
         float pull[3] = { 0, 0, 0 };
         for (int j = 0; j < n; j++) {
-            float d[3] = { position[j].x - position[i].x, position[j].y - position[i].y, position[j].z - position[i].z };
+            float d[3] = { position[j].x - position[i].x, position[j].y - position[i].y,
+                           position[j].z - position[i].z };
             float inverse = 1.0f / sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + SOFTENING);
             for (int c = 0; c < 3; c++) pull[c] += d[c] * (position[j].mass * inverse * inverse * inverse);
         }
@@ -96,7 +100,7 @@ static float random_float(uint32_t *state) { /* -1 … 1 */
     return (float)(*state >> 8) / 8388608.0f - 1.0f;
 }
 
-/* A ball of stars of total mass 1, turning about the z axis. */
+/* A cloud of stars of total mass 1, rotating about the z axis. */
 static void make_stars(star *position, star *velocity, int n) {
     uint32_t state = 1;
     for (int i = 0; i < n; i++) {
@@ -107,11 +111,15 @@ static void make_stars(star *position, star *velocity, int n) {
     }
 }
 
-/* Runs `steps` steps on the device, from and to host memory. That the second kernel of a step reads what the first wrote needs not be said. */
-static vd_result run(vd_context *ctx, vd_kernel pull, vd_kernel move, star *position, star *velocity, int n, int steps, float dt) {
+/* Runs `steps` steps on the device: uploads the arrays, and reads them back into the same memory. The runtime sees
+   that the second kernel of a step reads what the first one wrote, and inserts the barriers. */
+static vd_result run(vd_context *ctx, vd_kernel pull, vd_kernel move, star *position, star *velocity, int n, int steps,
+                     float dt) {
     const uint64_t count = (uint64_t)n;
-    vd_buffer p = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { count }, .data = position });
-    vd_buffer v = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4, .shape = { count }, .data = velocity });
+    vd_buffer p = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { count },
+                                                           .data = position });
+    vd_buffer v = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4, .shape = { count },
+                                                           .data = velocity });
     vd_result r = p.id && v.id ? VD_OK : VD_ERROR_OUT_OF_DEVICE_MEMORY;
     for (int s = 0; s < steps && !r; s++) {
         r = vd_run(ctx, pull, count, vd_b(p), vd_b(v), vd_u32((uint32_t)n), vd_f32(dt));
@@ -124,7 +132,7 @@ static vd_result run(vd_context *ctx, vd_kernel pull, vd_kernel move, star *posi
     return r;
 }
 
-/* The largest difference in velocity after one step, device against plain C. */
+/* Returns in `worst` the largest difference in velocity between the device and plain C after one step. */
 static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, double *worst) {
     enum { N = 100 };
     star position[N], velocity[N], moved[N], expected[N];
@@ -141,12 +149,14 @@ static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, do
     return r;
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -161,7 +171,10 @@ int main(int argc, char **argv) {
     int first = open_context(argc, argv, 2, &ctx);
     if (!first) return 1;
     int n = argc > first ? atoi(argv[first]) : 2048, steps = argc > first + 1 ? atoi(argv[first + 1]) : 100;
-    if (n < 1 || steps < 1) { fprintf(stderr, "%d stars and %d steps: it takes one of each at least\n", n, steps); return 1; }
+    if (n < 1 || steps < 1) {
+        fprintf(stderr, "%d stars and %d steps: it takes one of each at least\n", n, steps);
+        return 1;
+    }
     star *position = calloc((size_t)n, sizeof *position), *velocity = calloc((size_t)n, sizeof *velocity);
     vd_kernel pull, move;
     double worst = 0, before, after;
@@ -176,8 +189,10 @@ int main(int argc, char **argv) {
         before = energy(position, velocity, n);
         r = run(ctx, pull, move, position, velocity, n, steps, 0.001f);
         after = energy(position, velocity, n);
-        if (!r) printf("One step of 100 stars differs from plain C by %.1e at most.\n%d steps of %d stars on %s: energy %.6f, then %.6f, a drift of %.3f %%.\n",
-                       worst, steps, n, vd_device(ctx, 0)->name, before, after, 100 * fabs((after - before) / before));
+        if (!r)
+            printf("One step of 100 stars differs from plain C by %.1e at most.\n%d steps of %d stars on %s: energy "
+                   "%.6f, then %.6f, a drift of %.3f %%.\n", worst, steps, n, vd_device(ctx, 0)->name, before, after,
+                   100 * fabs((after - before) / before));
     }
     if (r) fprintf(stderr, "%s\n", vd_error_text());
     free(position);

@@ -1,6 +1,8 @@
-/* Reads a photograph, makes it grey, blurs it, finds its edges and writes them as a PNG: three kernels, on buffers that stay on the device in between.
+/* Detects the edges of a photograph with three kernels: greyscale, blur and Sobel filter. Intermediate results stay on
+   the device. Writes the result as a PNG.
    cc -std=c99 -O2 -I. examples/picture.c -o picture -ldl -lpthread -lm
-   Run: ./picture [--backend vulkan|cuda|opencl] [in.jpg [out.png]], in the root of the repository unless both are given.
+   Run: ./picture [--backend vulkan|cuda|opencl] [in.jpg [out.png]]. Without in.jpg, run it in the root of the
+   repository.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #define VKDISPATCH_CUDA
@@ -29,7 +31,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { SIDE = 16, HALO = 2, TILE = SIDE + 2 * HALO }; /* a workgroup makes 16 x 16 pixels of the blur from a tile of 20 x 20 */
+/* a workgroup blurs 16 x 16 pixels, for which it loads a tile of 20 x 20 */
+enum { SIDE = 16, HALO = 2, TILE = SIDE + 2 * HALO };
 
 static const float gauss[5] = { 1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16 };
 static const float luma[3] = { 0.2126f, 0.7152f, 0.0722f };
@@ -44,14 +47,14 @@ static vd_kernel end(vd_context *ctx, vc_kernel *k) {
     return kernel;
 }
 
-/* Four bytes of colour a pixel to one number from 0 to 1. */
+/* Converts RGBA pixels of four bytes to brightness from 0 to 1. */
 static vd_kernel build_grey(vd_context *ctx) {
     vc_kernel *k = begin(ctx, "grey");
     vc_ref rgba = vc_buffer(k, "rgba", VC_U32, VC_READ);
     vc_ref grey = vc_buffer(k, "grey", VC_F32, VC_WRITE);
     VC_EACH2(k, x, y) {
         vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x), pixel = vc_load(rgba, at), sum = vc_f32(0);
-        for (uint32_t c = 0; c < 3; c++) { /* this loop runs in C, and leaves three terms in the kernel */
+        for (uint32_t c = 0; c < 3; c++) { /* this loop runs on the host: it adds three terms to the kernel */
             vc_val byte = vc_and(vc_shr(pixel, vc_u32(8 * c)), vc_u32(255));
             sum = vc_add(sum, vc_mul(vc_cast(VC_F32, byte), vc_f32(luma[c] / 255)));
         }
@@ -60,13 +63,13 @@ static vd_kernel build_grey(vd_context *ctx) {
     return end(ctx, k);
 }
 
-/* A coordinate moved by `by` and kept inside the picture. */
+/* Returns the coordinate `at` + `by`, clamped to the picture. */
 static vc_val clamped(vc_val at, int by, vc_val extent) {
     vc_val moved = vc_add(vc_cast(VC_I32, at), vc_i32(by));
     return vc_cast(VC_U32, vc_clamp(moved, vc_i32(0), vc_sub(vc_cast(VC_I32, extent), vc_i32(1))));
 }
 
-/* 5 x 5 Gauss. The workgroup first loads its tile with a border of two pixels into shared memory. */
+/* Gaussian blur of 5 x 5 pixels. The workgroup first loads its pixels and a border of two into shared memory. */
 static vd_kernel build_blur(vd_context *ctx) {
     vc_kernel *k = begin(ctx, "blur");
     vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ);
@@ -80,7 +83,7 @@ static vd_kernel build_blur(vd_context *ctx) {
         vc_val y = clamped(vc_add(top, vc_div(i, vc_u32(TILE))), -HALO, height);
         vc_store(tile, i, vc_load(in, vc_add(vc_mul(y, width), x)));
     }
-    vc_barrier(k); /* not inside VC_EACH2: every invocation of the workgroup has to come here */
+    vc_barrier(k); /* outside VC_EACH2: every invocation of the workgroup must reach the barrier */
     VC_EACH2(k, x, y) {
         vc_val corner = vc_add(vc_mul(vc_local_id(k, 1), vc_u32(TILE)), vc_local_id(k, 0)), sum = vc_f32(0);
         for (uint32_t r = 0; r < 5; r++)
@@ -91,7 +94,7 @@ static vd_kernel build_blur(vd_context *ctx) {
     return end(ctx, k);
 }
 
-/* Length of the gradient by Sobel, as a byte in each colour. */
+/* Magnitude of the gradient by the Sobel operator, as a grey RGBA pixel. */
 static vd_kernel build_edges(vd_context *ctx) {
     static const float weight[3][3] = { { -1, 0, 1 }, { -2, 0, 2 }, { -1, 0, 1 } };
     vc_kernel *k = begin(ctx, "edges");
@@ -112,14 +115,15 @@ static vd_kernel build_edges(vd_context *ctx) {
     return end(ctx, k);
 }
 
-/* ---- the same in plain C, one pixel at a time ---- */
+/* ---- the reference in plain C, one pixel at a time ---- */
 
 typedef struct picture { unsigned char *rgba; int width, height; } picture;
 
 static int inside(int at, int extent) { return at < 0 ? 0 : at >= extent ? extent - 1 : at; }
 
 static double grey_at(const picture *p, int x, int y) {
-    const unsigned char *pixel = p->rgba + 4 * ((size_t)inside(y, p->height) * (size_t)p->width + (size_t)inside(x, p->width));
+    const unsigned char *pixel = p->rgba + 4 * ((size_t)inside(y, p->height) * (size_t)p->width
+                                                + (size_t)inside(x, p->width));
     return (pixel[0] * (double)luma[0] + pixel[1] * (double)luma[1] + pixel[2] * (double)luma[2]) / 255;
 }
 
@@ -142,7 +146,7 @@ static double edge_at(const picture *p, int x, int y) {
     return 255 * fmin(1, sqrt(across * across + down * down));
 }
 
-/* How many of some hundred pixels, corners among them, are off by more than one step of brightness. */
+/* Returns how many of 121 pixels, including the corners, differ by more than one brightness level. */
 static int wrong_pixels(const picture *p, const unsigned char *edges) {
     int wrong = 0;
     for (int j = 0; j <= 10; j++)
@@ -153,13 +157,16 @@ static int wrong_pixels(const picture *p, const unsigned char *edges) {
     return wrong;
 }
 
-/* ---- */
+/* ---- running the kernels ---- */
 
 static vd_buffer make(vd_context *ctx, const char *name, vd_type type, const picture *p, const void *data) {
-    return vd_buffer_create(ctx, &(vd_buffer_desc){ .name = name, .type = type, .shape = { (uint64_t)p->width, (uint64_t)p->height }, .data = data });
+    return vd_buffer_create(ctx, &(vd_buffer_desc){ .name = name, .type = type,
+                                                    .shape = { (uint64_t)p->width, (uint64_t)p->height },
+                                                    .data = data });
 }
 
-/* Runs all three and reads the result into `edges`; milliseconds from the first dispatch to the last byte. */
+/* Runs all three kernels and reads the result into `edges`. `ms` is the time from the first dispatch to the end of
+   the read, in milliseconds. */
 static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges, double *ms) {
     const uint64_t w = (uint64_t)p->width, h = (uint64_t)p->height;
     vd_kernel grey = build_grey(ctx), blur = grey.id ? build_blur(ctx) : grey, find = blur.id ? build_edges(ctx) : blur;
@@ -167,7 +174,7 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
     vd_buffer b = make(ctx, "blurred", VD_F32, p, NULL), out = make(ctx, "edges", VD_U32, p, NULL);
     vd_result r = find.id && rgba.id && a.id && b.id && out.id ? vd_wait_idle(ctx) : VD_ERROR_INVALID;
     struct timespec start, stop;
-    for (int round = 0; round < 2 && !r; round++) { /* the first round warms up */
+    for (int round = 0; round < 2 && !r; round++) { /* the first round is a warm-up */
         clock_gettime(CLOCK_MONOTONIC, &start);
         r = vd_run2(ctx, grey, w, h, vd_b(rgba), vd_b(a));
         if (!r) r = vd_run2(ctx, blur, w, h, vd_b(a), vd_b(b), vd_u32((uint32_t)w), vd_u32((uint32_t)h));
@@ -179,12 +186,14 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
     return r;
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -198,7 +207,8 @@ int main(int argc, char **argv) {
     vd_context *ctx = NULL;
     int first = open_context(argc, argv, 2, &ctx);
     if (!first) return 1;
-    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg", *to = argc > first + 1 ? argv[first + 1] : "picture.png";
+    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg";
+    const char *to = argc > first + 1 ? argv[first + 1] : "picture.png";
     picture p = { NULL, 0, 0 };
     double ms = 0;
     p.rgba = stbi_load(from, &p.width, &p.height, NULL, 4);

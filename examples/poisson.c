@@ -1,5 +1,7 @@
-/* Particles that attract each other through a mesh: their mass is spread over it with atomics, Poisson's equation is solved there by Fourier transforms that
-   divide by -k^2 on the way, and the slope of the potential moves the particles. Checks the potential of a wave, then lets a wave in a periodic box grow.
+/* Simulates particles that attract each other through a mesh. Each step spreads their mass over the mesh with atomics,
+   solves Poisson's equation by Fourier transforms with a store hook that divides by -k^2, and moves the particles along
+   the gradient of the potential. Checks the potential of a plane wave, then compares the growth of a wave in a periodic
+   box with theory.
    cc -std=c99 -O1 -I. examples/poisson.c -o poisson -ldl -lpthread -lm
    Run: ./poisson [--backend vulkan|cuda|opencl] [steps] */
 #define VKDISPATCH_CUDA
@@ -14,13 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 32, CELLS = SIDE * SIDE * SIDE, PARTICLES = CELLS }; /* a cell is 1 wide, a particle weighs 1: the mean density is 1 */
+/* cells have size 1 and particles mass 1, so the mean density is 1 */
+enum { SIDE = 32, CELLS = SIDE * SIDE * SIDE, PARTICLES = CELLS };
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- potential of a density: laplace(potential) = density - mean ---- */
+/* ---- the potential of a density: laplace(potential) = density - mean ---- */
 
-/* The spectrum over -k^2. The upper half of the frequencies are negative ones; the mean, of k = 0, is dropped. Going back, potentials stay as they are. */
+/* Store hook: divides the spectrum by -k^2. Frequencies above SIDE / 2 are negative. The mean (k = 0) becomes 0. The
+   plan is used in both directions; the inverse transform stores the potential unchanged. */
 static void divide(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val square = vc_const(k, vc_f32(0)), factor;
     (void)user;
@@ -30,12 +34,13 @@ static void divide(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *
         m = vc_min(m, vc_sub(vc_f32(SIDE), m));
         square = vc_fma(m, m, square);
     }
-    factor = vc_select(vc_gt(square, vc_f32(0)), vc_div(vc_f32((float)(-SIDE * SIDE / (4 * pi * pi))), square), vc_f32(0));
+    factor = vc_select(vc_gt(square, vc_f32(0)), vc_div(vc_f32((float)(-SIDE * SIDE / (4 * pi * pi))), square),
+                       vc_f32(0));
     v->re = vc_mul(v->re, factor);
     v->im = vc_mul(v->im, factor);
 }
 
-/* ---- particles: the eight nodes around one, and how near it is to each ---- */
+/* ---- particles: the eight mesh nodes around each, and their weights ---- */
 
 typedef struct cloud { vc_val node[3][2], weight[3][2]; } cloud;
 
@@ -51,12 +56,12 @@ static cloud cloud_of(vc_val position) {
     return c;
 }
 
-/* Bit i of `corner` says which side along axis i. */
+/* Bit i of `corner` selects the lower or the upper node along axis i. */
 static vc_val corner_weight(const cloud *c, int corner) {
     return vc_mul(vc_mul(c->weight[0][corner & 1], c->weight[1][corner >> 1 & 1]), c->weight[2][corner >> 2]);
 }
 
-/* The number of a corner's node, or of the one `step` further along an axis. */
+/* Returns the index of the node of a corner, displaced by `step` nodes along `axis`. */
 static vc_val corner_node(const cloud *c, int corner, int axis, uint32_t step) {
     vc_val at = vc_u32(0);
     for (int i = 0; i < 3; i++) {
@@ -73,15 +78,17 @@ static vd_kernel build_deposit(vd_context *ctx) {
     vc_ref density = vc_buffer(k, "density", VC_F32, VC_READ_WRITE);
     VC_EACH(k, i) {
         cloud c = cloud_of(vc_load(position, i));
-        for (int corner = 0; corner < 8; corner++) vc_atomic_add(density, corner_node(&c, corner, 0, 0), corner_weight(&c, corner), NULL);
+        for (int corner = 0; corner < 8; corner++)
+            vc_atomic_add(density, corner_node(&c, corner, 0, 0), corner_weight(&c, corner), NULL);
     }
     vd_kernel kernel = vd_kernel_build(ctx, k);
     vc_free(k);
     return kernel;
 }
 
-/* velocity += kick * force, then position += dt * velocity. The force is the mean over the corners, by the weights with which mass was spread, of central
-   differences of the potential: so two particles pull each other with one strength, and none pulls itself. */
+/* velocity += kick * force, then position += dt * velocity. The force is the central difference of the potential at
+   each corner, averaged with the weights that spread the mass. With equal weights for both, the forces between two
+   particles are equal and opposite, and a particle exerts none on itself. */
 static vd_kernel build_push(vd_context *ctx) {
     vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "push", .machine = vd_machine(ctx) });
     vc_ref position = vc_buffer(k, "position", VC_F32X4, VC_READ_WRITE);
@@ -122,43 +129,54 @@ typedef struct box {
 
 static vd_result make_box(box *b) {
     b->density = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "density", .type = VD_F32, .shape = { CELLS } });
-    b->spectrum = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "spectrum", .type = VD_F32C, .shape = { SIDE, SIDE, SIDE / 2 + 1 } });
-    b->potential = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "potential", .type = VD_F32, .shape = { CELLS } });
-    b->position = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4, .shape = { PARTICLES } });
-    b->velocity = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4, .shape = { PARTICLES } });
+    b->spectrum = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "spectrum", .type = VD_F32C,
+                                                              .shape = { SIDE, SIDE, SIDE / 2 + 1 } });
+    b->potential = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "potential", .type = VD_F32,
+                                                               .shape = { CELLS } });
+    b->position = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "position", .type = VD_F32X4,
+                                                              .shape = { PARTICLES } });
+    b->velocity = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "velocity", .type = VD_F32X4,
+                                                              .shape = { PARTICLES } });
     b->mass = vd_buffer_create(b->ctx, &(vd_buffer_desc){ .name = "mass", .type = VD_F32, .shape = { 1 } });
-    b->fft = vd_fft_create(b->ctx, &(vd_fft_desc){ .kind = VD_FFT_REAL, .shape = { SIDE, SIDE, SIDE }, .axes = 7, .store = divide });
+    b->fft = vd_fft_create(b->ctx, &(vd_fft_desc){ .kind = VD_FFT_REAL, .shape = { SIDE, SIDE, SIDE }, .axes = 7,
+                                                   .store = divide });
     b->deposit = build_deposit(b->ctx);
     b->push = build_push(b->ctx);
-    return b->density.id && b->spectrum.id && b->potential.id && b->position.id && b->velocity.id && b->mass.id && b->fft && b->deposit.id &&
-           b->push.id ? VD_OK : VD_ERROR_INVALID;
+    return b->density.id && b->spectrum.id && b->potential.id && b->position.id && b->velocity.id && b->mass.id
+        && b->fft && b->deposit.id && b->push.id ? VD_OK : VD_ERROR_INVALID;
 }
 
 static vd_result solve(box *b) {
     vd_list *list = vd_immediate(b->ctx, 0, 0);
     vd_result r = vd_fft_run(b->fft, list, &(vd_fft_io){ .in = b->density, .out = b->spectrum });
-    return r ? r : vd_fft_run(b->fft, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .in = b->spectrum, .out = b->potential });
+    return r ? r : vd_fft_run(b->fft, list, &(vd_fft_io){ .direction = VD_FFT_INVERSE, .in = b->spectrum,
+                                                          .out = b->potential });
 }
 
-/* Leapfrog: velocities are half a step behind positions, but for the first step, at whose beginning they are 0. */
+/* Leapfrog integration: velocities lag positions by half a step, so the first kick, which starts from rest, lasts dt
+   / 2. */
 static vd_result run(box *b, int steps, float dt) {
     vd_result r = VD_OK;
     for (int s = 0; s < steps && !r; s++) {
         r = vd_fill(vd_immediate(b->ctx, 0, 0), b->density, 0, VD_WHOLE, NULL, 0);
         if (!r) r = vd_run(b->ctx, b->deposit, PARTICLES, vd_b(b->position), vd_b(b->density));
         if (!r) r = solve(b);
-        if (!r) r = vd_run(b->ctx, b->push, PARTICLES, vd_b(b->position), vd_b(b->velocity), vd_b(b->potential), vd_f32(s ? dt : dt / 2), vd_f32(dt));
+        if (!r)
+            r = vd_run(b->ctx, b->push, PARTICLES, vd_b(b->position), vd_b(b->velocity), vd_b(b->potential),
+                       vd_f32(s ? dt : dt / 2), vd_f32(dt));
     }
     return r ? r : vd_reduce_sum(b->ctx, b->density, b->mass);
 }
 
-/* ---- what is known ---- */
+/* ---- comparing with theory ---- */
 
-/* A wave aslant through the box: its potential is itself, divided by -k^2. Gives the largest difference, as a part of the height. */
+/* Solves for a plane wave oblique to the axes. Its potential is the wave divided by -k^2. Returns in `worst` the
+   largest error relative to the amplitude. */
 static vd_result check_wave(box *b, double *worst) {
     static float wave[CELLS], potential[CELLS];
     const double step = 2 * pi / SIDE, square = step * step * (2 * 2 + 1 * 1 + 3 * 3);
-    for (int i = 0; i < CELLS; i++) wave[i] = (float)(1 + sin(step * (2 * (i / (SIDE * SIDE)) + i / SIDE % SIDE - 3 * (i % SIDE))));
+    for (int i = 0; i < CELLS; i++)
+        wave[i] = (float)(1 + sin(step * (2 * (i / (SIDE * SIDE)) + i / SIDE % SIDE - 3 * (i % SIDE))));
     vd_result r = vd_buffer_write(b->ctx, b->density, 0, wave, VD_WHOLE);
     if (!r) r = solve(b);
     if (!r) r = vd_buffer_read(b->ctx, b->potential, 0, potential, VD_WHOLE);
@@ -174,24 +192,27 @@ static float random_float(uint32_t *state) { /* -1 … 1 */
 
 static float home_of(int i) { return (float)(i / (SIDE * SIDE)) + 0.5f; }
 
-/* One particle in the middle of each cell, moved by a wave of half a cell along x, and at random by up to a tenth. */
+/* One particle in the middle of each cell, displaced along x by a wave with an amplitude of half a cell, and along
+   each axis by a random distance of up to a tenth. */
 static void make_particles(point *position) {
     uint32_t state = 1;
     for (int i = 0; i < PARTICLES; i++) {
         float x = home_of(i) + 0.5f * (float)sin(2 * pi * (double)home_of(i) / SIDE) + 0.1f * random_float(&state);
-        float y = (float)(i / SIDE % SIDE) + 0.5f + 0.1f * random_float(&state), z = (float)(i % SIDE) + 0.5f + 0.1f * random_float(&state);
+        float y = (float)(i / SIDE % SIDE) + 0.5f + 0.1f * random_float(&state);
+        float z = (float)(i % SIDE) + 0.5f + 0.1f * random_float(&state);
         position[i] = (point){ x, y, z, 0 };
     }
 }
 
-/* How high that wave is, in cells. */
+/* Returns the amplitude of that wave in cells. */
 static double height_of(const point *position) {
     double sum = 0;
-    for (int i = 0; i < PARTICLES; i++) sum += remainder((double)position[i].x - (double)home_of(i), SIDE) * sin(2 * pi * (double)home_of(i) / SIDE);
+    for (int i = 0; i < PARTICLES; i++)
+        sum += remainder((double)position[i].x - (double)home_of(i), SIDE) * sin(2 * pi * (double)home_of(i) / SIDE);
     return 2 * sum / PARTICLES;
 }
 
-/* The sum of all velocities, as a part of the sum of their lengths. */
+/* Returns the length of the sum of all velocities relative to the sum of their lengths. */
 static double momentum_of(const point *velocity) {
     double x = 0, y = 0, z = 0, all = 0;
     for (int i = 0; i < PARTICLES; i++) {
@@ -202,12 +223,14 @@ static double momentum_of(const point *velocity) {
     return sqrt(x * x + y * y + z * z) / all;
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -225,7 +248,10 @@ int main(int argc, char **argv) {
     int steps = argc > first ? atoi(argv[first]) : 30;
     float mass = 0;
     double worst, before, after, theory, momentum;
-    if (steps < 1 || steps > 40) { fprintf(stderr, "%d steps: it takes 1 to 40, later particles overtake each other\n", steps); return 1; }
+    if (steps < 1 || steps > 40) {
+        fprintf(stderr, "%d steps: it takes 1 to 40, later particles overtake each other\n", steps);
+        return 1;
+    }
     make_particles(position);
     before = height_of(position);
     vd_result r = make_box(&b);
@@ -238,13 +264,15 @@ int main(int argc, char **argv) {
     if (!r) r = vd_buffer_read(b.ctx, b.mass, 0, &mass, VD_WHOLE);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     after = height_of(position);
-    theory = before * cosh(0.05 * steps); /* matter at rest of density 1 that falls together under laplace(potential) = density - 1 */
+    /* matter of density 1, at rest at first, that collapses under laplace(potential) = density - 1 */
+    theory = before * cosh(0.05 * steps);
     momentum = momentum_of(velocity);
     printf("The potential of a wave on %d x %d x %d is off by %.1e of its height.\n", SIDE, SIDE, SIDE, worst);
-    printf("%d steps of %d particles on %s: a mass of %.2f on the mesh, a momentum of %.1e of all motion.\n", steps, PARTICLES, vd_device(b.ctx, 0)->name,
-           (double)mass, momentum);
+    printf("%d steps of %d particles on %s: a mass of %.2f on the mesh, a momentum of %.1e of all motion.\n", steps,
+           PARTICLES, vd_device(b.ctx, 0)->name, (double)mass, momentum);
     printf("A wave of %.4f cells grew by %.4f, in theory by %.4f.\n", before, after - before, theory - before);
     vd_fft_destroy(b.fft);
     vd_context_destroy(b.ctx);
-    return !(worst < 1e-5 && fabs((double)mass - PARTICLES) < 1e-4 * PARTICLES && momentum < 1e-5 && fabs((after - before) / (theory - before) - 1) < 0.03);
+    return !(worst < 1e-5 && fabs((double)mass - PARTICLES) < 1e-4 * PARTICLES && momentum < 1e-5
+             && fabs((after - before) / (theory - before) - 1) < 0.03);
 }

@@ -1,13 +1,15 @@
-/* Prints what a kernel becomes: GLSL, the listing of its operations, its arguments and its SPIR-V. Needs no GPU and no driver.
+/* Prints what the builder makes of a kernel: GLSL, the list of its operations, its arguments and its SPIR-V. Needs no
+   GPU and no driver.
    cc -std=c99 -O1 -I. examples/print_kernel.c -o print_kernel
-   Run: ./print_kernel [binding]. With the argument, buffers are bindings instead of addresses. */
+   Run: ./print_kernel [binding]. With the argument, the kernel accesses buffers through bindings instead of
+   addresses. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Counts how many steps of the Collatz sequence each number takes down to 1. */
+/* Counts how many steps the Collatz sequence of each number needs to reach 1. */
 static void collatz(vc_kernel *k) {
     vc_ref numbers = vc_buffer(k, "numbers", VC_U32, VC_READ);
     vc_ref steps = vc_buffer(k, "steps", VC_U32, VC_WRITE);
@@ -25,7 +27,7 @@ static void collatz(vc_kernel *k) {
     }
 }
 
-/* Each instruction on a line: its number, then its words. The first five words are the header. */
+/* Prints the header of five words, then one instruction per line: its opcode and its operands. */
 static void print_spirv(const uint32_t *words, size_t count) {
     printf("header ");
     for (size_t i = 0; i < 5; i++) printf(" %08x", (unsigned)words[i]);
@@ -39,7 +41,10 @@ static void print_spirv(const uint32_t *words, size_t count) {
 int main(int argc, char **argv) {
     static const char *const kinds[] = { "", "binding", "address, at byte", "value, at byte" };
     vc_kernel_desc desc = { .name = "collatz", .local_size = { 64 } };
-    if (argc > 1 && strcmp(argv[1], "binding") != 0) { fprintf(stderr, "'%s': the only argument is binding\n", argv[1]); return 1; }
+    if (argc > 1 && strcmp(argv[1], "binding") != 0) {
+        fprintf(stderr, "'%s': the only argument is binding\n", argv[1]);
+        return 1;
+    }
     if (argc > 1) desc.buffers = VC_BUFFERS_BINDING;
     vc_kernel *k = vc_begin(&desc);
     collatz(k);
@@ -51,7 +56,8 @@ int main(int argc, char **argv) {
     printf("---- GLSL\n%s\n---- operations\n%s\n---- arguments\n", glsl, dump);
     const vc_info *info = vc_reflect(k);
     for (int i = 0; i < info->arg_count; i++)
-        printf("%-8s %-6s %s %u\n", info->args[i].name, vc_type_name(info->args[i].type), kinds[info->args[i].kind], (unsigned)info->args[i].location);
+        printf("%-8s %-6s %s %u\n", info->args[i].name, vc_type_name(info->args[i].type), kinds[info->args[i].kind],
+               (unsigned)info->args[i].location);
     printf("\n---- SPIR-V, %u words\n", (unsigned)count);
     print_spirv(words, count);
     vc_free(k);

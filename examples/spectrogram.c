@@ -1,7 +1,9 @@
-/* Draws the spectrogram of a sound: time to the right, frequency upwards, loudness as brightness. One plan does it all: frames overlap by a stride, a
-   hook windows them, and another turns the spectra into decibels where they belong in the picture.
+/* Draws the spectrogram of a sound: time to the right, frequency upwards, loudness as brightness. A single plan does
+   all the work: a stride makes the frames overlap, a load hook applies the window, and a store hook writes decibels to
+   the right pixel.
    cc -std=c99 -O1 -I. examples/spectrogram.c -o spectrogram -ldl -lpthread -lm
-   Run: ./spectrogram [--backend vulkan|cuda|opencl] [in.wav [out.png]]. Without a file, the speech that comes with ALSA (Debian: alsa-utils).
+   Run: ./spectrogram [--backend vulkan|cuda|opencl] [in.wav [out.png]]. The default is a speech sample of ALSA (Debian:
+   alsa-utils).
    Needs stb_image_write.h (Debian: libstb-dev). */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -26,13 +28,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME = 1024, BINS = FRAME / 2 + 1, HOP = 128, COLUMNS = 4096 }; /* a frame begins HOP samples behind the last, in long sounds more */
+/* frames begin HOP samples apart, more in long sounds */
+enum { FRAME = 1024, BINS = FRAME / 2 + 1, HOP = 128, COLUMNS = 4096 };
 
 static const double pi = 3.14159265358979323846;
 
 typedef struct sound { float *sample; uint32_t count, rate; } sound; /* -1 … 1, one channel */
 
-/* ---- a WAV file of 16 bits a sample ---- */
+/* ---- WAV files with 16 bits per sample ---- */
 
 static uint32_t little(const unsigned char *at, int bytes) {
     uint32_t x = 0;
@@ -40,7 +43,7 @@ static uint32_t little(const unsigned char *at, int bytes) {
     return x;
 }
 
-/* The mean of all channels. NULL, or why not. */
+/* Reads the mean of all channels. Returns NULL, or the reason for failure. */
 static const char *decode(const unsigned char *file, size_t size, sound *s) {
     uint32_t channels = 0, bits = 0, format = 0;
     if (size < 12 || memcmp(file, "RIFF", 4) || memcmp(file + 8, "WAVE", 4)) return "no WAV file";
@@ -54,7 +57,8 @@ static const char *decode(const unsigned char *file, size_t size, sound *s) {
             s->rate = little(chunk + 4, 4);
             bits = little(chunk + 14, 2);
         } else if (memcmp(file + at, "data", 4) == 0) {
-            if ((format != 1 && format != 0xfffe) || bits != 16 || channels < 1 || channels > 2) return "only 16 bits and one or two channels are read";
+            if ((format != 1 && format != 0xfffe) || bits != 16 || channels < 1 || channels > 2)
+                return "only 16 bits and one or two channels are read";
             if (!s->rate) return "no samples a second";
             s->count = (uint32_t)(length / (2 * channels));
             s->sample = malloc(s->count ? s->count * sizeof *s->sample : 1);
@@ -74,8 +78,10 @@ static const char *read_sound(const char *path, sound *s) {
     FILE *f = fopen(path, "rb");
     long size = f && !fseek(f, 0, SEEK_END) ? ftell(f) : -1;
     unsigned char *file = size > 0 && size < 1 << 28 ? malloc((size_t)size) : NULL;
-    const char *why = f ? "cannot be read" : "cannot be opened; Debian's package alsa-utils has /usr/share/sounds/alsa/Front_Center.wav";
-    if (file && !fseek(f, 0, SEEK_SET) && fread(file, 1, (size_t)size, f) == (size_t)size) why = decode(file, (size_t)size, s);
+    const char *why = f ? "cannot be read"
+        : "cannot be opened; Debian's package alsa-utils has /usr/share/sounds/alsa/Front_Center.wav";
+    if (file && !fseek(f, 0, SEEK_SET) && fread(file, 1, (size_t)size, f) == (size_t)size)
+        why = decode(file, (size_t)size, s);
     if (f) fclose(f);
     free(file);
     return why;
@@ -97,27 +103,35 @@ static void load_windowed(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v,
     v->re = vc_mul(v->re, vc_load(((const arguments *)user)->window, at->coordinate[1]));
 }
 
-/* 0 dB is a sine of the greatest amplitude; less than -120 dB is taken for that. The lowest frequency is the last row of the picture. What is left unset is
-   not stored, so that the plan needs no output. */
+/* Store hook: writes decibels relative to a sine of full amplitude, at least -120. The lowest frequency is the
+   bottom row of the picture. The hook leaves the value unset, so the plan stores nothing and needs no output. */
 static void store_decibels(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const arguments *a = user;
-    vc_val frame = at->coordinate[0], bin = at->coordinate[1], power = vc_max(vc_fma(v->re, v->re, vc_mul(v->im, v->im)), vc_f32(1e-12f));
+    vc_val frame = at->coordinate[0], bin = at->coordinate[1];
+    vc_val power = vc_max(vc_fma(v->re, v->re, vc_mul(v->im, v->im)), vc_f32(1e-12f));
     (void)k;
-    vc_store(a->picture, vc_add(vc_mul(vc_sub(vc_u32(BINS - 1), bin), a->frames), frame), vc_mul(vc_log10(power), vc_f32(10)));
+    vc_store(a->picture, vc_add(vc_mul(vc_sub(vc_u32(BINS - 1), bin), a->frames), frame),
+             vc_mul(vc_log10(power), vc_f32(10)));
     v->re = v->im = (vc_val){ 0, 0 };
 }
 
-typedef struct picture { float *decibels; uint32_t frames, hop, loudest; } picture; /* loudest: its number in the picture */
+/* loudest: the index of the loudest pixel */
+typedef struct picture { float *decibels; uint32_t frames, hop, loudest; } picture;
 
 static vd_result draw(vd_context *ctx, const sound *s, const float *window, picture *p) {
     arguments a;
     const uint64_t pixels = (uint64_t)BINS * p->frames;
-    vd_buffer samples = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "sound", .type = VD_F32, .shape = { s->count }, .data = s->sample });
-    vd_buffer windows = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "window", .type = VD_F32, .shape = { FRAME }, .data = window });
-    vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32, .shape = { BINS, p->frames } });
+    vd_buffer samples = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "sound", .type = VD_F32, .shape = { s->count },
+                                                                 .data = s->sample });
+    vd_buffer windows = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "window", .type = VD_F32, .shape = { FRAME },
+                                                                 .data = window });
+    vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32,
+                                                             .shape = { BINS, p->frames } });
     vd_buffer loudest = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "loudest", .type = VD_U32, .shape = { 1 } });
-    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "spectrogram", .kind = VD_FFT_REAL, .shape = { p->frames, FRAME }, .in_stride = { p->hop, 1 },
-                                                      .load = load_windowed, .store = store_decibels, .hook_declare = declare, .hook_user = &a });
+    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "spectrogram", .kind = VD_FFT_REAL,
+                                                      .shape = { p->frames, FRAME }, .in_stride = { p->hop, 1 },
+                                                      .load = load_windowed, .store = store_decibels,
+                                                      .hook_declare = declare, .hook_user = &a });
     vd_fft_argument args[] = { { "window", vd_b(windows) }, { "picture", vd_b(out) }, { "frames", vd_u32(p->frames) } };
     vd_result r = VD_ERROR_INVALID;
     p->decibels = malloc(pixels * sizeof *p->decibels);
@@ -131,12 +145,12 @@ static vd_result draw(vd_context *ctx, const sound *s, const float *window, pict
     return r;
 }
 
-/* Hann's window, scaled so that a sine of amplitude 1 gives 1. */
+/* Hann window, scaled so that a sine of amplitude 1 has a peak of 1. */
 static void make_window(float *window) {
     for (int i = 0; i < FRAME; i++) window[i] = (float)((1 - cos(2 * pi * i / FRAME)) * 2 / FRAME);
 }
 
-/* ---- in plain C ---- */
+/* ---- the reference in plain C ---- */
 
 static double amplitude(const sound *s, const float *window, uint32_t from, uint32_t bin) {
     double re = 0, im = 0;
@@ -148,35 +162,40 @@ static double amplitude(const sound *s, const float *window, uint32_t from, uint
     return sqrt(re * re + im * im);
 }
 
-/* How many of 400 amplitudes, those at the borders among them, are off by more than a ten-thousandth and twice what is taken for silence. */
+/* Returns how many of 400 amplitudes, including those at the borders, are wrong. The tolerance is 1e-4 relative plus
+   2e-6, twice the level of -120 dB. */
 static int wrong_pixels(const sound *s, const float *window, const picture *p) {
     int wrong = 0;
     for (uint32_t j = 0; j < 400; j++) {
         uint32_t frame = (p->frames - 1) * (j % 20) / 19, bin = (BINS - 1) * (j / 20) / 19;
-        double exact = amplitude(s, window, frame * p->hop, bin), got = pow(10, (double)p->decibels[(BINS - 1 - bin) * p->frames + frame] / 20);
+        double exact = amplitude(s, window, frame * p->hop, bin);
+        double got = pow(10, (double)p->decibels[(BINS - 1 - bin) * p->frames + frame] / 20);
         wrong += !(fabs(got - exact) <= 2e-6 + 1e-4 * exact);
     }
     return wrong;
 }
 
-/* The loudest point is white, what is 80 dB lower black. */
+/* The loudest point is white; 80 dB below it is black. */
 static int write_picture(const char *path, const picture *p) {
     const size_t pixels = (size_t)BINS * p->frames;
     unsigned char *grey = malloc(pixels);
     int written;
     if (!grey) return 0;
-    for (size_t i = 0; i < pixels; i++) grey[i] = (unsigned char)(255 * fmaxf(0, 1 + (p->decibels[i] - p->decibels[p->loudest]) / 80));
+    for (size_t i = 0; i < pixels; i++)
+        grey[i] = (unsigned char)(255 * fmaxf(0, 1 + (p->decibels[i] - p->decibels[p->loudest]) / 80));
     written = stbi_write_png(path, (int)p->frames, BINS, 1, grey, (int)p->frames);
     free(grey);
     return written;
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -191,7 +210,8 @@ int main(int argc, char **argv) {
     int first = open_context(argc, argv, 2, &ctx);
     if (!first) return 1;
     int wrong, written;
-    const char *from = argc > first ? argv[first] : "/usr/share/sounds/alsa/Front_Center.wav", *to = argc > first + 1 ? argv[first + 1] : "spectrogram.png";
+    const char *from = argc > first ? argv[first] : "/usr/share/sounds/alsa/Front_Center.wav";
+    const char *to = argc > first + 1 ? argv[first + 1] : "spectrogram.png";
     float window[FRAME];
     sound s = { NULL, 0, 0 };
     picture p = { NULL, 0, HOP, 0 };
@@ -203,8 +223,8 @@ int main(int argc, char **argv) {
     vd_result r = draw(ctx, &s, window, &p);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     wrong = wrong_pixels(&s, window, &p);
-    printf("%s, %.2f s, on %s: %u frames of %d samples, one every %u; %d of 400 amplitudes differ from plain C.\n", from, (double)s.count / s.rate,
-           vd_device(ctx, 0)->name, p.frames, FRAME, p.hop, wrong);
+    printf("%s, %.2f s, on %s: %u frames of %d samples, one every %u; %d of 400 amplitudes differ from plain C.\n",
+           from, (double)s.count / s.rate, vd_device(ctx, 0)->name, p.frames, FRAME, p.hop, wrong);
     printf("It is loudest at %.2f s and %.0f Hz, at %.1f dB.\n", (p.loudest % p.frames * p.hop + FRAME / 2.0) / s.rate,
            (double)(BINS - 1 - p.loudest / p.frames) * s.rate / FRAME, (double)p.decibels[p.loudest]);
     written = write_picture(to, &p);

@@ -1,5 +1,6 @@
-/* Finds the strongest tones of noisy signals in two dispatches: a Fourier transform that windows what it loads and stores no spectrum but its power, and the
-   selection of the highest bins, among which the host finds the peaks.
+/* Finds the strongest tones of noisy signals in two dispatches. The first is a Fourier transform with a window in its
+   load hook; its store hook writes the power instead of the spectrum. The second selects the bins of highest power. The
+   host then finds the peaks among them.
    cc -std=c99 -O1 -I. examples/top_k.c -o top_k -ldl -lpthread -lm
    Run: ./top_k [--backend vulkan|cuda|opencl] [seed] */
 #define VKDISPATCH_CUDA
@@ -33,7 +34,7 @@ static void load_windowed(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v,
     v->re = vc_mul(v->re, vc_load(((const arguments *)user)->window, at->coordinate[1]));
 }
 
-/* What is left unset is not stored, so the plan needs no output. */
+/* Store hook: writes the power. It leaves the value unset, so the plan stores nothing and needs no output. */
 static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     (void)k;
     vc_store(((const arguments *)user)->power, at->index, vc_fma(v->re, v->re, vc_mul(v->im, v->im)));
@@ -44,28 +45,30 @@ static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, v
 
 typedef struct tone { float frequency, amplitude; } tone;
 
-/* The highest bins of a signal, in order. */
+/* The bins of highest power of one signal, in descending order. */
 typedef struct best { const float *power; const uint32_t *bin; } best;
 
-static double power_at(const best *b, uint32_t bin) { /* of those that are not among them nearly nothing */
+static double power_at(const best *b, uint32_t bin) { /* 0 for bins that were not selected; their power is small */
     for (int i = 0; i < BEST; i++) if (b->bin[i] == bin) return (double)b->power[i];
     return 0;
 }
 
-/* The higher neighbour says where between two bins the tone is: of this window a fraction of d of a bin makes their magnitudes (1 + d) : (2 - d), and the
-   higher of them (1 - d^2) pi d / sin(pi d) times too small. */
+/* Interpolates between the bin and its higher neighbour. With a Hann window, a tone d bins away from a bin makes the
+   ratio of their magnitudes (1 + d) : (2 - d), and the higher magnitude is (1 - d^2) pi d / sin(pi d) too small. */
 static tone tone_at(const best *b, uint32_t bin) {
-    double left = power_at(b, bin - 1), right = power_at(b, bin + 1), here = power_at(b, bin), ratio = sqrt(fmax(left, right) / here);
+    double left = power_at(b, bin - 1), right = power_at(b, bin + 1), here = power_at(b, bin);
+    double ratio = sqrt(fmax(left, right) / here);
     double d = fmin(fmax((2 * ratio - 1) / (ratio + 1), 0.001), 0.5), lost = (1 - d * d) * pi * d / sin(pi * d);
     tone t = { (float)((bin + (right > left ? d : -d)) * RATE / SAMPLES), (float)(sqrt(here) * lost * 4 / SAMPLES) };
     return t;
 }
 
-/* Bins that have a higher neighbour belong to that one's tone. */
+/* A bin with a higher neighbour belongs to the tone of that neighbour. */
 static void find_peaks(const best *b, tone *found) {
     for (int i = 0, count = 0; i < BEST && count < TONES; i++) {
         uint32_t bin = b->bin[i];
-        if (power_at(b, bin - 1) < (double)b->power[i] && power_at(b, bin + 1) <= (double)b->power[i]) found[count++] = tone_at(b, bin);
+        if (power_at(b, bin - 1) < (double)b->power[i] && power_at(b, bin + 1) <= (double)b->power[i])
+            found[count++] = tone_at(b, bin);
     }
 }
 
@@ -73,27 +76,35 @@ static vd_buffer floats(vd_context *ctx, const char *name, size_t count, const f
     return vd_buffer_create(ctx, &(vd_buffer_desc){ .name = name, .type = VD_F32, .shape = { count }, .data = data });
 }
 
-/* `dispatches`: how many that took. */
+/* Finds the tones of all signals. `dispatches` is the number of dispatches this needed. */
 static vd_result find(vd_context *ctx, const float *signal, const float *window, tone *found, uint64_t *dispatches) {
     arguments a;
     vd_stats before, after;
-    vd_buffer signals = floats(ctx, "signal", SIGNALS * SAMPLES, signal), windows = floats(ctx, "window", SAMPLES, window);
-    vd_buffer power = floats(ctx, "power", SIGNALS * BINS, NULL), highest = floats(ctx, "highest", SIGNALS * BEST, NULL);
-    vd_buffer bins = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "bins", .type = VD_U32, .shape = { SIGNALS, BEST } });
-    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "power", .kind = VD_FFT_REAL, .shape = { SIGNALS, SAMPLES }, .load = load_windowed,
+    vd_buffer signals = floats(ctx, "signal", SIGNALS * SAMPLES, signal);
+    vd_buffer windows = floats(ctx, "window", SAMPLES, window);
+    vd_buffer power = floats(ctx, "power", SIGNALS * BINS, NULL);
+    vd_buffer highest = floats(ctx, "highest", SIGNALS * BEST, NULL);
+    vd_buffer bins = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "bins", .type = VD_U32,
+                                                              .shape = { SIGNALS, BEST } });
+    vd_fft *plan = vd_fft_create(ctx, &(vd_fft_desc){ .name = "power", .kind = VD_FFT_REAL,
+                                                      .shape = { SIGNALS, SAMPLES }, .load = load_windowed,
                                                       .store = store_power, .hook_declare = declare, .hook_user = &a });
     vd_top_k *top = vd_top_k_create(ctx, &(vd_top_k_desc){ .shape = { SIGNALS, BINS }, .k = BEST });
     vd_fft_argument args[] = { { "window", vd_b(windows) }, { "power", vd_b(power) } };
     static float powers[SIGNALS * BEST];
-    static uint32_t places[SIGNALS * BEST];
-    vd_result r = plan && top && signals.id && windows.id && power.id && highest.id && bins.id ? VD_OK : VD_ERROR_INVALID;
+    static uint32_t indices[SIGNALS * BEST];
+    vd_result r = plan && top && signals.id && windows.id && power.id && highest.id && bins.id
+        ? VD_OK : VD_ERROR_INVALID;
     if (!r) r = vd_context_stats(ctx, &before);
     if (!r) r = vd_fft_run(plan, vd_immediate(ctx, 0, 0), &(vd_fft_io){ .in = signals, .args = args, .arg_count = 2 });
-    if (!r) r = vd_top_k_run(top, vd_immediate(ctx, 0, 0), &(vd_top_k_io){ .in = power, .values = highest, .indices = bins });
+    if (!r)
+        r = vd_top_k_run(top, vd_immediate(ctx, 0, 0), &(vd_top_k_io){ .in = power, .values = highest,
+                                                                       .indices = bins });
     if (!r) r = vd_context_stats(ctx, &after);
     if (!r) r = vd_buffer_read(ctx, highest, 0, powers, VD_WHOLE);
-    if (!r) r = vd_buffer_read(ctx, bins, 0, places, VD_WHOLE);
-    for (int s = 0; s < SIGNALS && !r; s++) find_peaks(&(best){ powers + s * BEST, places + s * BEST }, found + s * TONES);
+    if (!r) r = vd_buffer_read(ctx, bins, 0, indices, VD_WHOLE);
+    for (int s = 0; s < SIGNALS && !r; s++)
+        find_peaks(&(best){ powers + s * BEST, indices + s * BEST }, found + s * TONES);
     if (!r) *dispatches = after.dispatches - before.dispatches;
     if (!r) printf("%s", vd_fft_explain(plan));
     vd_fft_destroy(plan);
@@ -101,14 +112,14 @@ static vd_result find(vd_context *ctx, const float *signal, const float *window,
     return r;
 }
 
-/* ---- signals whose tones are known ---- */
+/* ---- signals with known tones ---- */
 
 static double random_number(uint32_t *state) { /* 0 … 1 */
     *state = *state * 1664525u + 1013904223u;
     return (*state >> 8) / 16777216.0;
 }
 
-/* Each tone has a part of the spectrum to itself, so that no two come close. */
+/* Each tone has a separate frequency range, so no two are close to each other. */
 static void make_signal(float *signal, tone *tones, uint32_t *state) {
     double phase[TONES];
     for (int t = 0; t < TONES; t++) {
@@ -118,32 +129,38 @@ static void make_signal(float *signal, tone *tones, uint32_t *state) {
     }
     for (int i = 0; i < SAMPLES; i++) {
         double sum = random_number(state) - random_number(state);
-        for (int t = 0; t < TONES; t++) sum += (double)tones[t].amplitude * sin(2 * pi * (double)tones[t].frequency * i / RATE + phase[t]);
+        for (int t = 0; t < TONES; t++)
+            sum += (double)tones[t].amplitude * sin(2 * pi * (double)tones[t].frequency * i / RATE + phase[t]);
         signal[i] = (float)sum;
     }
 }
 
-/* How many tones were not found where and as strong as they are. */
+/* Returns how many tones were not found with the right frequency and amplitude. */
 static int missed(const tone *tones, const tone *found, bool print) {
     int wrong = 0;
     for (int t = 0; t < TONES; t++) {
         int nearest = 0;
         for (int f = 1; f < TONES; f++)
-            if (fabsf(found[f].frequency - tones[t].frequency) < fabsf(found[nearest].frequency - tones[t].frequency)) nearest = f;
+            if (fabsf(found[f].frequency - tones[t].frequency) < fabsf(found[nearest].frequency - tones[t].frequency))
+                nearest = f;
         wrong += !(fabsf(found[nearest].frequency - tones[t].frequency) < 0.25f * RATE / SAMPLES
                    && fabsf(found[nearest].amplitude - tones[t].amplitude) < 0.05f);
-        if (print) printf("%8.1f Hz of amplitude %.2f: found %8.1f Hz of %.2f, as number %d\n", (double)tones[t].frequency, (double)tones[t].amplitude,
-                          (double)found[nearest].frequency, (double)found[nearest].amplitude, nearest + 1);
+        if (print)
+            printf("%8.1f Hz of amplitude %.2f: found %8.1f Hz of %.2f, as number %d\n", (double)tones[t].frequency,
+                   (double)tones[t].amplitude, (double)found[nearest].frequency, (double)found[nearest].amplitude,
+                   nearest + 1);
     }
     return wrong;
 }
 
-/* Opens a context, by `--backend NAME` where that comes first, and tells the index of the first of up to `most` other arguments; 0: it has said why not. */
+/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
+   arguments. Returns the index of the first of them, or 0 after printing an error. */
 static int open_context(int argc, char **argv, int most, vd_context **ctx) {
     bool chosen = argc > 1 && argv[1][0] == '-';
     int first = chosen ? 3 : 1;
     vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0) fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
+    if (chosen && strcmp(argv[1], "--backend") != 0)
+        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
     else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
     else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
     else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
@@ -167,8 +184,8 @@ int main(int argc, char **argv) {
     vd_result r = find(ctx, signal, window, found, &dispatches);
     if (r) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     for (int s = 0; s < SIGNALS; s++) wrong += missed(tones + s * TONES, found + s * TONES, s == 0);
-    printf("%d signals of %d samples on %s, in %llu dispatches: %d of %d tones were missed.\n", SIGNALS, SAMPLES, vd_device(ctx, 0)->name,
-           (unsigned long long)dispatches, wrong, SIGNALS * TONES);
+    printf("%d signals of %d samples on %s, in %llu dispatches: %d of %d tones were missed.\n", SIGNALS, SAMPLES,
+           vd_device(ctx, 0)->name, (unsigned long long)dispatches, wrong, SIGNALS * TONES);
     vd_context_destroy(ctx);
     return wrong != 0 || dispatches != 2;
 }

@@ -1,14 +1,15 @@
 /* The kernels of examples/ahead_of_time.c, for tools/vcc. */
 #include "vkdispatch_codegen.h"
 
-/* A half wave of sine along the rod, zero at both ends. */
+/* Sets the temperature to half a period of a sine, zero at both ends. */
 VC_KERNEL(heat_start) {
     vc_ref rod = vc_buffer(k, "rod", VC_F32, VC_WRITE);
-    vc_val step = vc_param(k, "step", VC_F32); /* radians between neighbours */
+    vc_val step = vc_param(k, "step", VC_F32); /* radians between neighbouring points */
     VC_EACH(k, i) { vc_store(rod, i, vc_sin(vc_mul(vc_cast(VC_F32, i), step))); }
 }
 
-/* One step of the heat equation: each inner point moves towards the mean of its neighbours. The ends stay as they are. */
+/* One step of the heat equation: each inner point moves towards the mean of its neighbours. The end points keep
+   their values. */
 VC_KERNEL(heat_step, 64) {
     vc_ref from = vc_buffer(k, "from", VC_F32, VC_READ);
     vc_ref to = vc_buffer(k, "to", VC_F32, VC_WRITE);
