@@ -1,11 +1,14 @@
-/* What the benchmarks share: the clock, medians, and the one line a figure has.
+/* Shared by the benchmarks: clocks, medians and the output line.
 
-   Two ways of doing the same work are timed in turn (A, B, A, B, …) in one process, so that a machine that slows down slows both. A line says
+   Two implementations of the same work are timed alternately (A, B, A, B, …) in one process, so that a change of clock
+   speed affects both. A line has the form
 
-       bench NAME SIZE ours=MEDIAN RIVAL=MEDIAN unit=UNIT ratio=MEDIAN/MEDIAN range=LOWEST-HIGHEST best=FASTEST/FASTEST bound=… ok|short
+       bench NAME SIZE ours=MEDIAN RIVAL=MEDIAN unit=UNIT ratio=MEDIAN/MEDIAN range=LOWEST-HIGHEST best=FASTEST/FASTEST
+       bound=… ok|short
 
-   where range is that of the ratios of neighbours, and best the ratio of the fastest rounds, which a busy machine changes least. A figure that misses
-   its bound is `short` and no failure; wrong results are one. */
+   where range is the lowest and highest ratio of neighbouring rounds, and best the ratio of the fastest rounds,
+   which other load on the machine affects least. A figure above its bound is reported as `short`, which is not a
+   failure; a wrong result is. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -24,7 +27,7 @@ static inline double bench_now(void) { /* seconds */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What the calling thread has computed: for work that waits for nothing, a busy machine disturbs it less. */
+/* CPU time of the calling thread in seconds. For work that never waits, this varies less on a busy machine. */
 static inline double bench_busy(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -43,13 +46,13 @@ static double bench_median(const double *values, int count) {
     return count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
 }
 
-typedef struct bench_pair { /* the rounds of one comparison, seconds */
+typedef struct bench_pair { /* times of one comparison, in seconds */
     const char *name, *size, *rival;
     double ours[BENCH_ROUNDS_MAX], theirs[BENCH_ROUNDS_MAX];
     int rounds;
-    double scale;      /* seconds to the unit printed, a round's work included */
+    double scale;      /* factor from seconds per round to the printed unit */
     const char *unit;
-    double bound;      /* highest ratio that is ok; 0: only for information */
+    double bound;      /* highest ratio that is ok; 0: no bound */
 } bench_pair;
 
 static void bench_print(const bench_pair *p) {
@@ -70,8 +73,9 @@ static void bench_print(const bench_pair *p) {
     fflush(stdout);
 }
 
-/* A figure that is measured against a fixed bound. */
-static inline void bench_print_alone(const char *name, const char *size, const double *ours, int rounds, const char *unit, double bound) {
+/* Prints a figure that has a fixed bound instead of a rival. */
+static inline void bench_print_alone(const char *name, const char *size, const double *ours, int rounds,
+                                     const char *unit, double bound) {
     double low = ours[0], high = ours[0], median = bench_median(ours, rounds);
     for (int i = 1; i < rounds; i++) {
         if (ours[i] < low) low = ours[i];

@@ -1,12 +1,15 @@
-/* Builder to SPIR-V, beside glslang on the GLSL of the same kernel.
+/* Time from builder calls to SPIR-V, compared with glslang on the GLSL of the same kernel.
 
        make bench-build
 
-   The kernel is a straight-line transform of 256 complex points: two passes of sixteen radix-16 butterflies, every step a builder call. `shifts` and
-   `rotates` are chains of integer operations of which half are shifts or rotates by constants, as hashes and random number generators have them.
-   An instruction is one of SPIR-V's inside the function; a node is what one builder call recorded. `reused` builds with vc_restart in memory that
-   is there already, `cold` from vc_begin to vc_free, both in time of the thread, as glslang's; `cold-memory` is what the system had to give for that,
-   which is most of the difference, and 0 where malloc kept what the last kernel had. bench-pipeline runs such modules. */
+   The kernel is a straight-line transform of 256 complex points: two passes of sixteen radix-16 butterflies, every
+   operation a builder call. `shifts` and `rotates` are chains of integer operations of which half are shifts or
+   rotates by constants, as in hash functions and random number generators. "instruction" counts SPIR-V instructions
+   inside the function; "node" counts operations that builder calls recorded. `reused` builds with vc_restart in
+   memory that is already allocated, `cold` measures vc_begin to vc_free; both are CPU times of the thread, as is
+   glslang's. `cold-memory` is the memory that the operating system had to provide for a cold build: page faults
+   cause most of the difference. It is 0 if malloc kept the memory of the previous kernel. bench-pipeline runs such
+   modules. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
@@ -49,7 +52,7 @@ typedef void recorder(vc_kernel *k);
 
 static void record_transform(vc_kernel *k) { record_straight(k, 1); }
 
-/* 8192 operations: every other one is a shift, or a rotate. */
+/* 8192 operations; every second one is a shift or a rotate. */
 static void record_chain(vc_kernel *k, bool rotates) {
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
     vc_val i = vc_global_id(k, 0), v = vc_load(x, i), w = i;
@@ -63,7 +66,8 @@ static void record_chain(vc_kernel *k, bool rotates) {
 static void record_shifts(vc_kernel *k) { record_chain(k, false); }
 static void record_rotates(vc_kernel *k) { record_chain(k, true); }
 
-static split build_reused(vc_kernel *k, const vc_kernel_desc *desc, recorder *record, size_t *words, const uint32_t **code) {
+static split build_reused(vc_kernel *k, const vc_kernel_desc *desc, recorder *record, size_t *words,
+                          const uint32_t **code) {
     split s;
     double start = bench_busy();
     vc_restart(k, desc);
@@ -88,7 +92,7 @@ static double build_cold(const vc_kernel_desc *desc, recorder *record) {
     return bench_busy() - start;
 }
 
-/* Kilobytes that the system had to give since the process began. */
+/* Kilobytes of memory that the operating system provided since the process began. */
 static double touched(void) {
     struct rusage r;
     getrusage(RUSAGE_SELF, &r);
@@ -100,7 +104,8 @@ static void to_unit(double *values, int count, double unit) {
 }
 
 static void bench_ours(vc_kernel *k, const vc_kernel_desc *desc, const char *name, recorder *record) {
-    double reused[REUSED_ROUNDS], recording[REUSED_ROUNDS], printing[REUSED_ROUNDS], cold[COLD_ROUNDS], fresh[COLD_ROUNDS], nodes[REUSED_ROUNDS];
+    double reused[REUSED_ROUNDS], recording[REUSED_ROUNDS], printing[REUSED_ROUNDS], cold[COLD_ROUNDS],
+        fresh[COLD_ROUNDS], nodes[REUSED_ROUNDS];
     const uint32_t *code = NULL;
     size_t words = 0;
     char size[64], reused_name[64], cold_name[64], memory_name[64], record_name[64], print_name[64];
@@ -140,7 +145,7 @@ static void bench_ours(vc_kernel *k, const vc_kernel_desc *desc, const char *nam
 /* ---- glslang ---- */
 
 #if HAS_GLSLANG
-/* Both sides in turn: builder calls to SPIR-V in memory that is there already, GLSL text to SPIR-V. */
+/* Times both alternately: builder calls to SPIR-V in memory that is already allocated, and GLSL text to SPIR-V. */
 static void bench_glslang(vc_kernel *k, const vc_kernel_desc *desc) {
     static bench_pair pair;
     const uint32_t *code = NULL;
@@ -162,7 +167,8 @@ static void bench_glslang(vc_kernel *k, const vc_kernel_desc *desc) {
         module m = glslang_compile(source);
         pair.theirs[i] = m.seconds;
         pair.ours[i] = build_reused(k, desc, record_transform, &words, &code).total;
-        snprintf(size, sizeof size, "%.0f/%.0f-instructions", instructions(code, words), instructions(m.words, m.count));
+        snprintf(size, sizeof size, "%.0f/%.0f-instructions", instructions(code, words),
+                 instructions(m.words, m.count));
         free(m.words);
     }
     pair.size = size;

@@ -1,4 +1,5 @@
-/* CUB's sums, scans and sort for tools/bench/reduce.c, which opens this as a library: nvcc -O3 -shared -Xcompiler -fPIC tools/bench/cub.cu -o build/cub.so */
+/* Sums, scans and sorts by CUB for tools/bench/reduce.c, which loads this as a library:
+   nvcc -O3 -shared -Xcompiler -fPIC tools/bench/cub.cu -o build/cub.so */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static struct {
-    int what;                /* 0 a sum of f32, 1 an inclusive scan of u32, 2 a sort of u32, 3 sums of rows, 4 scans of rows */
-    uint64_t count, length;  /* elements, those of a row */
+    int what;                /* 0 sum of f32, 1 inclusive scan of u32, 2 sort of u32, 3 row sums, 4 row scans */
+    uint64_t count, length;  /* elements in total and per row */
     void *in, *out, *room;
     size_t room_bytes;
 } now;
@@ -26,16 +27,21 @@ static cudaError_t launch_rows(void *room, size_t &bytes) {
     row_of of = { (uint32_t)now.length };
     auto first = thrust::make_transform_iterator(row, begin);
     if (now.what == 3)
-        return cub::DeviceSegmentedReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out, (int)(now.count / now.length), first, first + 1);
-    return cub::DeviceScan::InclusiveSumByKey(room, bytes, thrust::make_transform_iterator(element, of), (const uint32_t *)now.in, (uint32_t *)now.out,
-                                              (int)now.count);
+        return cub::DeviceSegmentedReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out,
+                                               (int)(now.count / now.length), first, first + 1);
+    return cub::DeviceScan::InclusiveSumByKey(room, bytes, thrust::make_transform_iterator(element, of),
+                                              (const uint32_t *)now.in, (uint32_t *)now.out, (int)now.count);
 }
 
 static cudaError_t launch(void *room, size_t &bytes) {
-    if (now.what == 0) return cub::DeviceReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out, (int64_t)now.count);
+    if (now.what == 0)
+        return cub::DeviceReduce::Sum(room, bytes, (const float *)now.in, (float *)now.out, (int64_t)now.count);
     if (now.what > 2) return launch_rows(room, bytes);
-    if (now.what == 1) return cub::DeviceScan::InclusiveSum(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out, (int64_t)now.count);
-    return cub::DeviceRadixSort::SortKeys(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out, (int64_t)now.count);
+    if (now.what == 1)
+        return cub::DeviceScan::InclusiveSum(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out,
+                                             (int64_t)now.count);
+    return cub::DeviceRadixSort::SortKeys(room, bytes, (const uint32_t *)now.in, (uint32_t *)now.out,
+                                          (int64_t)now.count);
 }
 
 extern "C" void bench_cub_end(void) {
@@ -57,7 +63,8 @@ static cudaError_t prepare(const void *period, uint64_t period_count) {
     return e;
 }
 
-extern "C" const char *bench_cub_prepare(int what, uint64_t count, uint64_t length, const void *period, uint64_t period_count) {
+extern "C" const char *bench_cub_prepare(int what, uint64_t count, uint64_t length, const void *period,
+                                         uint64_t period_count) {
     cudaError_t e;
     now.what = what;
     now.count = count;

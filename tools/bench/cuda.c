@@ -1,10 +1,11 @@
-/* Launches and round trips through CUDA: the driver API by hand beside ours, in one process on one device.
+/* Launches and round trips on CUDA, compared with the driver API written by hand, in one process on one device.
 
        make bench-cuda
 
-   Both sides run the same text, compiled by NVRTC: x[i] += step, in one workgroup. The hand-written side is what a careful engineer writes: the primary
-   context current all the time, a stream of its own, arguments by pointers, pinned memory to read back into and a copy from there to the caller's, and a wait
-   for the stream. Everything is measured in time that passes. Every counter is read back and compared with the number of launches. */
+   Both implementations run the same CUDA C, compiled by NVRTC: x[i] += step, in one workgroup. The hand-written one
+   does what a careful engineer would write: the primary context stays current, it has its own stream, passes
+   arguments by pointers, reads back into pinned memory, copies from there to the memory of the caller, and waits for
+   the stream. All times are wall-clock times. Every counter is read back and compared with the number of launches. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_NO_VULKAN
@@ -13,13 +14,15 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21, TRIP_ROUNDS = 21, STARTS = 5, STREAM_ROUNDS = 15 };
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21,
+       TRIP_ROUNDS = 21, STARTS = 5, STREAM_ROUNDS = 15 };
 #define STREAM_BYTES ((uint64_t)1 << 29)
 
 #define BENCH_PROGRAM "bench-cuda"
 #include "tools/bench/ours.h"
 
-static const char count_text[] = "extern \"C\" __global__ void count(unsigned *x, unsigned step) { x[blockIdx.x * 64u + threadIdx.x] += step; }\n";
+static const char count_text[] =
+    "extern \"C\" __global__ void count(unsigned *x, unsigned step) { x[blockIdx.x * 64u + threadIdx.x] += step; }\n";
 
 /* ---- ours ---- */
 
@@ -33,8 +36,10 @@ static vd_context *context_open(const char *cache) {
 }
 
 static vd_kernel count_create(vd_context *ctx) {
-    static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_U32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE },
-                                        { "step", VD_ARG_VALUE, VD_U32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE } };
+    static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_U32, VD_READ_WRITE, 0, 8, 0, false, false,
+                                          VD_DIM_DEFAULT, VD_FORMAT_NONE },
+                                          { "step", VD_ARG_VALUE, VD_U32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT,
+                                            VD_FORMAT_NONE } };
     vd_kernel_desc desc = { 0 };
     desc.name = "count";
     desc.code = count_text;
@@ -48,7 +53,7 @@ static vd_kernel count_create(vd_context *ctx) {
     return k;
 }
 
-/* Gathered and sent on the way, as it comes. */
+/* Without an explicit list: the runtime batches and submits the dispatches. */
 static double ours_runs(void *side) {
     ours *o = (ours *)side;
     double start = bench_now();
@@ -62,7 +67,7 @@ static double ours_runs(void *side) {
 /* ---- the driver API by hand ---- */
 
 typedef struct raw {
-    vd__cu_driver cu;   /* the table alone is used */
+    vd__cu_driver cu;   /* only the table of functions is used */
     vd__nvrtc rtc;
     void *context, *stream, *module, *function;
     vd__cu_address x;
@@ -149,7 +154,7 @@ static double raw_chain(void *side) {
     return bench_now() - start;
 }
 
-/* What it would cost to make a CUDA graph of every submission. */
+/* The cost of creating a CUDA graph for every submission, for comparison. */
 static double raw_chain_graph(void *side) {
     raw *r = (raw *)side;
     void *graph, *exec;
@@ -175,7 +180,7 @@ static double raw_trip(raw *r, uint64_t bytes) {
         raw_launch(r, i);
         NEED(r->cu.cuMemcpyAsync((uint64_t)(uintptr_t)r->readback, r->x, (size_t)bytes, r->stream));
         NEED(r->synchronize(r->stream));
-        memcpy(got, r->readback, (size_t)bytes); /* into memory of the caller's, where ours puts it too */
+        memcpy(got, r->readback, (size_t)bytes); /* into memory of the caller, as in our implementation */
         times[i] = bench_now() - start;
         r->expected += step_of(i);
         if (got[0] != r->expected) die("by hand: wrong value read back", (int)got[0]);
@@ -201,7 +206,7 @@ static void push_and_pop(raw *r) {
     bench_print_alone("cuda-context", "push+pop", ns, STARTS, "ns", -1);
 }
 
-/* From text to a kernel: by NVRTC, and from the cache. */
+/* Time from text to a kernel: compiled by NVRTC, and from the cache. */
 static void starts(void) {
     char folder[] = "/tmp/bench-cuda-XXXXXX", command[64];
     double cold[STARTS], cached[STARTS];
@@ -225,7 +230,7 @@ static void starts(void) {
     if (system(command)) die(command, 0);
 }
 
-/* ---- kernels of the builder beside the same written by hand ---- */
+/* ---- kernels of the builder, compared with hand-written ones ---- */
 
 typedef struct streamed {
     ours *o;
@@ -263,8 +268,11 @@ static double streamed_raw(void *side) {
 }
 
 static void streamed_compare(streamed *s, bool saxpy) {
-    static const char texts[] = "extern \"C\" __global__ void copy(const float *x, float *y, unsigned n) { unsigned i = blockIdx.x * 256u + threadIdx.x;"
-        " if (i < n) y[i] = x[i]; }\nextern \"C\" __global__ void saxpy(const float *x, float *y, unsigned n, float a) { unsigned i = blockIdx.x * 256u +"
+    static const char texts[] =
+        "extern \"C\" __global__ void copy(const float *x, float *y, unsigned n) { unsigned i = blockIdx.x * 256u + "
+        "threadIdx.x;"
+        " if (i < n) y[i] = x[i]; }\nextern \"C\" __global__ void saxpy(const float *x, float *y, unsigned n, float a) "
+        "{ unsigned i = blockIdx.x * 256u +"
         " threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }\n";
     vc_kernel_desc desc = { 0 };
     void *module;
@@ -280,7 +288,8 @@ static void streamed_compare(streamed *s, bool saxpy) {
     vc_free(k);
     s->saxpy = saxpy;
     s->function = raw_compile(s->r, texts, desc.name, &module);
-    const comparison c = { saxpy ? "cuda-saxpy" : "cuda-copy", "512MiB", "cuda", streamed_ours, streamed_raw, STREAM_ROUNDS, 1e3, "ms", 1 / 0.99 };
+    const comparison c = { saxpy ? "cuda-saxpy" : "cuda-copy", "512MiB", "cuda", streamed_ours, streamed_raw,
+                           STREAM_ROUNDS, 1e3, "ms", 1 / 0.99 };
     compare(&c, NULL, &s->o->counter, s, s);
     vd_kernel_destroy(s->o->ctx, s->kernel);
     NEED(s->r->cu.cuModuleUnload(module));
@@ -325,7 +334,8 @@ int main(void) {
     printf("# %s, %s\n", vd_device(o.ctx, 0)->name, vd_device(o.ctx, 0)->driver);
     ours_start(&o, count_create(o.ctx));
     raw_open(&r);
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) allocations += (double)compare(&comparisons[i], NULL, &o.counter, &o, &r);
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        allocations += (double)compare(&comparisons[i], NULL, &o.counter, &o, &r);
     bench_print_alone("cuda-allocations", "second-and-later-calls", &allocations, 1, "calls", 0);
     streams(&o, &r);
     push_and_pop(&r);

@@ -1,27 +1,29 @@
-/* Recording, dependent dispatches, round trips and large copies: hand-written Vulkan beside ours, in one process on one device.
+/* Recording, dependent dispatches, round trips and large copies, compared with hand-written Vulkan in one process on
+   one device.
 
        make bench-dispatch
 
-   Both sides run the same SPIR-V, x[i] += step, in one workgroup.
-   The hand-written side is what a careful engineer writes: device entry points, one command pool that is reset, the pipeline bound once a command buffer,
-   one memory barrier between dependent dispatches, a fence that it blocks on; where the driver takes memory for commands is left to the driver. It opens a
-   device of its own, on the same queue family as ours.
-   Recording is measured in time of the calling thread (a busy machine disturbs it less) and from the second dispatch on, so that what beginning a command
-   buffer costs is not part of it; all else is measured in time that passes, with everything.
-   Every counter is read back and compared with the number of dispatches. */
+   Both implementations run the same SPIR-V, x[i] += step, in one workgroup. The hand-written one does what a careful
+   engineer would write: device entry points, one command pool that is reset, the pipeline bound once per command
+   buffer, one memory barrier between dependent dispatches, and a wait for a fence. The driver allocates command memory
+   as it likes. It has its own device, with the same queue family as ours.
+   Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
+   second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
+   the whole operation. Every counter is read back and compared with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
-#define VOLK_IMPLEMENTATION /* for the hand-written side */
+#define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41,
+       CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
 #define BENCH_PROGRAM "bench-dispatch"
 #include "tools/bench/ours.h"
 
-/* ---- what both sides run ---- */
+/* ---- the program that both run ---- */
 
 typedef struct program {
     vc_kernel *builder;
@@ -57,7 +59,7 @@ static double ours_record_list(void *side) {
     return took;
 }
 
-/* So few that nothing is sent in between. */
+/* Few enough that the runtime does not submit in between. */
 static double ours_record_run(void *side) {
     ours *o = (ours *)side;
     NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(0))));
@@ -69,7 +71,7 @@ static double ours_record_run(void *side) {
     return took;
 }
 
-/* Every dispatch has a buffer of its own, so that no barrier stands between them. */
+/* Every dispatch has its own buffer, so there are no barriers between them. */
 static double ours_record_apart(void *side) {
     ours *o = (ours *)side;
     vd_list *list = ours_begin(o);
@@ -113,7 +115,7 @@ typedef struct raw {
     VkFence fence;
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool sets_pool;
-    VkDescriptorSet sets[1 + CHAIN]; /* x, then the slices of apart */
+    VkDescriptorSet sets[1 + CHAIN]; /* x, then one per slice of `apart` */
     VkPipelineLayout layout;
     VkPipeline pipeline;
     raw_buffer x, apart, readback;  /* apart: CHAIN slices of SLICE bytes */
@@ -146,7 +148,7 @@ static void raw_instance(raw *r, const vd_device_info *info) {
     vkGetPhysicalDeviceMemoryProperties(r->physical, &r->memory);
 }
 
-/* The first family that computes, one that does not draw before one that does. */
+/* Returns the first compute queue family, preferring one without graphics. */
 static void raw_family(raw *r) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
@@ -155,7 +157,8 @@ static void raw_family(raw *r) {
     for (uint32_t i = 0; i < count; i++) {
         bool draws = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
-        if (r->family == UINT32_MAX || (!draws && (families[r->family].queueFlags & VK_QUEUE_GRAPHICS_BIT))) r->family = i;
+        if (r->family == UINT32_MAX || (!draws && (families[r->family].queueFlags & VK_QUEUE_GRAPHICS_BIT)))
+            r->family = i;
     }
     if (r->family == UINT32_MAX) die("no compute queue", 0);
 }
@@ -169,9 +172,10 @@ static void raw_device(raw *r) {
     want12.bufferDeviceAddress = has12.bufferDeviceAddress;
     want.features.shaderInt64 = has.features.shaderInt64;
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = r->family, .queueCount = 1,
-        .pQueuePriorities = &priority };
-    VkDeviceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &want, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue };
+    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = r->family, .queueCount = 1, .pQueuePriorities = &priority };
+    VkDeviceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &want,
+                                  .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue };
     NEED(vkCreateDevice(r->physical, &create, NULL, &r->device));
     volkLoadDeviceTable(&r->vk, r->device);
     r->vk.vkGetDeviceQueue(r->device, r->family, 0, &r->queue);
@@ -188,17 +192,22 @@ static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) 
     raw_buffer b = { 0 };
     bool address = r->program->form == VC_BUFFERS_ADDRESS && !readback;
     VkBufferCreateInfo create = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size };
-    create.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    create.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+        | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     if (address) create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     NEED(r->vk.vkCreateBuffer(r->device, &create, NULL, &b.handle));
     VkMemoryRequirements needs;
     r->vk.vkGetBufferMemoryRequirements(r->device, b.handle, &needs);
-    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
-    VkMemoryAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = address ? &flags : NULL, .allocationSize = needs.size };
+    VkMemoryAllocateFlagsInfo flags = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT };
+    VkMemoryAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .pNext = address ? &flags : NULL,
+                                      .allocationSize = needs.size };
     VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    VkMemoryPropertyFlags best = readback ? host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    VkMemoryPropertyFlags best = readback ? host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+        : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
     allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, best);
-    if (allocate.memoryTypeIndex == UINT32_MAX) allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, readback ? host : 0);
+    if (allocate.memoryTypeIndex == UINT32_MAX)
+        allocate.memoryTypeIndex = raw_memory_type(r, needs.memoryTypeBits, readback ? host : 0);
     NEED(r->vk.vkAllocateMemory(r->device, &allocate, NULL, &b.memory));
     NEED(r->vk.vkBindBufferMemory(r->device, b.handle, b.memory, 0));
     VkBufferDeviceAddressInfo where = { .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = b.handle };
@@ -208,33 +217,43 @@ static raw_buffer raw_buffer_create(const raw *r, uint64_t size, bool readback) 
 }
 
 static void raw_sets(raw *r) {
-    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].location, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
-    VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding };
+    VkDescriptorSetLayoutBinding binding = { .binding = r->program->info->args[0].location,
+                                             .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 1,
+                                             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+    VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                               .bindingCount = 1, .pBindings = &binding };
     NEED(r->vk.vkCreateDescriptorSetLayout(r->device, &layout, NULL, &r->set_layout));
     VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1 + CHAIN };
-    VkDescriptorPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1 + CHAIN, .poolSizeCount = 1, .pPoolSizes = &size };
+    VkDescriptorPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1 + CHAIN,
+                                        .poolSizeCount = 1, .pPoolSizes = &size };
     NEED(r->vk.vkCreateDescriptorPool(r->device, &pool, NULL, &r->sets_pool));
     for (uint32_t i = 0; i <= CHAIN; i++) {
-        VkDescriptorSetAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, .descriptorPool = r->sets_pool,
-            .descriptorSetCount = 1, .pSetLayouts = &r->set_layout };
+        VkDescriptorSetAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                                 .descriptorPool = r->sets_pool, .descriptorSetCount = 1,
+                                                 .pSetLayouts = &r->set_layout };
         NEED(r->vk.vkAllocateDescriptorSets(r->device, &allocate, &r->sets[i]));
-        VkDescriptorBufferInfo buffer = { r->x.handle, 0, VK_WHOLE_SIZE }, slice = { r->apart.handle, (i - 1) * SLICE, SLICE };
-        VkWriteDescriptorSet write = { .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = r->sets[i], .dstBinding = binding.binding,
-            .descriptorCount = 1, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .pBufferInfo = i ? &slice : &buffer };
+        VkDescriptorBufferInfo buffer = { r->x.handle, 0, VK_WHOLE_SIZE };
+        VkDescriptorBufferInfo slice = { r->apart.handle, (i - 1) * SLICE, SLICE };
+        VkWriteDescriptorSet write = { .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = r->sets[i],
+                                       .dstBinding = binding.binding, .descriptorCount = 1,
+                                       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                       .pBufferInfo = i ? &slice : &buffer };
         r->vk.vkUpdateDescriptorSets(r->device, 1, &write, 0, NULL);
     }
 }
 
 static void raw_pipeline(raw *r) {
     VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes };
-    VkPipelineLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = r->set_layout ? 1 : 0,
-        .pSetLayouts = &r->set_layout, .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
+    VkPipelineLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                          .setLayoutCount = r->set_layout ? 1 : 0, .pSetLayouts = &r->set_layout,
+                                          .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
     NEED(r->vk.vkCreatePipelineLayout(r->device, &layout, NULL, &r->layout));
-    VkShaderModuleCreateInfo code = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = 4 * r->program->count, .pCode = r->program->words };
+    VkShaderModuleCreateInfo code = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                      .codeSize = 4 * r->program->count, .pCode = r->program->words };
     VkShaderModule module;
     NEED(r->vk.vkCreateShaderModule(r->device, &code, NULL, &module));
-    VkComputePipelineCreateInfo create = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .layout = r->layout };
+    VkComputePipelineCreateInfo create = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                           .layout = r->layout };
     create.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     create.stage.module = module;
@@ -244,9 +263,11 @@ static void raw_pipeline(raw *r) {
 }
 
 static void raw_queue_objects(raw *r) {
-    VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = r->family };
+    VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                     .queueFamilyIndex = r->family };
     NEED(r->vk.vkCreateCommandPool(r->device, &pool, NULL, &r->pool));
-    VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = r->pool, .commandBufferCount = 1 };
+    VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                             .commandPool = r->pool, .commandBufferCount = 1 };
     NEED(r->vk.vkAllocateCommandBuffers(r->device, &allocate, &r->commands));
     VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
     NEED(r->vk.vkCreateFence(r->device, &fence, NULL, &r->fence));
@@ -258,10 +279,11 @@ static void raw_values(raw *r, VkDeviceAddress x, uint32_t step) {
     memcpy((char *)r->block + info->args[1].location, &step, 4);
 }
 
-/* Hidden values stay the same throughout: of one launch with THREADS threads. */
+/* Writes the implicit arguments once: they describe one launch with THREADS threads and never change. */
 static void raw_hidden(raw *r) {
     const vc_info *info = r->program->info;
-    if (info->argument_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->argument_bytes);
+    if (info->argument_bytes > sizeof r->block)
+        die("the block of values is larger than expected", (int)info->argument_bytes);
     for (int i = 0; i < info->implicit_count; i++) {
         uint32_t value = info->implicit[i].kind == VC_IMPLICIT_THREADS  ? (info->implicit[i].axis ? 1 : THREADS)
                          : info->implicit[i].kind == VC_IMPLICIT_GROUPS ? 1
@@ -271,30 +293,35 @@ static void raw_hidden(raw *r) {
 }
 
 static void raw_begin(raw *r) {
-    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
+    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                       .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
     NEED(r->vk.vkResetCommandPool(r->device, r->pool, 0));
     NEED(r->vk.vkBeginCommandBuffer(r->commands, &begin));
     r->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
-    if (r->set_layout) r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0, NULL);
+    if (r->set_layout)
+        r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0, NULL);
 }
 
 static void raw_dispatch(raw *r, VkDeviceAddress x, int i) {
     raw_values(r, x, step_of(i));
-    r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes, r->block);
+    r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes,
+                             r->block);
     r->vk.vkCmdDispatch(r->commands, 1, 1, 1);
 }
 
-static void raw_barrier(raw *r, VkPipelineStageFlags from, VkAccessFlags writes, VkPipelineStageFlags to, VkAccessFlags accesses) {
-    VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = accesses };
+static void raw_barrier(raw *r, VkPipelineStageFlags from, VkAccessFlags writes, VkPipelineStageFlags to,
+                        VkAccessFlags accesses) {
+    VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes,
+                                .dstAccessMask = accesses };
     r->vk.vkCmdPipelineBarrier(r->commands, from, to, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
 static void raw_barrier_compute(raw *r) {
-    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
-/* Dispatches first … count - 1, each after the one before it. */
+/* Records dispatches first … count - 1, each dependent on the previous one. */
 static void raw_record(raw *r, int first, int count) {
     for (int i = first; i < count; i++) {
         if (i) raw_barrier_compute(r);
@@ -304,14 +331,15 @@ static void raw_record(raw *r, int first, int count) {
 }
 
 static void raw_finish(raw *r) {
-    VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &r->commands };
+    VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1,
+                            .pCommandBuffers = &r->commands };
     NEED(r->vk.vkResetFences(r->device, 1, &r->fence));
     NEED(r->vk.vkQueueSubmit(r->queue, 1, &submit, r->fence));
     while (r->spin && r->vk.vkGetFenceStatus(r->device, r->fence) == VK_NOT_READY) { }
     NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
 }
 
-/* What the first dispatch of a command buffer reads was written by the one before it. */
+/* Begins a command buffer whose first dispatch depends on the previous command buffer. */
 static void raw_begin_after(raw *r) {
     raw_begin(r);
     raw_barrier_compute(r);
@@ -333,7 +361,9 @@ static double raw_record_list(void *side) { return raw_record_timed((raw *)side,
 static double raw_record_run(void *side) { return raw_record_timed((raw *)side, GATHERED); }
 
 static void raw_dispatch_apart(raw *r, int i) {
-    if (r->set_layout) r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->sets[1 + i], 0, NULL);
+    if (r->set_layout)
+        r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->sets[1 + i], 0,
+                                      NULL);
     raw_dispatch(r, r->apart.address + (uint64_t)i * SLICE, i);
 }
 
@@ -371,9 +401,11 @@ static double raw_chain_total(void *side) {
 
 static void raw_record_readback(raw *r, uint64_t bytes) {
     VkBufferCopy copy = { 0, 0, bytes };
-    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                VK_ACCESS_TRANSFER_READ_BIT);
     r->vk.vkCmdCopyBuffer(r->commands, r->x.handle, r->readback.handle, 1, &copy);
-    raw_barrier(r, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    raw_barrier(r, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                VK_ACCESS_HOST_READ_BIT);
 }
 
 static double raw_trip(raw *r, uint64_t bytes) {
@@ -464,10 +496,14 @@ static void raw_close(raw *r) {
 
 static const comparison comparisons[] = {
     { "record-dependent", "1000", "vulkan", ours_record_list, raw_record_list, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
-    { "record-dependent-run", "500", "vulkan", ours_record_run, raw_record_run, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
-    { "record-independent", "1000", "vulkan", ours_record_apart, raw_record_apart, RECORD_ROUNDS, 1e6, "us/dispatch", 1.2 },
-    { "chain-device", "1000", "vulkan", ours_chain_device, raw_chain_device, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05 },
-    { "chain-with-recording", "1000", "vulkan", ours_chain, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.05 },
+    { "record-dependent-run", "500", "vulkan", ours_record_run, raw_record_run, RECORD_ROUNDS, 1e6, "us/dispatch",
+      1.2 },
+    { "record-independent", "1000", "vulkan", ours_record_apart, raw_record_apart, RECORD_ROUNDS, 1e6, "us/dispatch",
+      1.2 },
+    { "chain-device", "1000", "vulkan", ours_chain_device, raw_chain_device, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch",
+      1.05 },
+    { "chain-with-recording", "1000", "vulkan", ours_chain, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch",
+      1.05 },
     { "roundtrip", "4B", "vulkan", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1 },
     { "roundtrip", "64KiB", "vulkan", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1 },
     { "roundtrip", "4B", "vulkan-spinning", ours_trip_small, raw_trip_spinning, TRIP_ROUNDS, 1e6, "us", 0 },
@@ -498,13 +534,14 @@ static void bench_form(bool binding) {
     for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
     ours_check(&o);
     raw_check(&r);
-    bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations, 1, "calls", 0);
+    bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations,
+                      1, "calls", 0);
     raw_close(&r);
     vc_free(p.builder);
     vd_context_destroy(o.ctx);
 }
 
-/* ---- copies: as the runtime makes them, and by the driver's command ---- */
+/* ---- copies: by the runtime, compared with the copy command of the driver ---- */
 
 typedef struct copying {
     vd_context *ctx;
@@ -512,7 +549,7 @@ typedef struct copying {
     uint64_t bytes;
 } copying;
 
-/* false: not here. `how`: VKDISPATCH_COPIES, NULL for the default. */
+/* Returns false if there is no such device. `how` is the value of VKDISPATCH_COPIES, NULL for the default. */
 static bool copying_open(copying *c, const char *how) {
     vd_context_desc desc = { 0 };
     desc.backend = VD_BACKEND_VULKAN;
@@ -543,7 +580,7 @@ static double copying_fill(void *side) {
     return bench_now() - start;
 }
 
-/* The fill is for information: whether that too should be a kernel's. */
+/* The fill has no bound: it shows whether fills too should use a kernel. */
 static void bench_copies(void) {
     copying mine, driver;
     counting none = { 0 };
@@ -553,7 +590,8 @@ static void bench_copies(void) {
     }
     if (!copying_open(&driver, "driver")) die("the same device opens once only", 0);
     const char *size = mine.bytes >> 20 == 512 ? "512MiB" : "16MiB";
-    const comparison copy = { "copy", size, "vkCmdCopyBuffer", copying_copy, copying_copy, TRIP_ROUNDS, 1e3, "ms", 1.1 };
+    const comparison copy = { "copy", size, "vkCmdCopyBuffer", copying_copy, copying_copy, TRIP_ROUNDS, 1e3, "ms",
+                              1.1 };
     const comparison fill = { "fill", size, "copy", copying_fill, copying_copy, TRIP_ROUNDS, 1e3, "ms", 0 };
     compare(&copy, NULL, &none, &mine, &driver);
     compare(&fill, NULL, &none, &mine, &mine);

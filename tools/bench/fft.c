@@ -1,27 +1,39 @@
-/* Transforms of much data, beside cuFFT, VkFFT and a copy of the same bytes.
+/* Large Fourier transforms and convolutions, compared with cuFFT, VkFFT and a copy of the same size.
 
        make bench-fft
-       build/vkfft/tools/bench/fft [SIZE ...]         SIZE: as in the output; default: all, on a processor the powers of two from 64 to 4096
+       build/vkfft/tools/bench/fft [SIZE ...]
        VKDISPATCH_BACKEND=opencl build/vkfft/tools/bench/fft
 
-   Sizes are rows, images and cubes of complex numbers (1024, 512x512, 64x64x64), rows of reals (r2c-1024), the columns of square images (columns-1024, and
-   columns-in-place-1024), convolutions of complex images and cubes with one kernel (convolve-512x512, convolve-64x64x64), and of a signal with zeros around
-   it, an eighth of the size each way, as the part of the result that is wanted (cropped-512x512). Those of reals are rows to half spectra and back (r2c-1001,
-   c2r-1001), convolutions with a kernel of the same size (convolve-real-1000, convolve-real-512x512), and with one of 31 elements each way (filter-real-1000).
-   BENCH_BATCH=1 has those of reals do no more than one at a time. Where reals may be packed two by two (pack_rows), that is `packed`.
+   SIZE is a size as printed in the output. The default is all sizes; on a processor, the powers of two from 64 to 4096.
 
-   Each size fills the same number of bytes (BENCH_BYTES; 1 GiB, on a processor 16 MiB), out of place, forward. Ours, the others and the copy are timed in
-   turn, each as one batch of some 50 ms that is recorded first, from its submission to its end; BENCH_ROUNDS times (7). `fft-both` is forward and back again,
-   beside cuFFT, where that is. cuFFT is opened at run time (BENCH_CUFFT: its path); without it, or without CUDA, those figures are not run. VkFFT is our engine
-   on Vulkan, and on OpenCL works in our context and queue; it has complex transforms alone here. Where cuFFT is, VkFFT on CUDA is too, as
-   `vkfft-cuda` (BENCH_VKFFT_CUDA: the library of it, build/vkfft_cuda.so). The copy is a kernel, 16 bytes a thread. The first and the last
-   transform of each size, of ours and of the others, are compared with FFTW in double where that was there to compile with; who is wrong has no figures.
+   Sizes of complex data: rows, images and cubes (1024, 512x512, 64x64x64), columns of square images (columns-1024,
+   columns-in-place-1024), convolutions of images and cubes with one kernel (convolve-512x512, convolve-64x64x64), and
+   convolutions of a zero-padded signal of one eighth of the size along each axis, of which only a part of that size is
+   needed (cropped-512x512).
+   Sizes of real data: rows to half spectra and back (r2c-1001, c2r-1001), convolutions with a kernel of the same size
+   (convolve-real-1000, convolve-real-512x512), and with a kernel of 31 elements along each axis (filter-real-1000).
+   BENCH_BATCH=1 limits real data to a batch of one. Figures called `packed` use plans that may pack two real rows into
+   one complex row (pack_rows).
 
-   On a processor the times are those that all threads of the program computed, which other programs disturb less.
+   Each size transforms the same number of bytes (BENCH_BYTES; default 1 GiB, on a processor 16 MiB), out of place,
+   forward. Our plan, the others and the copy are timed alternately, BENCH_ROUNDS times (default 7). A round is one
+   batch of about 50 ms, recorded in advance and timed from submission to completion. `fft-both` is a forward and an
+   inverse transform, compared with cuFFT if present.
 
-   BENCH_MEASURE=1 adds ours with kernels that were measured (2: patiently) beside ours with those that are estimated, as `fft-measured`, and what both are.
+   cuFFT is loaded at run time (BENCH_CUFFT: its path); without it, or without CUDA, its figures are skipped. VkFFT is
+   an engine of our plans on Vulkan; on OpenCL it runs in our context and queue. Only complex transforms use it. If
+   cuFFT is present, VkFFT also runs on CUDA, as `vkfft-cuda` (BENCH_VKFFT_CUDA: its library, build/vkfft_cuda.so). The
+   copy is a kernel that moves 16 bytes per thread. If FFTW was available at compile time, the first and the last
+   transform of each size of every implementation are compared with FFTW in double precision. An implementation with
+   wrong results has no figures.
 
-   `fft-first` is what planning, compiling and the first result take, with a plan of another length made before, so that drivers are loaded; once each. */
+   On a processor, times are CPU times of all threads of the process, which other programs affect less.
+
+   BENCH_MEASURE=1 adds `fft-measured`: our plans with measured kernels compared with estimated ones, and a description
+   of both. BENCH_MEASURE=2 measures patiently.
+
+   `fft-first` is the time for planning, compiling and the first result, once per size, after a plan of another
+   length has loaded the drivers. */
 #define _POSIX_C_SOURCE 200809L
 #include "vkdispatch_fft.h"
 
@@ -32,7 +44,7 @@
 
 #include <dlfcn.h>
 
-static bool on_processor; /* the device */
+static bool on_processor; /* whether the device is a processor */
 
 static double now(void) {
     if (!on_processor) return bench_now();
@@ -41,7 +53,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* VkFFT where it is no engine of ours. */
+/* VkFFT where it is not an engine of our plans. */
 typedef struct vkfft_calls {
     int (*run)(void *made, int count);
     void (*close)(void *made);
@@ -49,15 +61,17 @@ typedef struct vkfft_calls {
 static const vkfft_calls vkfft_opencl = { vkfft_opencl_run, vkfft_opencl_close };
 
 typedef struct vkfft_cuda {
-    const char *(*open)(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes, void **made);
+    const char *(*open)(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes,
+                        void **made);
     vkfft_calls calls;
-    const char *none;        /* why it is not there */
-    cufft at;                /* cuFFT's functions with memory of its own: what it does wrong is its own loss */
+    const char *none;        /* why it is not available; NULL: it is */
+    /* the functions of cuFFT with separate memory, so that out-of-bounds accesses harm no other implementation */
+    cufft at;
 } vkfft_cuda;
 
 typedef struct bench {
     vd_context *ctx;
-    vd_buffer in, out, back; /* `in` is filled with x; `back`: what the inverse makes of `out`; none without cuFFT */
+    vd_buffer in, out, back; /* `in` repeats the sequence x; `back`: the inverse of `out`, only if cuFFT is present */
     numbers x;
     uint64_t bytes;
     cufft cu;
@@ -66,35 +80,35 @@ typedef struct bench {
     int rounds;
     vd_kernel copy;
     vd_native native;
-    double product;        /* of ours / VkFFT for powers of two from 64 to 4096 */
+    double product;        /* product of the time ratios ours / VkFFT for powers of two from 64 to 4096 */
     int factors;
-    vd_fft_rigor measure, rigor; /* of the side `measured`, 0: there is none; of the next plan of ours */
-    bool pack_rows;        /* of the next plan of ours */
+    vd_fft_rigor measure, rigor; /* rigor of `fft-measured`, 0: not run; rigor of our next plan */
+    bool pack_rows;        /* for our next plan */
 } bench;
 
-/* One of what is timed in turn: a plan, VkFFT on OpenCL or CUDA, cuFFT or, without any of them, the copy. */
-typedef struct side {
+/* One implementation: a plan, VkFFT on OpenCL or CUDA, cuFFT, or the copy (if none of these is set). */
+typedef struct impl {
     const char *name;
     char none[256];          /* why it is not run; empty: it is */
     vd_fft *plan;
     vd_convolve *convolve;
     void *vkfft;
-    const vkfft_calls *calls; /* of vkfft */
-    cufft *cu;               /* whose data it has, and whose functions, unless those are vkfft's */
-    bool in_place, inverse_too, back; /* back: from half spectra */
-    double error;            /* relative, the worst of its samples; negative: not compared */
+    const vkfft_calls *calls; /* functions for `vkfft` */
+    cufft *cu;               /* its data, and its functions unless `vkfft` is set */
+    bool in_place, inverse_too, back; /* back: from half spectra to reals */
+    double error;            /* largest relative error of its samples; negative: not compared */
     double seconds[BENCH_ROUNDS_MAX];
-} side;
+} impl;
 
-static side side_of(const char *name) {
-    side s;
+static impl impl_of(const char *name) {
+    impl s;
     memset(&s, 0, sizeof s);
     s.name = name;
     s.error = -1;
     return s;
 }
 
-static void keep_reason(side *s, const char *why) { snprintf(s->none, sizeof s->none, "%s", why ? why : ""); }
+static void keep_reason(impl *s, const char *why) { snprintf(s->none, sizeof s->none, "%s", why ? why : ""); }
 
 static vd_result keep_native(const vd_native *native, void *user) {
     ((bench *)user)->native = *native;
@@ -131,18 +145,19 @@ static vd_list *begin(bench *b) {
     return list;
 }
 
-/* Gives a plan its kernel. Of a cropped result the plan has a longer one, since the middle of that meets the first element; no more of it than the size at
-   hand has is ever used. */
+/* Sets the kernel of a convolution. For a cropped result the plan has a longer kernel, whose middle is aligned with
+   the first element; a result of this size only uses part of it. */
 static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
     uint64_t n = s->n[0], m = 14 * (n / 8) + 1, shift = n - n / 8, count = s->what == CROPPED ? m * m : points(s);
     if (is_real_convolution(s)) count = kernel_points(s);
-    float *given = (float *)room(points(s) * 8), *kernel = (float *)room(count * 8);
+    float *given = (float *)xmalloc(points(s) * 8), *kernel = (float *)xmalloc(count * 8);
     vd_buffer_desc desc = { 0 };
     memset(kernel, 0, count * 8);
     if (is_real_convolution(s)) make_real_kernel(&b->x, s, kernel);
     else make_kernel(&b->x, s, s->what == CROPPED ? given : kernel);
     for (uint64_t y = 0; s->what == CROPPED && y < n; y++)
-        for (uint64_t x = 0; x < n; x++) memcpy(kernel + 2 * (y * m + x), given + 2 * ((y + n - shift) % n * n + (x + n - shift) % n), 8);
+        for (uint64_t x = 0; x < n; x++)
+            memcpy(kernel + 2 * (y * m + x), given + 2 * ((y + n - shift) % n * n + (x + n - shift) % n), 8);
     desc.type = is_real_convolution(s) ? VD_F32 : VD_F32X2;
     desc.shape[0] = count;
     desc.data = kernel;
@@ -158,7 +173,7 @@ static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
 
 static vd_convolve *convolution_of(bench *b, const size *s) {
     vd_convolve_desc desc = { 0 };
-    for (uint32_t i = 0; i < s->rank; i++) desc.shape[i] = signal_of(s);
+    for (uint32_t i = 0; i < s->rank; i++) desc.shape[i] = signal_extent(s);
     desc.batch = (uint32_t)batch_of(s, b->bytes);
     if (s->what == CROPPED) {
         desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
@@ -176,7 +191,7 @@ static vd_convolve *convolution_of(bench *b, const size *s) {
     return plan;
 }
 
-static void open_ours(bench *b, const size *s, side *ours) {
+static void open_ours(bench *b, const size *s, impl *ours) {
     if (is_convolution(s)) ours->convolve = convolution_of(b, s);
     else ours->plan = plan_of(b, s, VD_FFT_ENGINE_DEFAULT);
     ours->in_place = s->what == IN_PLACE;
@@ -184,14 +199,14 @@ static void open_ours(bench *b, const size *s, side *ours) {
     if (!ours->plan && !ours->convolve) keep_reason(ours, vd_error_text());
 }
 
-static void open_packed(bench *b, const size *s, side *packed) {
+static void open_packed(bench *b, const size *s, impl *packed) {
     b->pack_rows = true;
     open_ours(b, s, packed);
     b->pack_rows = false;
 }
 
-/* VkFFT as our engine or beside us. */
-static void open_vkfft(bench *b, const size *s, side *out) {
+/* VkFFT as an engine of our plans, or directly. */
+static void open_vkfft(bench *b, const size *s, impl *out) {
     out->in_place = s->what == IN_PLACE;
     if (is_convolution(s) || is_real_row(s)) keep_reason(out, "its engine here has complex transforms alone");
     else if (b->native.backend != VD_BACKEND_OPENCL) {
@@ -200,14 +215,16 @@ static void open_vkfft(bench *b, const size *s, side *out) {
     } else if (s->what != COMPLEX) keep_reason(out, "on OpenCL it has rows, images and cubes alone here");
     else {
         vd_buffer_info in, to;
-        if (vd_buffer_query(b->ctx, b->in, &in) || vd_buffer_query(b->ctx, b->out, &to)) die("vd_buffer_query", vd_error_text());
+        if (vd_buffer_query(b->ctx, b->in, &in) || vd_buffer_query(b->ctx, b->out, &to))
+            die("vd_buffer_query", vd_error_text());
         out->calls = &vkfft_opencl;
-        keep_reason(out, vkfft_opencl_open(&b->native, s->rank, s->n, batch_of(s, b->bytes), in.native, to.native, b->bytes, &out->vkfft));
+        keep_reason(out, vkfft_opencl_open(&b->native, s->rank, s->n, batch_of(s, b->bytes), in.native, to.native,
+                                           b->bytes, &out->vkfft));
     }
 }
 
-/* After cuFFT, which has the data. */
-static void open_vkfft_cuda(bench *b, const size *s, side *out) {
+/* Call after cuFFT was opened: uses its data. */
+static void open_vkfft_cuda(bench *b, const size *s, impl *out) {
     const char *why = b->vkfft_cuda.none;
     if (!why && s->what != COMPLEX) why = "it has rows, images and cubes alone here";
     cufft *at = &b->vkfft_cuda.at;
@@ -219,7 +236,7 @@ static void open_vkfft_cuda(bench *b, const size *s, side *out) {
     out->calls = &b->vkfft_cuda.calls;
 }
 
-/* After cuFFT. Beyond either end of its memory there is as much as it may miss. */
+/* Call after cuFFT was opened. Allocates a margin on both sides of the memory to tolerate out-of-bounds accesses. */
 static const char *load_vkfft_cuda(vkfft_cuda *v, const cufft *cu) {
     enum { MARGIN = 1 << 26 };
     const char *path = getenv("BENCH_VKFFT_CUDA");
@@ -230,13 +247,14 @@ static const char *load_vkfft_cuda(vkfft_cuda *v, const cufft *cu) {
     *(void **)&v->calls.close = dlsym(library, "vkfft_cuda_close");
     if (!v->open || !v->calls.run || !v->calls.close) return "a function of build/vkfft_cuda.so is missing";
     v->at = *cu;
-    if (cu->allocate(&v->at.in, cu->bytes + 2 * MARGIN) || cu->allocate(&v->at.out, cu->bytes + 2 * MARGIN)) return "no memory for it";
+    if (cu->allocate(&v->at.in, cu->bytes + 2 * MARGIN) || cu->allocate(&v->at.out, cu->bytes + 2 * MARGIN))
+        return "no memory for it";
     v->at.in += MARGIN;
     v->at.out += MARGIN;
     return NULL;
 }
 
-static void close_side(side *s) {
+static void close_impl(impl *s) {
     if (s->vkfft) s->calls->close(s->vkfft);
     else if (s->cu) cufft_end(s->cu);
     vd_fft_destroy(s->plan);
@@ -251,7 +269,8 @@ static vd_kernel copy_kernel(vd_context *ctx) {
     desc.local_size[0] = 256;
     desc.machine = vd_machine(ctx);
     vc_kernel *k = vc_begin(&desc);
-    vc_ref from = vc_buffer(k, "from", VC_F32X4, VC_READ | VC_ANY_TYPE), to = vc_buffer(k, "to", VC_F32X4, VC_WRITE | VC_ANY_TYPE);
+    vc_ref from = vc_buffer(k, "from", VC_F32X4, VC_READ | VC_ANY_TYPE);
+    vc_ref to = vc_buffer(k, "to", VC_F32X4, VC_WRITE | VC_ANY_TYPE);
     VC_EACH(k, i) { vc_store(to, i, vc_load(from, i)); }
     vd_kernel kernel = vd_kernel_build(ctx, k);
     vc_free(k);
@@ -271,8 +290,8 @@ static vd_result record_copy(bench *b, vd_list *list) {
     return vd_dispatch(list, &desc);
 }
 
-/* Transform number i of a list: of two by turns, every second one takes back what the one before did. */
-static vd_result record(bench *b, const side *s, vd_list *list, int i) {
+/* Records transform number i of a list. If two alternate, odd ones are the inverse of the one before. */
+static vd_result record(bench *b, const impl *s, vd_list *list, int i) {
     vd_fft_io io = { 0 };
     bool second = i % 2 != 0;
     if (s->convolve) return vd_convolve_run(s->convolve, list, b->in, b->out);
@@ -285,7 +304,7 @@ static vd_result record(bench *b, const side *s, vd_list *list, int i) {
     return vd_fft_run(s->plan, list, &io);
 }
 
-static double time_list(bench *b, const side *s, int count) {
+static double time_list(bench *b, const impl *s, int count) {
     vd_list *list = begin(b);
     for (int i = 0; i < count; i++)
         if (record(b, s, list, i)) die("recording", vd_error_text());
@@ -295,8 +314,8 @@ static double time_list(bench *b, const side *s, int count) {
     return now() - start;
 }
 
-/* Seconds of one batch of `count`. */
-static double time_of(bench *b, const side *s, int count) {
+/* Returns the seconds for one batch of `count`. */
+static double time_of(bench *b, const impl *s, int count) {
     if (!s->cu && !s->vkfft) return time_list(b, s, count);
     double start = now();
     if (s->vkfft) {
@@ -312,18 +331,18 @@ static double time_of(bench *b, const side *s, int count) {
 
 /* ---- comparing with FFTW ---- */
 
-/* What a side made of its data, which is made anew first. */
-static void run_once(bench *b, const side *s) {
+/* Fills the data and runs the transform once. */
+static void run_once(bench *b, const impl *s) {
     if (s->in_place) {
-        side copy = side_of("copy");
+        impl copy = impl_of("copy");
         time_of(b, &copy, 1);
     }
     time_of(b, s, 1);
 }
 
 #if HAS_FFTW
-static void read_sample(bench *b, const size *s, const side *which, uint64_t number, float *to) {
-    place p = place_of(s, b->bytes, number, which->cu != NULL);
+static void read_sample(bench *b, const size *s, const impl *which, uint64_t number, float *to) {
+    sample_range p = range_of(s, b->bytes, number, which->cu != NULL);
     vd_result result = VD_OK;
     if (which->cu) {
         if (cufft_read(which->cu, number, to)) die("cuMemcpyDtoH", "failed");
@@ -335,20 +354,20 @@ static void read_sample(bench *b, const size *s, const side *which, uint64_t num
     if (result) die("vd_buffer_read", vd_error_text());
 }
 
-/* Sample by sample, of which the last one is enough where they are large. */
-static void compare(bench *b, const size *s, side *const *sides, int count) {
+/* Compares the samples, for large ones only the last. */
+static void compare(bench *b, const size *s, impl *const *impls, int count) {
     uint64_t last = count_of(s, b->bytes) - 1, first = is_convolution(s) && points(s) > 1u << 20 ? last : 0;
     for (uint64_t number = first; number <= last; number += last > first ? last - first : 1) {
-        fftw_complex *right[2] = { NULL, NULL }; /* the second one where cuFFT's samples are others */
-        float *found = (float *)room(points(s) * 8);
+        fftw_complex *right[2] = { NULL, NULL }; /* the second one for cuFFT if its samples differ */
+        float *found = (float *)xmalloc(points(s) * 8);
         for (int i = 0; i < count; i++) {
-            bool other = is_columns(s) && sides[i]->cu;
-            if (sides[i]->none[0]) continue;
-            if (!right[other]) right[other] = right_result(&b->x, s, b->bytes, number, other);
-            run_once(b, sides[i]);
-            read_sample(b, s, sides[i], number, found);
-            double error = error_of(right[other], found, place_of(s, b->bytes, number, other));
-            if (error > sides[i]->error) sides[i]->error = error;
+            bool other = is_columns(s) && impls[i]->cu;
+            if (impls[i]->none[0]) continue;
+            if (!right[other]) right[other] = expected_sample(&b->x, s, b->bytes, number, other);
+            run_once(b, impls[i]);
+            read_sample(b, s, impls[i], number, found);
+            double error = error_of(right[other], found, range_of(s, b->bytes, number, other));
+            if (error > impls[i]->error) impls[i]->error = error;
         }
         free(found);
         fftw_free(right[0]);
@@ -356,20 +375,23 @@ static void compare(bench *b, const size *s, side *const *sides, int count) {
     }
 }
 #else
-static void compare(bench *b, const size *s, side *const *sides, int count) { (void)b, (void)s, (void)sides, (void)count; }
+static void compare(bench *b, const size *s, impl *const *impls, int count) {
+    (void)b, (void)s, (void)impls, (void)count;
+}
 #endif
 
-/* Whoever makes something else than the transform has no figures. */
-static void strike(side *s) {
+/* Excludes an implementation with a wrong result. */
+static void exclude_wrong(impl *s) {
     if (s->error <= 1e-4 || s->none[0]) return;
     snprintf(s->none, sizeof s->none, "its result is WRONG, by %.3g of it", s->error);
 }
 
 /* ---- one size ---- */
 
-enum { SIDES = 4 };          /* ours, cuFFT, VkFFT, and that on CUDA */
+enum { IMPLS = 4 };          /* ours, cuFFT, VkFFT, VkFFT on CUDA */
 
-static void print_pair(const bench *b, const char *name, const char *text, const side *ours, const side *theirs, int count, double bound) {
+static void print_pair(const bench *b, const char *name, const char *text, const impl *ours, const impl *theirs,
+                       int count, double bound) {
     bench_pair pair;
     char why[320];
     if (theirs->none[0]) {
@@ -390,15 +412,15 @@ static void print_pair(const bench *b, const char *name, const char *text, const
     bench_print(&pair);
 }
 
-/* Keeps the reason if what is compiled by the first recording cannot be. */
-static void try_to_record(bench *b, side *which) {
+/* The first recording may compile kernels. Records the reason if that fails. */
+static void try_to_record(bench *b, impl *which) {
     vd_list *list = begin(b);
     if (record(b, which, list, 0)) keep_reason(which, vd_error_text());
     vd_list_discard(list);
 }
 
-/* Planning, compiling, the first result: once. */
-static void first_of(bench *b, const size *s, side *which, void (*open)(bench *, const size *, side *)) {
+/* Measures planning, compiling and the first result, once. */
+static void first_of(bench *b, const size *s, impl *which, void (*open)(bench *, const size *, impl *)) {
     double start = now();
     open(b, s, which);
     if (!which->none[0] && !which->vkfft) try_to_record(b, which);
@@ -406,14 +428,15 @@ static void first_of(bench *b, const size *s, side *which, void (*open)(bench *,
     which->seconds[0] = now() - start;
 }
 
-static void rounds_of(bench *b, side *const *sides, int many, int count) {
+static void rounds_of(bench *b, impl *const *impls, int many, int count) {
     for (int i = -1; i < b->rounds; i++)
         for (int j = 0; j < many; j++)
-            if (!sides[j]->none[0]) sides[j]->seconds[i < 0 ? 0 : i] = time_of(b, sides[j], count); /* the first round warms up */
+            /* round -1 is a warm-up */
+            if (!impls[j]->none[0]) impls[j]->seconds[i < 0 ? 0 : i] = time_of(b, impls[j], count);
 }
 
-/* How many make some 50 ms, an even number where they take turns. */
-static int count_for(bench *b, const side *s) {
+/* Returns how many transforms take about 50 ms, an even number if two alternate. */
+static int count_for(bench *b, const impl *s) {
     double once = time_of(b, s, 2) / 2;
     int count = once > 0.05 ? 1 : (int)(0.05 / once) + 1;
     return s->in_place || s->inverse_too ? (count + 1) / 2 * 2 : count;
@@ -423,15 +446,15 @@ static bool is_power(const size *s) {
     return s->what == COMPLEX && s->rank == 1 && s->n[0] >= 64 && s->n[0] <= 4096 && !(s->n[0] & (s->n[0] - 1));
 }
 
-/* Forward and back, of complex numbers, beside cuFFT alone; whether the data came back. */
-static bool bench_both(bench *b, const size *s, const char *text, side *ours, side *cu) {
-    side *const sides[] = { ours, cu };
+/* Compares forward and inverse complex transforms with cuFFT. Returns whether the data was restored. */
+static bool bench_both(bench *b, const size *s, const char *text, impl *ours, impl *cu) {
+    impl *const impls[] = { ours, cu };
     float found[16], given[16];
     double wrong = 0;
     if (s->what != COMPLEX || cu->none[0]) return true;
     ours->inverse_too = cu->inverse_too = true;
     int count = count_for(b, ours);
-    rounds_of(b, sides, 2, count);
+    rounds_of(b, impls, 2, count);
     print_pair(b, "fft-both", text, ours, cu, count / 2, s->bound);
     uint64_t from = batch_of(s, b->bytes) * points(s) - 8;
     if (vd_buffer_read(b->ctx, b->back, from * 8, found, sizeof found)) die("vd_buffer_read", vd_error_text());
@@ -441,30 +464,33 @@ static bool bench_both(bench *b, const size *s, const char *text, side *ours, si
     return wrong < 1e-4;
 }
 
-static const char *explain(const side *ours) { return ours->plan ? vd_fft_explain(ours->plan) : vd_convolve_explain(ours->convolve); }
+static const char *explain(const impl *ours) {
+    return ours->plan ? vd_fft_explain(ours->plan) : vd_convolve_explain(ours->convolve);
+}
 
-/* Ours with reals packed two by two beside ours; whether it is right. */
-static bool bench_packed(bench *b, const size *s, const char *text, const side *ours, double most) {
-    side packed = side_of("packed"), alone = *ours, *const sides[] = { &packed, &alone };
+/* Compares our plans with and without packed rows. Returns whether the result is right. */
+static bool bench_packed(bench *b, const size *s, const char *text, const impl *ours, double most) {
+    impl packed = impl_of("packed"), alone = *ours, *const impls[] = { &packed, &alone };
     if (!may_pack(s) || batch_of(s, b->bytes) < 2) return true;
     open_packed(b, s, &packed);
     if (!packed.none[0]) try_to_record(b, &packed);
-    compare(b, s, sides, 1);
+    compare(b, s, impls, 1);
     int count = count_for(b, &alone);
-    rounds_of(b, sides, 2, count);
+    rounds_of(b, impls, 2, count);
     print_pair(b, "fft", text, &alone, &packed, count, 0);
     if (!packed.none[0]) printf("bench fft-error %s packed=%.3g\n%s", text, packed.error, explain(&packed));
-    close_side(&packed);
+    close_impl(&packed);
     return packed.error <= most;
 }
 
-/* Ours is the first side. */
-static bool bench_rounds(bench *b, const size *s, const char *text, side *const *all) {
-    side *ours = all[0], *cu = all[1], *vkfft = all[2], copy = side_of("copy"), *const sides[] = { ours, cu, vkfft, all[3], &copy };
-    compare(b, s, sides, SIDES);
-    for (int i = 1; i < SIDES; i++) strike(sides[i]);
+/* The first implementation is ours. */
+static bool bench_rounds(bench *b, const size *s, const char *text, impl *const *all) {
+    impl *ours = all[0], *cu = all[1], *vkfft = all[2], copy = impl_of("copy");
+    impl *const impls[] = { ours, cu, vkfft, all[3], &copy };
+    compare(b, s, impls, IMPLS);
+    for (int i = 1; i < IMPLS; i++) exclude_wrong(impls[i]);
     int count = count_for(b, ours);
-    rounds_of(b, sides, SIDES + 1, count);
+    rounds_of(b, impls, IMPLS + 1, count);
     print_pair(b, "fft", text, ours, cu, count, s->bound);
     print_pair(b, "fft", text, ours, vkfft, count, 1);
     print_pair(b, "fft", text, ours, all[3], count, 1);
@@ -476,16 +502,16 @@ static bool bench_rounds(bench *b, const size *s, const char *text, side *const 
     return bench_both(b, s, text, ours, cu);
 }
 
-static void print_errors(const char *text, side *const *sides, double most, bool right) {
+static void print_errors(const char *text, impl *const *impls, double most, bool right) {
     printf("bench fft-error %s ", text);
-    for (int i = 0; i < SIDES; i++)
-        if (sides[i]->error >= 0) printf("%s=%.3g ", sides[i]->name, sides[i]->error);
-    printf("bound=%.3g %s\n", most, !right ? "WRONG" : sides[0]->error < 0 ? "not compared" : "ok");
+    for (int i = 0; i < IMPLS; i++)
+        if (impls[i]->error >= 0) printf("%s=%.3g ", impls[i]->name, impls[i]->error);
+    printf("bound=%.3g %s\n", most, !right ? "WRONG" : impls[0]->error < 0 ? "not compared" : "ok");
 }
 
-/* Ours with kernels that were measured beside ours with those that are estimated; whether it is right. */
-static bool bench_measured(bench *b, const size *s, const char *text, const side *ours, double most) {
-    side measured = side_of("measured"), estimated = *ours, *const sides[] = { &measured, &estimated };
+/* Compares measured with estimated kernels of our plans. Returns whether the result is right. */
+static bool bench_measured(bench *b, const size *s, const char *text, const impl *ours, double most) {
+    impl measured = impl_of("measured"), estimated = *ours, *const impls[] = { &measured, &estimated };
     if (!b->measure) return true;
     double start = now();
     estimated.name = "estimated";
@@ -493,55 +519,57 @@ static bool bench_measured(bench *b, const size *s, const char *text, const side
     open_ours(b, s, &measured);
     b->rigor = VD_FFT_RIGOR_DEFAULT;
     printf("bench fft-measuring %s took %.4g ms\n", text, 1e3 * (now() - start));
-    compare(b, s, sides, 1);
+    compare(b, s, impls, 1);
     int count = count_for(b, &estimated);
-    rounds_of(b, sides, 2, count);
+    rounds_of(b, impls, 2, count);
     if (measured.none[0]) bench_not_run("fft-measured", text, measured.none);
     else print_pair(b, "fft-measured", text, &measured, &estimated, count, 0);
     if (!measured.none[0]) printf("bench fft-error %s measured=%.3g\n%s", text, measured.error, explain(&measured));
     fflush(stdout);
-    close_side(&measured);
+    close_impl(&measured);
     return measured.error <= most;
 }
 
 static bool bench_size(bench *b, const size *s) {
     char text[64];
-    side ours = side_of("ours"), cu = side_of("cufft"), vkfft = side_of("vkfft"), cuda = side_of("vkfft-cuda"), *const sides[] = { &ours, &cu, &vkfft, &cuda };
+    impl ours = impl_of("ours"), cu = impl_of("cufft"), vkfft = impl_of("vkfft"), cuda = impl_of("vkfft-cuda");
+    impl *const impls[] = { &ours, &cu, &vkfft, &cuda };
     double most = (0.5 * 1.1921e-7 * log2((double)points(s)) + 1e-8) * (is_convolution(s) ? 3 : 1);
     name_of(s, text, sizeof text);
     if (!batch_of(s, b->bytes)) { bench_not_run("fft", text, "larger than the data"); return true; }
     first_of(b, s, &ours, open_ours);
-    if (ours.none[0]) { bench_not_run("fft", text, ours.none); close_side(&ours); return true; }
+    if (ours.none[0]) { bench_not_run("fft", text, ours.none); close_impl(&ours); return true; }
     first_of(b, s, &vkfft, open_vkfft);
     if (!vkfft.none[0]) print_pair(b, "fft-first", text, &ours, &vkfft, 0, s->what == COMPLEX ? 0.5 : 0);
     if (!b->no_cufft) cu.cu = &b->cu;
     keep_reason(&cu, b->no_cufft ? b->no_cufft : cufft_begin(&b->cu, s));
     open_vkfft_cuda(b, s, &cuda);
-    bool came_back = bench_rounds(b, s, text, sides), right = ours.error <= most && came_back;
-    print_errors(text, sides, most, right);
+    bool came_back = bench_rounds(b, s, text, impls), right = ours.error <= most && came_back;
+    print_errors(text, impls, most, right);
     printf("%s", explain(&ours));
     right &= bench_packed(b, s, text, &ours, most);
     right &= bench_measured(b, s, text, &ours, most);
-    for (int i = SIDES - 1; i >= 0; i--) close_side(sides[i]);
+    for (int i = IMPLS - 1; i >= 0; i--) close_impl(impls[i]);
     return right;
 }
 
-/* ---- all ---- */
+/* ---- all sizes ---- */
 
-/* Makes drivers and compilers load what they load once. */
+/* Makes drivers and compilers load everything they load once. */
 static void warm(bench *b) {
     static const size any = { COMPLEX, 1, { 48, 0, 0 }, 0, 0 };
-    side ours = side_of("ours"), vkfft = side_of("vkfft");
+    impl ours = impl_of("ours"), vkfft = impl_of("vkfft");
     first_of(b, &any, &ours, open_ours);
     first_of(b, &any, &vkfft, open_vkfft);
-    close_side(&vkfft);
-    close_side(&ours);
+    close_impl(&vkfft);
+    close_impl(&ours);
 }
 
 static void fill(bench *b) {
     for (uint64_t at = 0; at < b->bytes; at += b->x.period * 8) {
         uint64_t left = b->bytes - at;
-        if (vd_buffer_write(b->ctx, b->in, at, b->x.data, left < b->x.period * 8 ? left : b->x.period * 8)) die("vd_buffer_write", vd_error_text());
+        if (vd_buffer_write(b->ctx, b->in, at, b->x.data, left < b->x.period * 8 ? left : b->x.period * 8))
+            die("vd_buffer_write", vd_error_text());
     }
 }
 
@@ -560,9 +588,10 @@ static void open_buffers(bench *b) {
 }
 
 static void open_bench(bench *b) {
-    const char *bytes = getenv("BENCH_BYTES"), *batch = getenv("BENCH_BATCH"), *rounds = getenv("BENCH_ROUNDS"), *measure = getenv("BENCH_MEASURE");
+    const char *bytes = getenv("BENCH_BYTES"), *batch = getenv("BENCH_BATCH"), *rounds = getenv("BENCH_ROUNDS");
+    const char *measure = getenv("BENCH_MEASURE");
     memset(b, 0, sizeof *b);
-    setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results are those of a cold start */
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results measure a cold start */
     setenv("POCL_KERNEL_CACHE", "0", 0);
     if (vd_context_create(NULL, &b->ctx)) die("vd_context_create", vd_error_text());
     if (vd_native_use(b->ctx, 0, 0, keep_native, b)) die("vd_native_use", vd_error_text());
@@ -573,7 +602,7 @@ static void open_bench(bench *b) {
     if (b->rounds < 1 || b->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);
     b->bytes = bytes ? strtoull(bytes, NULL, 0) : on_processor ? 1u << 24 : 1u << 30;
     if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
-    if (batch && strtoull(batch, NULL, 0)) most_batch = strtoull(batch, NULL, 0);
+    if (batch && strtoull(batch, NULL, 0)) max_batch = strtoull(batch, NULL, 0);
     b->x = make_numbers(b->bytes / 8);
     b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
     b->vkfft_cuda.none = b->no_cufft ? b->no_cufft : load_vkfft_cuda(&b->vkfft_cuda, &b->cu);

@@ -1,8 +1,10 @@
-/* cuFFT, opened at run time with the few functions of the CUDA driver it needs: what tools/bench/fft.c has beside it.
+/* cuFFT for tools/bench/fft.c, loaded at run time with the few functions of the CUDA driver that it needs.
 
-   A convolution is what a program with cuFFT alone does: forward, a kernel that multiplies by the spectrum, two numbers a thread, and inverse, in place after
-   the first of them; 11 transfers of the data, or 10 with a spectrum that stays in caches. That kernel is CUDA C, which NVRTC compiles. Columns of square
-   images are those of one image as wide as all, since a plan has one stride for its batch. Reals are convolved by way of their half spectra. */
+   A convolution is what a program with cuFFT alone would do: a forward transform, a kernel that multiplies by the
+   spectrum (two numbers per thread), and an inverse transform, in place after the first step. This moves the data 11
+   times, or 10 times if the spectrum stays in caches. The kernel is CUDA C, compiled by NVRTC. A cuFFT plan has one
+   stride for its batch, so columns of square images are replaced by the columns of one wide image. Convolutions of
+   real data use half spectra. */
 #ifndef FFT_CUFFT_H
 #define FFT_CUFFT_H
 
@@ -11,7 +13,8 @@
 #include <dlfcn.h>
 
 typedef struct cufft {
-    int (*plan_many)(int *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist, int type, int batch);
+    int (*plan_many)(int *plan, int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride,
+                     int odist, int type, int batch);
     int (*execute)(int plan, uint64_t in, uint64_t out, int direction);
     int (*execute_real)(int plan, uint64_t in, uint64_t out), (*execute_back)(int plan, uint64_t in, uint64_t out);
     int (*destroy)(int plan);
@@ -20,17 +23,17 @@ typedef struct cufft {
     int (*release)(uint64_t at);
     int (*upload)(uint64_t to, const void *from, size_t bytes);
     int (*download)(void *to, uint64_t from, size_t bytes);
-    int (*launch)(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
-                  void **extra);
+    int (*launch)(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
+                  unsigned shared, void *stream, void **arguments, void **extra);
     uint64_t in, out, back, bytes; /* device pointers */
     void *multiply, *multiply_bins;
     const char *no_multiply;
     const numbers *x;
-    /* of the size at hand */
+    /* for the current size */
     const size *s;
-    int plan, plan_back;     /* the second one of convolutions of reals */
+    int plan, plan_back;     /* plan_back: for convolutions of reals */
     uint64_t spectrum;
-    bool inverse_too;        /* every second transform is the inverse, from `out` to `back` */
+    bool inverse_too;        /* odd transforms are the inverse, from `out` to `back` */
 } cufft;
 
 static inline void *symbol(void *library, const char *name) { return library ? dlsym(library, name) : NULL; }
@@ -43,30 +46,36 @@ static const char *const multiply_source =
     "    x[i] = make_float4((a.x * b.x - a.y * b.y) * scale, (a.x * b.y + a.y * b.x) * scale,\n"
     "                       (a.z * b.z - a.w * b.w) * scale, (a.z * b.w + a.w * b.z) * scale);\n"
     "}\n"
-    "extern \"C\" __global__ void multiply_bins(float2 *x, const float2 *k, unsigned count, unsigned bins, float scale) {\n"
+    "extern \"C\" __global__ void multiply_bins(float2 *x, const float2 *k, unsigned count, unsigned bins, float "
+    "scale) {\n"
     "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "    if (i >= count) return;\n"
     "    float2 a = x[i], b = k[i % bins];\n"
     "    x[i] = make_float2((a.x * b.x - a.y * b.y) * scale, (a.x * b.y + a.y * b.x) * scale);\n"
     "}\n";
 
-/* CUDA C to PTX, which the driver takes; NULL, or why not. */
+/* Compiles CUDA C to PTX. Returns NULL, or the reason for failure. */
 static inline const char *multiply_ptx(char **ptx) {
-    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" }, *const options[] = { "-arch=compute_75" };
+    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" },
+        *const options[] = { "-arch=compute_75" };
     const char *named = getenv("VKDISPATCH_NVRTC");
     void *library = named ? dlopen(named, RTLD_NOW) : NULL, *program;
-    int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *), (*compile)(void *, int, const char *const *);
+    int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *),
+        (*compile)(void *, int, const char *const *);
     int (*length)(void *, size_t *), (*get)(void *, char *);
     size_t bytes;
-    for (size_t i = 0; !library && !named && i < sizeof names / sizeof *names; i++) library = dlopen(names[i], RTLD_NOW);
+    for (size_t i = 0; !library && !named && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_NOW);
     *(void **)&create = symbol(library, "nvrtcCreateProgram");
     *(void **)&compile = symbol(library, "nvrtcCompileProgram");
     *(void **)&length = symbol(library, "nvrtcGetPTXSize");
     *(void **)&get = symbol(library, "nvrtcGetPTX");
-    if (!create || !compile || !length || !get) return "the kernel that multiplies takes NVRTC, which is not here; VKDISPATCH_NVRTC may name it";
-    if (create(&program, multiply_source, "multiply.cu", 0, NULL, NULL) || compile(program, 1, options) || length(program, &bytes))
+    if (!create || !compile || !length || !get)
+        return "the kernel that multiplies takes NVRTC, which is not here; VKDISPATCH_NVRTC may name it";
+    if (create(&program, multiply_source, "multiply.cu", 0, NULL, NULL) || compile(program, 1, options)
+        || length(program, &bytes))
         return "NVRTC does not compile the kernel that multiplies";
-    *ptx = (char *)room(bytes);
+    *ptx = (char *)xmalloc(bytes);
     return get(program, *ptx) ? "NVRTC gives no PTX of the kernel that multiplies" : NULL;
 }
 
@@ -93,10 +102,11 @@ static inline int cufft_fill(cufft *c) {
     return 0;
 }
 
-/* Why there is none, or NULL. */
+/* Returns NULL, or the reason why cuFFT is not available. */
 static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes) {
     const char *path = getenv("BENCH_CUFFT");
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *library = dlopen(path ? path : "libcufft.so", RTLD_NOW), *context = NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *library = dlopen(path ? path : "libcufft.so", RTLD_NOW);
+    void *context = NULL;
     if (!driver) return "libcuda.so.1 is not here";
     if (!library) return "libcufft.so is not here; BENCH_CUFFT may name it";
     int (*init)(unsigned), (*retain)(void **, int), (*current)(void *);
@@ -113,12 +123,13 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     *(void **)&c->execute_real = symbol(library, "cufftExecR2C");
     *(void **)&c->execute_back = symbol(library, "cufftExecC2R");
     *(void **)&c->destroy = symbol(library, "cufftDestroy");
-    if (!init || !retain || !current || !c->allocate || !c->release || !c->upload || !c->download || !c->synchronize || !c->plan_many || !c->execute ||
-        !c->execute_real || !c->execute_back || !c->destroy)
+    if (!init || !retain || !current || !c->allocate || !c->release || !c->upload || !c->download || !c->synchronize
+        || !c->plan_many || !c->execute || !c->execute_real || !c->execute_back || !c->destroy)
         return "a function of CUDA or cuFFT is missing";
     c->x = x;
     c->bytes = bytes;
-    if (init(0) || retain(&context, 0) || current(context) || c->allocate(&c->in, bytes) || c->allocate(&c->out, bytes) || c->allocate(&c->back, bytes))
+    if (init(0) || retain(&context, 0) || current(context) || c->allocate(&c->in, bytes) || c->allocate(&c->out, bytes)
+        || c->allocate(&c->back, bytes))
         return "no CUDA device, or no memory on it";
     c->no_multiply = multiply_open(c, driver);
     return cufft_fill(c) ? "cuMemcpyHtoD failed" : NULL;
@@ -134,16 +145,17 @@ static inline const char *cufft_plan(cufft *c, uint64_t batch, int type, int *pl
     return failed ? "cufftPlanMany failed" : NULL;
 }
 
-/* Uploads signals with their zeros, and the kernel, which it transforms. */
+/* Uploads zero-padded signals and the kernel, and transforms the kernel. */
 static inline const char *cufft_convolution(cufft *c, uint64_t batch) {
     uint64_t image = points(c->s) * 8;
-    float *host = (float *)room(image);
+    float *host = (float *)xmalloc(image);
     const char *why = c->no_multiply;
     int plan = 0, failed = 0;
     if (!why && c->allocate(&c->spectrum, image)) why = "no memory for the spectrum";
     if (!why) why = cufft_plan(c, 1, CUFFT_C2C, &plan);
     make_kernel(c->x, c->s, host);
-    if (!why && (c->upload(c->spectrum, host, image) || c->execute(plan, c->spectrum, c->spectrum, -1) || c->synchronize())) why = "cufftExecC2C failed";
+    if (!why && (c->upload(c->spectrum, host, image) || c->execute(plan, c->spectrum, c->spectrum, -1)
+                 || c->synchronize())) why = "cufftExecC2C failed";
     if (plan) c->destroy(plan);
     for (uint64_t i = 0; c->s->what == CROPPED && !why && !failed && i < batch; i++) {
         make_signal(c->x, c->s, i, host);
@@ -153,25 +165,26 @@ static inline const char *cufft_convolution(cufft *c, uint64_t batch) {
     return failed ? "cuMemcpyHtoD failed" : why;
 }
 
-/* Bins of one image of reals. */
+/* Number of bins in the half spectrum of one image. */
 static inline uint64_t bins_of(const size *s) { return points(s) / s->n[s->rank - 1] * (s->n[s->rank - 1] / 2 + 1); }
 
-/* The same of reals: also makes the plan that takes their bins back. */
+/* The same for reals. Also creates the plan of the inverse transform. */
 static inline const char *cufft_real_convolution(cufft *c, uint64_t batch) {
-    float *host = (float *)room(points(c->s) * 4);
+    float *host = (float *)xmalloc(points(c->s) * 4);
     const char *why = c->no_multiply;
     int plan = 0;
     if (!why && c->allocate(&c->spectrum, bins_of(c->s) * 8)) why = "no memory for the spectrum";
     if (!why) why = cufft_plan(c, 1, CUFFT_R2C, &plan);
     if (!why) why = cufft_plan(c, batch, CUFFT_C2R, &c->plan_back);
-    place_real_kernel(c->x, c->s, host);
-    if (!why && (c->upload(c->back, host, points(c->s) * 4) || c->execute_real(plan, c->back, c->spectrum) || c->synchronize())) why = "cufftExecR2C failed";
+    pad_real_kernel(c->x, c->s, host);
+    if (!why && (c->upload(c->back, host, points(c->s) * 4) || c->execute_real(plan, c->back, c->spectrum)
+                 || c->synchronize())) why = "cufftExecR2C failed";
     if (plan) c->destroy(plan);
     free(host);
     return why;
 }
 
-/* In `back`, the bins between are in `out`. */
+/* The result is in `back`, the spectrum in `out`. */
 static inline int cufft_run_real_convolution(cufft *c) {
     unsigned bins = (unsigned)bins_of(c->s), count = (unsigned)(batch_of(c->s, c->bytes) * bins);
     float scale = 1.0f / (float)points(c->s);
@@ -181,12 +194,14 @@ static inline int cufft_run_real_convolution(cufft *c) {
     arguments[2] = &count;
     arguments[3] = &bins;
     arguments[4] = &scale;
-    return c->execute_real(c->plan, c->in, c->out) || c->launch(c->multiply_bins, (count + 255) / 256, 1, 1, 256, 1, 1, 0, NULL, arguments, NULL) ||
-           c->execute_back(c->plan_back, c->out, c->back);
+    return c->execute_real(c->plan, c->in, c->out) || c->launch(c->multiply_bins, (count + 255) / 256, 1, 1, 256, 1, 1,
+                                                                0, NULL, arguments,
+                                                                NULL) || c->execute_back(c->plan_back, c->out, c->back);
 }
 
 static inline int cufft_multiply(cufft *c) {
-    unsigned n = (unsigned)points(c->s), count = (unsigned)(batch_of(c->s, c->bytes) * n / 2), mask = n / 2 - 1; /* n is a power of two */
+    /* n is a power of two */
+    unsigned n = (unsigned)points(c->s), count = (unsigned)(batch_of(c->s, c->bytes) * n / 2), mask = n / 2 - 1;
     float scale = 1.0f / (float)n;
     void *arguments[5];
     arguments[0] = &c->out;
@@ -207,7 +222,7 @@ static inline int cufft_run(cufft *c, int i) {
     return is_convolution(c->s) ? cufft_multiply(c) || c->execute(c->plan, c->out, c->out, 1) : 0;
 }
 
-/* Makes it ready for a size; why not, or NULL. */
+/* Prepares for a size. Returns NULL, or the reason for failure. */
 static inline const char *cufft_begin(cufft *c, const size *s) {
     uint64_t batch = batch_of(s, c->bytes);
     c->s = s;
@@ -215,7 +230,8 @@ static inline const char *cufft_begin(cufft *c, const size *s) {
     c->spectrum = 0;
     c->inverse_too = false;
     if (s->what == IN_PLACE) return "it does not scale, so that numbers would grow; the same out of place has it";
-    const char *why = cufft_plan(c, batch, s->what == REAL || is_real_convolution(s) ? CUFFT_R2C : s->what == REAL_BACK ? CUFFT_C2R : CUFFT_C2C, &c->plan);
+    const char *why = cufft_plan(c, batch, s->what == REAL || is_real_convolution(s) ? CUFFT_R2C : s->what == REAL_BACK
+                                 ? CUFFT_C2R : CUFFT_C2C, &c->plan);
     if (!why && is_real_convolution(s)) why = cufft_real_convolution(c, batch);
     else if (!why && is_convolution(s)) why = cufft_convolution(c, batch);
     return why ? why : cufft_run(c, 0) || c->synchronize() ? "a call of it failed" : NULL;
@@ -231,16 +247,20 @@ static inline void cufft_end(cufft *c) {
     c->s = NULL;
 }
 
-/* A sample of the result. */
+/* Reads a sample of the result. */
 static inline int cufft_read(cufft *c, uint64_t number, float *to) {
-    place p = place_of(c->s, c->bytes, number, true);
-    uint64_t n = c->s->n[0], side = signal_of(c->s);
+    sample_range p = range_of(c->s, c->bytes, number, true);
+    uint64_t n = c->s->n[0], side = signal_extent(c->s);
     int failed = 0;
     if (c->s->what == CROPPED)
-        for (uint64_t y = 0; y < side; y++) failed |= c->download(to + 2 * y * side, c->out + (number * n + y) * n * 8, side * 8);
-    else if (p.stride == 1) failed = c->download(to, (is_real_convolution(c->s) ? c->back : c->out) + p.first * p.parts * 4, p.count * p.parts * 4);
+        for (uint64_t y = 0; y < side; y++)
+            failed |= c->download(to + 2 * y * side, c->out + (number * n + y) * n * 8, side * 8);
+    else if (p.stride == 1)
+        failed = c->download(to, (is_real_convolution(c->s) ? c->back : c->out) + p.first * p.parts * 4,
+                             p.count * p.parts * 4);
     else
-        for (uint64_t i = 0; i < p.count; i++) failed |= c->download(to + 2 * i, c->out + (p.first + i * p.stride) * 8, 8);
+        for (uint64_t i = 0; i < p.count; i++)
+            failed |= c->download(to + 2 * i, c->out + (p.first + i * p.stride) * 8, 8);
     return failed;
 }
 

@@ -1,5 +1,6 @@
-/* glslang where its headers are: GLSL text to SPIR-V, with the time it took. Before it: bench.h, and a function die(what, why) that ends the program.
-   Around it: glslang_initialize_process and glslang_finalize_process. */
+/* Compiles GLSL text to SPIR-V with glslang, if its headers are installed, and measures the time. Requires bench.h
+   and a function die(what, why) that ends the program. Call between glslang_initialize_process and
+   glslang_finalize_process. */
 #ifndef BENCH_GLSLANG_H
 #define BENCH_GLSLANG_H
 
@@ -46,12 +47,15 @@ static module glslang_compile(const char *source) {
     input.messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT;
     input.resource = glslang_default_resource();
     glslang_shader_t *shader = glslang_shader_create(&input);
-    if (!glslang_shader_preprocess(shader, &input) || !glslang_shader_parse(shader, &input)) die("glslang", glslang_shader_get_info_log(shader));
+    if (!glslang_shader_preprocess(shader, &input) || !glslang_shader_parse(shader, &input))
+        die("glslang", glslang_shader_get_info_log(shader));
     glslang_program_t *program = glslang_program_create();
     glslang_program_add_shader(program, shader);
-    if (!glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT)) die("glslang", glslang_program_get_info_log(program));
+    if (!glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT))
+        die("glslang", glslang_program_get_info_log(program));
     glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
-    module m = module_copy((const uint32_t *)glslang_program_SPIRV_get_ptr(program), glslang_program_SPIRV_get_size(program));
+    module m = module_copy((const uint32_t *)glslang_program_SPIRV_get_ptr(program),
+                           glslang_program_SPIRV_get_size(program));
     glslang_program_delete(program);
     glslang_shader_delete(shader);
     m.seconds = bench_busy() - start;

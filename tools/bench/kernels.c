@@ -1,12 +1,13 @@
-/* What the builder makes of a kernel, beside the same kernel written by hand in GLSL and in CUDA C.
+/* Kernels made by the builder, compared with the same kernels written by hand in GLSL and CUDA C.
 
        make bench-kernels
 
-   Three kernels: `histogram` counts the bytes of an array in shared memory, in a loop whose step is the number of threads; `montgomery` multiplies numbers of
-   8 words modulo another one (Koç, Acar, Kaliski, Analyzing and comparing Montgomery multiplication algorithms, 1996: CIOS); `sha256` hashes one block a
-   thread (FIPS 180-4). Each is run on Vulkan from the builder's module and from glslang's of the GLSL, in turn; both results are compared with C.
-   `sass` counts machine instructions of CUDA C for sm_90, by NVRTC and nvdisasm (the CUDA toolkit, or PyPI's nvidia-cuda-nvdisasm): in PATH, or named by
-   BENCH_NVDISASM. `spirv` counts instructions of the modules, for information. */
+   Three kernels: `histogram` counts the bytes of an array in shared memory, in a loop whose step is the number of
+   threads; `montgomery` multiplies 8-word numbers modulo another one (Koç, Acar, Kaliski, Analyzing and comparing
+   Montgomery multiplication algorithms, 1996: CIOS); `sha256` hashes one block per thread (FIPS 180-4). On Vulkan,
+   the module of the builder and glslang's module of the GLSL are timed alternately; both results are compared with
+   C. `sass` counts machine instructions of the CUDA C for sm_90, by NVRTC and the nvdisasm of the CUDA toolkit, in
+   PATH or at BENCH_NVDISASM. `spirv` counts instructions of the modules and has no bound. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -26,7 +27,7 @@ static void die(const char *what, const char *why) {
 
 enum { WORDS = 8, NUMBERS = 1 << 16, BYTES_OF = 1 << 22, BLOCKS = 1 << 15, GROUPS = 64, ROUNDS = 21 };
 
-/* ---- the builder's ---- */
+/* ---- kernels by the builder ---- */
 
 static void record_histogram(vc_kernel *k) {
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), counts = vc_buffer(k, "counts", VC_U32, VC_READ_WRITE);
@@ -36,7 +37,8 @@ static void record_histogram(vc_kernel *k) {
     vc_barrier(k);
     VC_FOR_STEP(k, i, vc_global_id(k, 0), n, step) {
         vc_val word = vc_load(x, i);
-        for (uint32_t byte = 0; byte < 4; byte++) vc_atomic_add(bins, vc_and(vc_shr(word, vc_u32(8 * byte)), vc_u32(255)), vc_u32(1), NULL);
+        for (uint32_t byte = 0; byte < 4; byte++)
+            vc_atomic_add(bins, vc_and(vc_shr(word, vc_u32(8 * byte)), vc_u32(255)), vc_u32(1), NULL);
     }
     vc_barrier(k);
     vc_atomic_add(counts, lane, vc_load(bins, lane), NULL);
@@ -51,9 +53,11 @@ static void multiply_add(vc_val a, vc_val b, vc_val *t, vc_val *carry) {
 }
 
 static void record_montgomery(vc_kernel *k) {
-    vc_ref in_a = vc_buffer(k, "a", VC_U32, VC_READ), in_b = vc_buffer(k, "b", VC_U32, VC_READ), in_m = vc_buffer(k, "m", VC_U32, VC_READ);
+    vc_ref in_a = vc_buffer(k, "a", VC_U32, VC_READ), in_b = vc_buffer(k, "b", VC_U32, VC_READ);
+    vc_ref in_m = vc_buffer(k, "m", VC_U32, VC_READ);
     vc_ref out = vc_buffer(k, "r", VC_U32, VC_WRITE);
-    vc_val inverse = vc_param(k, "inverse", VC_U32), zero = vc_const(k, vc_u32(0)), from = vc_mul(vc_global_id(k, 0), vc_u32(WORDS));
+    vc_val inverse = vc_param(k, "inverse", VC_U32), zero = vc_const(k, vc_u32(0));
+    vc_val from = vc_mul(vc_global_id(k, 0), vc_u32(WORDS));
     vc_val a[WORDS], b[WORDS], m[WORDS], t[WORDS + 2], d[WORDS], borrow = zero;
     for (uint32_t i = 0; i < WORDS; i++) {
         a[i] = vc_load(vc_offset(in_a, vc_u32(i)), from);
@@ -88,7 +92,8 @@ static void record_montgomery(vc_kernel *k) {
 }
 
 static vc_val turned3(vc_val x, uint32_t a, uint32_t b, uint32_t c, bool shift) {
-    return vc_xor(vc_xor(vc_rotr(x, vc_u32(a)), vc_rotr(x, vc_u32(b))), shift ? vc_shr(x, vc_u32(c)) : vc_rotr(x, vc_u32(c)));
+    return vc_xor(vc_xor(vc_rotr(x, vc_u32(a)), vc_rotr(x, vc_u32(b))),
+                  shift ? vc_shr(x, vc_u32(c)) : vc_rotr(x, vc_u32(c)));
 }
 
 static void record_sha256(vc_kernel *k) {
@@ -103,7 +108,8 @@ static void record_sha256(vc_kernel *k) {
         }
         vc_val choice = vc_xor(vc_and(v[4], v[5]), vc_and(vc_not(v[4]), v[6]));
         vc_val most = vc_xor(vc_xor(vc_and(v[0], v[1]), vc_and(v[0], v[2])), vc_and(v[1], v[2]));
-        vc_val t1 = vc_add(vc_add(vc_add(v[7], turned3(v[4], 6, 11, 25, false)), vc_add(choice, vc_u32(sha256_round[i]))), w[i % 16]);
+        vc_val t1 = vc_add(vc_add(vc_add(v[7], turned3(v[4], 6, 11, 25, false)),
+                                  vc_add(choice, vc_u32(sha256_round[i]))), w[i % 16]);
         vc_val t2 = vc_add(turned3(v[0], 2, 13, 22, false), most);
         for (uint32_t j = 7; j > 0; j--) v[j] = v[j - 1];
         v[4] = vc_add(v[4], t1);
@@ -112,7 +118,7 @@ static void record_sha256(vc_kernel *k) {
     for (uint32_t i = 0; i < 8; i++) vc_store(vc_offset(out, vc_u32(i)), to, vc_add(v[i], vc_u32(sha256_first[i])));
 }
 
-/* ---- in C ---- */
+/* ---- reference in C ---- */
 
 static uint32_t modulus[WORDS], modulus_inverse;
 
@@ -128,13 +134,21 @@ static void expect_montgomery(uint32_t *const *x, uint32_t *out) {
         int64_t borrow = 0;
         for (int i = 0; i < WORDS; i++) {
             uint64_t carry = 0;
-            for (int j = 0; j < WORDS; j++) { w = (uint64_t)a[j] * b[i] + t[j] + carry; t[j] = (uint32_t)w; carry = w >> 32; }
+            for (int j = 0; j < WORDS; j++) {
+                w = (uint64_t)a[j] * b[i] + t[j] + carry;
+                t[j] = (uint32_t)w;
+                carry = w >> 32;
+            }
             w = t[WORDS] + carry;
             t[WORDS] = (uint32_t)w;
             t[WORDS + 1] = (uint32_t)(w >> 32);
             uint32_t q = t[0] * modulus_inverse;
             carry = ((uint64_t)q * modulus[0] + t[0]) >> 32;
-            for (int j = 1; j < WORDS; j++) { w = (uint64_t)q * modulus[j] + t[j] + carry; t[j - 1] = (uint32_t)w; carry = w >> 32; }
+            for (int j = 1; j < WORDS; j++) {
+                w = (uint64_t)q * modulus[j] + t[j] + carry;
+                t[j - 1] = (uint32_t)w;
+                carry = w >> 32;
+            }
             w = t[WORDS] + carry;
             t[WORDS - 1] = (uint32_t)w;
             t[WORDS] = t[WORDS + 1] + (uint32_t)(w >> 32);
@@ -159,8 +173,10 @@ static void expect_sha256(uint32_t *const *x, uint32_t *out) {
             w[i] = w[i - 16] + (right(w[i - 15], 7) ^ right(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
                    (right(w[i - 2], 17) ^ right(w[i - 2], 19) ^ w[i - 2] >> 10);
         for (int i = 0; i < 64; i++) {
-            uint32_t t1 = v[7] + (right(v[4], 6) ^ right(v[4], 11) ^ right(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + sha256_round[i] + w[i];
-            uint32_t t2 = (right(v[0], 2) ^ right(v[0], 13) ^ right(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+            uint32_t t1 = v[7] + (right(v[4], 6) ^ right(v[4], 11) ^ right(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6]))
+                + sha256_round[i] + w[i];
+            uint32_t t2 = (right(v[0], 2) ^ right(v[0], 13) ^ right(v[0], 22))
+                + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
             memmove(v + 1, v, 28);
             v[4] += t1;
             v[0] = t1 + t2;
@@ -169,22 +185,23 @@ static void expect_sha256(uint32_t *const *x, uint32_t *out) {
     }
 }
 
-/* ---- the three ---- */
+/* ---- the table of kernels ---- */
 
 typedef struct subject {
     const char *name, *glsl, *cuda;
     void (*record)(vc_kernel *k);
     void (*expect)(uint32_t *const *x, uint32_t *out);
-    uint32_t in[3], out, threads, values[2]; /* words of each buffer; 0: none */
+    uint32_t in[3], out, threads, values[2]; /* words of each buffer; 0: no such buffer */
     uint32_t local;
 } subject;
 
 static subject subjects[] = {
-    { "histogram", hand_glsl_histogram, hand_cuda_histogram, record_histogram, expect_histogram, { BYTES_OF / 4, 0, 0 }, 256, GROUPS * 256,
-      { BYTES_OF / 4, GROUPS * 256 }, 256 },
+    { "histogram", hand_glsl_histogram, hand_cuda_histogram, record_histogram, expect_histogram, { BYTES_OF / 4, 0, 0 },
+      256, GROUPS * 256, { BYTES_OF / 4, GROUPS * 256 }, 256 },
     { "montgomery", hand_glsl_montgomery, hand_cuda_montgomery, record_montgomery, expect_montgomery,
       { NUMBERS * WORDS, NUMBERS * WORDS, WORDS }, NUMBERS * WORDS, NUMBERS, { 0, 0 }, 128 },
-    { "sha256", hand_glsl_sha256, hand_cuda_sha256, record_sha256, expect_sha256, { BLOCKS * 16, 0, 0 }, BLOCKS * 8, BLOCKS, { 0, 0 }, 128 }
+    { "sha256", hand_glsl_sha256, hand_cuda_sha256, record_sha256, expect_sha256, { BLOCKS * 16, 0, 0 }, BLOCKS * 8,
+      BLOCKS, { 0, 0 }, 128 }
 };
 
 static vc_kernel *build(const subject *s) {
@@ -213,7 +230,8 @@ static double spirv_instructions(const uint32_t *words, size_t count) {
     return found;
 }
 
-static void print_counts(const char *name, const char *size, double ours, double theirs, const char *unit, double bound) {
+static void print_counts(const char *name, const char *size, double ours, double theirs, const char *unit,
+                         double bound) {
     printf("bench %s %s ours=%.0f hand=%.0f unit=%s ratio=%.3f bound=", name, size, ours, theirs, unit, ours / theirs);
     if (bound > 0) printf("%.3g %s\n", bound, ours <= bound * theirs ? "ok" : "short");
     else printf("none ok\n");
@@ -247,15 +265,15 @@ static vd_buffer buffer_of(vd_context *ctx, const uint32_t *data, uint64_t count
     return b;
 }
 
-/* The GLSL's arguments are the builder's: buffers by binding, then values. */
+/* The GLSL has the arguments of the builder: buffers by binding, then values. */
 static vd_kernel kernel_of(vd_context *ctx, const vc_info *info, const uint32_t *words, size_t count) {
     vd_arg_info args[8];
     vd_kernel_desc desc = { 0 };
     if (info->implicit_count) die(info->name, "the builder's kernel has values of its own, which the GLSL has not");
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
-        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align, a->may_alias,
-                            a->sampled, (vd_dim)a->dim, (vd_format)a->format };
+        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align,
+                            a->may_alias, a->sampled, (vd_dim)a->dim, (vd_format)a->format };
         args[i] = one;
     }
     desc.name = info->name;
@@ -273,8 +291,12 @@ static double run_once(work *w, const subject *s, int side) {
     vd_kernel kernel = w->kernel[side];
     vd_result r;
     double start = bench_now();
-    if (s->record == record_histogram) r = vd_run(w->ctx, kernel, s->threads, vd_b(w->in[0]), vd_b(w->out), vd_u32(s->values[0]), vd_u32(s->values[1]));
-    else if (s->in[2]) r = vd_run(w->ctx, kernel, s->threads, vd_b(w->in[0]), vd_b(w->in[1]), vd_b(w->in[2]), vd_b(w->out), vd_u32(s->values[0]));
+    if (s->record == record_histogram)
+        r = vd_run(w->ctx, kernel, s->threads, vd_b(w->in[0]), vd_b(w->out), vd_u32(s->values[0]),
+                   vd_u32(s->values[1]));
+    else if (s->in[2])
+        r = vd_run(w->ctx, kernel, s->threads, vd_b(w->in[0]), vd_b(w->in[1]), vd_b(w->in[2]), vd_b(w->out),
+                   vd_u32(s->values[0]));
     else r = vd_run(w->ctx, kernel, s->threads, vd_b(w->in[0]), vd_b(w->out));
     if (r == VD_OK) r = vd_wait_idle(w->ctx);
     if (r) die(s->name, vd_error_text());
@@ -286,7 +308,8 @@ static void run_check(work *w, const subject *s, int side) {
     if (r) die(s->name, vd_error_text());
     run_once(w, s, side);
     if (vd_buffer_read(w->ctx, w->out, 0, w->got, VD_WHOLE)) die(s->name, vd_error_text());
-    if (memcmp(w->got, w->want, 4 * s->out)) die(s->name, side ? "wrong result of the GLSL" : "wrong result of the builder's kernel");
+    if (memcmp(w->got, w->want, 4 * s->out))
+        die(s->name, side ? "wrong result of the GLSL" : "wrong result of the builder's kernel");
 }
 
 static void fill(work *w, subject *s) {
@@ -299,8 +322,9 @@ static void fill(work *w, subject *s) {
             w->x[j][i] = seed ^ seed >> 15;
         }
     }
-    if (s->record == record_montgomery) { /* an odd modulus with its top bit set, numbers below it */
-        for (uint32_t n = 0; n < NUMBERS; n++) for (int j = 0; j < 2; j++) w->x[j][n * WORDS + WORDS - 1] &= 0x7fffffffu;
+    if (s->record == record_montgomery) { /* an odd modulus with its top bit set, and numbers below it */
+        for (uint32_t n = 0; n < NUMBERS; n++)
+            for (int j = 0; j < 2; j++) w->x[j][n * WORDS + WORDS - 1] &= 0x7fffffffu;
         w->x[2][0] |= 1;
         w->x[2][WORDS - 1] |= 0x80000000u;
         memcpy(modulus, w->x[2], sizeof modulus);
@@ -324,7 +348,8 @@ static void bench_times(vd_context *ctx, subject *s) {
     const uint32_t *code = vc_spirv(k, &words);
     if (!code) die(s->name, vc_error(k));
     module hand = glslang_compile(s->glsl);
-    print_counts("spirv", s->name, spirv_instructions(code, words), spirv_instructions(hand.words, hand.count), "instructions", 0);
+    print_counts("spirv", s->name, spirv_instructions(code, words), spirv_instructions(hand.words, hand.count),
+                 "instructions", 0);
     memset(&w, 0, sizeof w);
     w.ctx = ctx;
     fill(&w, s);

@@ -1,11 +1,12 @@
-/* The kernels of bench-kernels as one writes them by hand. */
+/* The kernels of bench-kernels, written by hand. */
 #ifndef BENCH_KERNELS_HAND_H
 #define BENCH_KERNELS_HAND_H
 
 #include <stdint.h>
 
 /* FIPS 180-4, 5.3.3 and 4.2.2 */
-static const uint32_t sha256_first[8] = { 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u };
+static const uint32_t sha256_first[8] = { 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu,
+                                          0x1f83d9abu, 0x5be0cd19u };
 static const uint32_t sha256_round[64] = {
     0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u, 0xab1c5ed5u,
     0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu, 0x9bdc06a7u, 0xc19bf174u,
@@ -109,8 +110,10 @@ static const char hand_cuda_montgomery[] =
     "    t = (unsigned)w;\n"
     "    carry = (unsigned)(w >> 32);\n"
     "}\n"
-    "extern \"C\" __global__ void __launch_bounds__(128) montgomery(const unsigned *__restrict__ in_a, const unsigned *__restrict__ in_b,\n"
-    "                                                             const unsigned *__restrict__ in_m, unsigned *__restrict__ r, unsigned inverse) {\n"
+    "extern \"C\" __global__ void __launch_bounds__(128) montgomery(const unsigned *__restrict__ in_a, const unsigned "
+    "*__restrict__ in_b,\n"
+    "                                                             const unsigned *__restrict__ in_m, unsigned "
+    "*__restrict__ r, unsigned inverse) {\n"
     "    unsigned at = (blockIdx.x * 128 + threadIdx.x) * 8, a[8], b[8], m[8], t[10] = { 0 }, d[8], borrow = 0;\n"
     "    #pragma unroll\n"
     "    for (int i = 0; i < 8; i++) {\n"
@@ -154,7 +157,8 @@ static const char hand_glsl_sha256[] =
     "layout(local_size_x = 128) in;\n"
     "layout(set = 0, binding = 0) readonly buffer X { uint x[]; };\n"
     "layout(set = 0, binding = 1) writeonly buffer R { uint r[]; };\n"
-    "const uint first[8] = uint[](0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u);\n"
+    "const uint first[8] = uint[](0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu, "
+    "0x1f83d9abu, 0x5be0cd19u);\n"
     "const uint rounds[64] = uint[](\n"
     "    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u, 0xab1c5ed5u,\n"
     "    0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu, 0x9bdc06a7u, 0xc19bf174u,\n"
@@ -165,7 +169,8 @@ static const char hand_glsl_sha256[] =
     "    0x19a4c116u, 0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,\n"
     "    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u, 0xc67178f2u);\n"
     "uint right(uint v, int n) { return v >> n | v << 32 - n; }\n"
-    "#define MESSAGE(i) w[(i) & 15] += (right(w[(i) + 1 & 15], 7) ^ right(w[(i) + 1 & 15], 18) ^ w[(i) + 1 & 15] >> 3) \\\n"
+    "#define MESSAGE(i) w[(i) & 15] += (right(w[(i) + 1 & 15], 7) ^ right(w[(i) + 1 & 15], 18) ^ w[(i) + 1 & 15] >> 3) "
+    "\\\n"
     "    + w[(i) + 9 & 15] + (right(w[(i) + 14 & 15], 17) ^ right(w[(i) + 14 & 15], 19) ^ w[(i) + 14 & 15] >> 10)\n"
     "#define ROUND(a, b, c, d, e, f, g, h, i) \\\n"
     "    if ((i) >= 16) MESSAGE(i); \\\n"
@@ -180,7 +185,8 @@ static const char hand_glsl_sha256[] =
     "void main() {\n"
     "    uint id = gl_GlobalInvocationID.x, w[16];\n"
     "    for (int i = 0; i < 16; i++) w[i] = x[id * 16u + i];\n"
-    "    uint a = first[0], b = first[1], c = first[2], d = first[3], e = first[4], f = first[5], g = first[6], h = first[7];\n"
+    "    uint a = first[0], b = first[1], c = first[2], d = first[3], e = first[4], f = first[5], g = first[6], h = "
+    "first[7];\n"
     "    EIGHT(0) EIGHT(8) EIGHT(16) EIGHT(24) EIGHT(32) EIGHT(40) EIGHT(48) EIGHT(56)\n"
     "    uint v[8] = uint[](a, b, c, d, e, f, g, h);\n"
     "    for (int i = 0; i < 8; i++) r[id * 8u + i] = v[i] + first[i];\n"
@@ -188,7 +194,8 @@ static const char hand_glsl_sha256[] =
 
 static const char hand_cuda_sha256[] =
     "typedef unsigned uint;\n"
-    "static __device__ constexpr uint first[8] = { 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u };\n"
+    "static __device__ constexpr uint first[8] = { 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0x510e527fu, "
+    "0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u };\n"
     "static __device__ constexpr uint rounds[64] = {\n"
     "    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u, 0xab1c5ed5u,\n"
     "    0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu, 0x9bdc06a7u, 0xc19bf174u,\n"
@@ -205,10 +212,14 @@ static const char hand_cuda_sha256[] =
     "    for (int i = 0; i < 8; i++) v[i] = first[i];\n"
     "    #pragma unroll\n"
     "    for (int i = 0; i < 64; i++) {\n"
-    "        if (i >= 16) w[i & 15] += (right(w[i + 1 & 15], 7) ^ right(w[i + 1 & 15], 18) ^ w[i + 1 & 15] >> 3) + w[i + 9 & 15]\n"
-    "                                  + (right(w[i + 14 & 15], 17) ^ right(w[i + 14 & 15], 19) ^ w[i + 14 & 15] >> 10);\n"
-    "        uint t1 = v[7] + (right(v[4], 6) ^ right(v[4], 11) ^ right(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + rounds[i] + w[i & 15];\n"
-    "        uint t2 = (right(v[0], 2) ^ right(v[0], 13) ^ right(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));\n"
+    "        if (i >= 16) w[i & 15] += (right(w[i + 1 & 15], 7) ^ right(w[i + 1 & 15], 18) ^ w[i + 1 & 15] >> 3) + w[i "
+    "+ 9 & 15]\n"
+    "                                  + (right(w[i + 14 & 15], 17) ^ right(w[i + 14 & 15], 19) ^ w[i + 14 & 15] >> "
+    "10);\n"
+    "        uint t1 = v[7] + (right(v[4], 6) ^ right(v[4], 11) ^ right(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) "
+    "+ rounds[i] + w[i & 15];\n"
+    "        uint t2 = (right(v[0], 2) ^ right(v[0], 13) ^ right(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & "
+    "v[2]));\n"
     "    #pragma unroll\n"
     "        for (int j = 7; j > 0; j--) v[j] = v[j - 1];\n"
     "        v[4] += t1;\n"

@@ -1,11 +1,11 @@
-/* Chains of dispatches and round trips: hand-written OpenCL beside ours, in one process on one device.
+/* Chains of dispatches and round trips on OpenCL, compared with hand-written OpenCL in one process on one device.
 
        make bench-opencl
 
-   Both sides run the same OpenCL C, x[i] += step, in one workgroup.
-   The hand-written side is what a careful engineer writes: one in-order queue, buffer arguments set once, values set before each launch, one flush and one wait
-   for a chain, a blocking read for a round trip. It uses a context and a queue of its own. Every counter is read back and compared with the number of
-   dispatches. */
+   Both implementations run the same OpenCL C, x[i] += step, in one workgroup. The hand-written one does what a
+   careful engineer would write: one in-order queue, buffer arguments set once, values set before each launch, one
+   flush and one wait per chain, and a blocking read per round trip. It has its own context and queue. Every counter
+   is read back and compared with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
@@ -20,7 +20,7 @@ enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 40, CHAIN_RO
 /* ---- hand-written OpenCL ---- */
 
 typedef struct raw {
-    vd__cl_driver cl;                     /* the functions alone */
+    vd__cl_driver cl;                     /* only the table of functions is used */
     vd__cl_context context;
     vd__cl_command_queue queue;
     vd__cl_program program;
@@ -30,7 +30,7 @@ typedef struct raw {
     uint32_t expected;
 } raw;
 
-/* The platform and device that our context has, which is listed at the same place. */
+/* Finds the platform and device of our context by its position in the list. */
 static vd__cl_device_entry raw_place(raw *r, int index) {
     vd__cl_platform_id platforms[16];
     vd__cl_device_entry place = { NULL, NULL };
@@ -48,9 +48,10 @@ static vd__cl_device_entry raw_place(raw *r, int index) {
     return place;
 }
 
-/* Hidden values stay the same throughout: of one launch with THREADS threads. */
+/* Writes the implicit arguments once: they describe one launch with THREADS threads and never change. */
 static void raw_values(raw *r, const vc_info *info) {
-    if (info->argument_bytes > sizeof r->block) die("the block of values is larger than expected", (int)info->argument_bytes);
+    if (info->argument_bytes > sizeof r->block)
+        die("the block of values is larger than expected", (int)info->argument_bytes);
     r->value_bytes = info->argument_bytes;
     r->step_at = info->args[1].location;
     for (int i = 0; i < info->implicit_count; i++) {
@@ -152,13 +153,15 @@ static void bench_form(bool objects) {
     const vd__cl_device *device = vd__cl_device_of(&o.ctx->devices[0].device);
     if (!objects && !device->svm) bench_not_run("opencl", form, "host and device do not share memory");
     else {
-        printf("# %s, %s, memory in %s\n", info->name, info->driver, objects ? "buffer objects" : "shared virtual memory");
+        printf("# %s, %s, memory in %s\n", info->name, info->driver,
+               objects ? "buffer objects" : "shared virtual memory");
         vc_kernel *k = ours_builder(o.ctx, VC_BUFFERS_DEFAULT);
         ours_start(&o, vd_kernel_build(o.ctx, k));
         raw_open(&r, k, info->index, device->options);
         for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
         ours_check(&o);
-        bench_print_alone(objects ? "opencl-allocations-objects" : "opencl-allocations-shared", "second-and-later-calls", &allocations, 1, "calls", 0);
+        bench_print_alone(objects ? "opencl-allocations-objects" : "opencl-allocations-shared",
+                          "second-and-later-calls", &allocations, 1, "calls", 0);
         raw_close(&r);
         vc_free(k);
     }

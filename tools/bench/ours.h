@@ -1,6 +1,8 @@
-/* What the benchmarks beside hand-written code have in common: one kernel that adds a step to the first THREADS of WORDS counters, chains of CHAIN dispatches
-   of it and round trips through vkdispatch, and the comparing. step changes from call to call, so that both sides hand over new values each time.
-   Before it: BENCH_PROGRAM, the program's name, the headers with their implementation, and the enumerators WARM, THREADS, WORDS, CHAIN and TRIPS. */
+/* Shared by the benchmarks against hand-written code: one kernel that adds a step to the first THREADS of WORDS
+   counters, chains of CHAIN dispatches and round trips through vkdispatch, and the comparison. The step changes from
+   call to call, so that both implementations pass new arguments each time.
+   Define or include first: BENCH_PROGRAM (the name of the program), the headers with their implementation, and the
+   enumerators WARM, THREADS, WORDS, CHAIN and TRIPS. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
@@ -15,15 +17,18 @@ static void die(const char *what, int code) {
 
 static inline uint32_t step_of(int i) { return 1u + ((uint32_t)i & 1u); }
 
-/* What one counter holds after `count` dispatches in runs of CHAIN or single ones, each run with steps 1, 2, 1, 2, … */
+/* The value of a counter after `count` dispatches. Each run of up to CHAIN dispatches has the steps 1, 2, 1, 2, … */
 static inline uint32_t chain_sum(uint32_t count) { return count + count / 2; }
 
-/* ---- memory that is counted ---- */
+/* ---- an allocator that counts calls ---- */
 
 typedef struct counting { unsigned long calls; } counting;
 
 static void *count_allocate(void *user, size_t size) { ((counting *)user)->calls++; return malloc(size); }
-static void *count_reallocate(void *user, void *block, size_t size) { ((counting *)user)->calls++; return realloc(block, size); }
+static void *count_reallocate(void *user, void *block, size_t size) {
+    ((counting *)user)->calls++;
+    return realloc(block, size);
+}
 static void count_release(void *user, void *block) { (void)user; free(block); }
 
 /* ---- opening ---- */
@@ -109,7 +114,7 @@ static inline void ours_finish(ours *o, vd_list *list) {
     NEED(vd_wait(o->ctx, event, VD_FOREVER));
 }
 
-/* A list from its beginning to the end of its work. */
+/* Times a list from its beginning to the completion of its work. */
 static inline double ours_chain(void *side) {
     ours *o = (ours *)side;
     double start = bench_now();
@@ -153,10 +158,11 @@ typedef struct comparison {
     int rounds;
     double scale;
     const char *unit;
-    double bound;       /* 0: for information */
+    double bound;       /* 0: no bound */
 } comparison;
 
-/* In turn, first ours of `a`, then theirs of `b`; `form` goes behind the name. Returns how often the allocator of `counter` was called in the timed rounds. */
+/* Times our function on `a` and the rival on `b` alternately and prints the result; `form` is appended to the name.
+   Returns how often the allocator of `counter` was called during the timed rounds. */
 static inline unsigned long compare(const comparison *c, const char *form, const counting *counter, void *a, void *b) {
     static bench_pair pair;
     char name[64];
@@ -168,7 +174,7 @@ static inline unsigned long compare(const comparison *c, const char *form, const
     pair.scale = c->scale;
     pair.unit = c->unit;
     pair.bound = c->bound;
-    for (int i = 0; i < WARM; i++) { /* until the recordings that take turns have all been used */
+    for (int i = 0; i < WARM; i++) { /* until each of the recordings that are used in rotation was used */
         c->theirs(b);
         c->ours(a);
     }

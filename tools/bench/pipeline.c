@@ -1,15 +1,17 @@
-/* What it takes to make a pipeline, and how many registers it has: modules of the builder beside glslang's.
+/* Time to create a pipeline, and its register count: modules of the builder compared with modules of glslang.
 
        make bench-pipeline
 
-   Two kernels: `straight` is that of bench-build, 256 complex points a thread; `rows` transforms rows of 4096, 16 points a thread, by three steps of radix
-   16 with two exchanges through shared memory, its factors being powers of two from a table and products of these, as transforms have them. `same` is
-   our module and glslang's of the GLSL that the builder prints for the same kernel, buffers by binding; `usual` is our module as a program gets it, with
-   buffers by address where the device has addresses, beside glslang's with descriptors. The first module of each is run and compared with a transform in
-   double. A constant changes each time, so that no cache knows the module. Registers are what the driver reports
+   Two kernels: `straight` is the kernel of bench-build, 256 complex points per thread. `rows` transforms rows of
+   4096 points, 16 per thread, in three steps of radix 16 with two exchanges through shared memory; as in the FFT
+   library, twiddle factors are powers of two from a table and products of these. `same` compares our module with
+   glslang's module of the GLSL that the builder prints for the same kernel, with buffers by binding. `usual`
+   compares our default module, with buffers by address if the device supports that, with glslang's module with
+   descriptors. The first module of each is run and compared with a transform in double precision. A constant changes
+   each time, so that no cache contains the module. Register counts are those that the driver reports
    (VK_KHR_pipeline_executable_properties). */
 #define _POSIX_C_SOURCE 200809L
-#define VOLK_IMPLEMENTATION /* for the hand-written side */
+#define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -37,11 +39,13 @@ static complex_val times(complex_val a, complex_val b) {
     return r;
 }
 
-/* The values of a step's outputs, `step` apart from `first` on, become those of its inputs of the next, THREADS apart: one part at a time. */
+/* Moves the outputs of a step, `step` apart from `first` on, to the inputs of the next step, THREADS apart, through
+   shared memory: first the real parts, then the imaginary parts. */
 static void exchange(vc_kernel *k, vc_ref shared, complex_val *x, vc_val first, uint32_t step, vc_val thread) {
     for (int part = 0; part < 2; part++) {
         vc_barrier(k);
-        for (uint32_t j = 0; j < RADIX; j++) vc_store(shared, vc_add(first, vc_u32(j * step)), part ? x[j].im : x[j].re);
+        for (uint32_t j = 0; j < RADIX; j++)
+            vc_store(shared, vc_add(first, vc_u32(j * step)), part ? x[j].im : x[j].re);
         vc_barrier(k);
         for (uint32_t j = 0; j < RADIX; j++) {
             vc_val v = vc_load(vc_offset(shared, vc_u32(j * THREADS)), thread);
@@ -50,7 +54,8 @@ static void exchange(vc_kernel *k, vc_ref shared, complex_val *x, vc_val first, 
     }
 }
 
-/* x[j] times w^(j * within * step), w the root of the table: powers of two from there, the others as products of two that are there by then. */
+/* Multiplies x[j] by w^(j * within * step), where w is the root of the table. Powers of two come from the table; the
+   others are products of two factors that were computed before. */
 static void turn(vc_ref turns, complex_val *x, vc_val within, uint32_t step) {
     complex_val w[RADIX];
     for (uint32_t j = 1, top = 1; j < RADIX; j++) {
@@ -64,7 +69,7 @@ static void turn(vc_ref turns, complex_val *x, vc_val within, uint32_t step) {
     }
 }
 
-/* A row a workgroup: steps of radix 16 over `done` = 1, 16, 256 points (the order of Stockham). `scale` is a constant of the kernel. */
+/* One row per workgroup: Stockham steps of radix 16 with `done` = 1, 16, 256. `scale` is a constant of the kernel. */
 static void record_rows(vc_kernel *k, float scale) {
     vc_ref in = vc_buffer(k, "points", VC_F32X2, VC_READ);
     vc_ref out = vc_buffer(k, "result", VC_F32X2, VC_WRITE);
@@ -84,12 +89,13 @@ static void record_rows(vc_kernel *k, float scale) {
         if (done * RADIX == POINTS) break;
         exchange(k, shared, x, vc_add(vc_mul(vc_sub(thread, within), vc_u32(RADIX)), within), done, thread);
     }
-    for (uint32_t j = 0; j < RADIX; j++) vc_store(vc_offset(out, vc_u32(j * THREADS)), first, vc_vec2(x[j].re, x[j].im));
+    for (uint32_t j = 0; j < RADIX; j++)
+        vc_store(vc_offset(out, vc_u32(j * THREADS)), first, vc_vec2(x[j].re, x[j].im));
 }
 
 typedef struct subject {
     const char *name;
-    uint32_t points, threads, group; /* of a transform, a dispatch, a workgroup; a dispatch has VALUES / 2 points */
+    uint32_t points, threads, group; /* per transform, dispatch and workgroup; a dispatch has VALUES / 2 points */
     void (*record)(vc_kernel *k, float scale);
 } subject;
 
@@ -115,7 +121,7 @@ typedef struct work {
     float in[VALUES], out[VALUES];
 } work;
 
-/* Bytes: one kernel takes them as pairs, the other as single numbers. */
+/* Untyped: one kernel declares pairs, the other single numbers. */
 static vd_buffer buffer_of(vd_context *ctx, const float *data, uint64_t count) {
     vd_buffer_desc desc = { 0 };
     desc.shape[0] = count * sizeof *data;
@@ -144,7 +150,7 @@ static void work_close(work *w) {
     vd_buffer_destroy(w->ctx, w->turns);
 }
 
-/* Point k of the transform of `points` ones, in double. */
+/* Returns point k of the transform of `points` elements, in double precision. */
 static void transform_point(const float *in, uint32_t points, uint32_t k, double out[2]) {
     out[0] = out[1] = 0;
     for (uint32_t j = 0; j < points; j++) {
@@ -154,30 +160,32 @@ static void transform_point(const float *in, uint32_t points, uint32_t k, double
     }
 }
 
-/* Every 61st point. Those of the input are below 1, so that sums of 4096 are right to some 1e-5. */
+/* Compares every 61st point. Inputs are below 1, so sums of 4096 are accurate to about 1e-5. */
 static void work_check(work *w, const subject *s, vd_kernel kernel, float scale, const char *whose) {
     vd_result result = vd_buffer_write(w->ctx, w->result, 0, memset(w->out, 0, sizeof w->out), VD_WHOLE);
-    if (result == VD_OK && s->record == record_rows) result = vd_run(w->ctx, kernel, s->threads, vd_b(w->points), vd_b(w->result), vd_b(w->turns));
+    if (result == VD_OK && s->record == record_rows)
+        result = vd_run(w->ctx, kernel, s->threads, vd_b(w->points), vd_b(w->result), vd_b(w->turns));
     else if (result == VD_OK) result = vd_run(w->ctx, kernel, s->threads, vd_b(w->points), vd_b(w->result));
     if (result || vd_buffer_read(w->ctx, w->result, 0, w->out, VD_WHOLE)) die(whose, vd_error_text());
     for (uint32_t i = 0; i < VALUES / 2; i += 61) {
         double expected[2];
         transform_point(w->in + i / s->points * s->points * 2, s->points, i % s->points, expected);
         for (int part = 0; part < 2; part++)
-            if (!(fabs((double)w->out[2 * i + (uint32_t)part] - expected[part] * (double)scale) < 1e-3)) die(whose, "wrong result of the transform");
+            if (!(fabs((double)w->out[2 * i + (uint32_t)part] - expected[part] * (double)scale) < 1e-3))
+                die(whose, "wrong result of the transform");
     }
 }
 
 /* ---- kernels ---- */
 
-/* The arguments of a module, whoever made it: those of the builder. */
+/* Binds the arguments that the builder declares, for either module. */
 static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_implicit_info *hidden) {
     vd_kernel_desc desc = { 0 };
     desc.name = info->name;
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
-        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align, a->may_alias,
-                            a->sampled, (vd_dim)a->dim, (vd_format)a->format };
+        vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align,
+                            a->may_alias, a->sampled, (vd_dim)a->dim, (vd_format)a->format };
         args[i] = one;
     }
     for (int i = 0; i < info->implicit_count; i++) {
@@ -193,7 +201,8 @@ static vd_kernel_desc arguments_of(const vc_info *info, vd_arg_info *args, vd_im
     return desc;
 }
 
-static double pipeline_time(work *w, const subject *s, vd_kernel_desc desc, const uint32_t *words, size_t count, float scale, bool check, const char *whose) {
+static double pipeline_time(work *w, const subject *s, vd_kernel_desc desc, const uint32_t *words, size_t count,
+                            float scale, bool check, const char *whose) {
     desc.code = words;
     desc.code_size = 4 * count;
     double start = bench_now();
@@ -205,7 +214,7 @@ static double pipeline_time(work *w, const subject *s, vd_kernel_desc desc, cons
     return took;
 }
 
-/* ---- registers, of a device of our own that is asked for them ---- */
+/* ---- register counts, from a device opened for this ---- */
 
 typedef struct raw {
     VkInstance instance;
@@ -214,7 +223,7 @@ typedef struct raw {
     struct VolkDeviceTable vk;
 } raw;
 
-/* False where the driver tells nothing. */
+/* Returns false if the driver reports nothing. */
 static bool raw_open(raw *r, const vd_device_info *info) {
     VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_3 };
     VkInstanceCreateInfo instance = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
@@ -230,17 +239,21 @@ static bool raw_open(raw *r, const vd_device_info *info) {
         if (p.vendorID == info->vendor_id && p.deviceID == info->device_id) r->physical = all[i];
     }
     if (!r->physical) return false;
-    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR tells = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR };
-    VkPhysicalDeviceVulkan12Features has12 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &tells };
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR tells =
+        { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR };
+    VkPhysicalDeviceVulkan12Features has12 = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                               .pNext = &tells };
     VkPhysicalDeviceFeatures2 has = { .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has12 };
     vkGetPhysicalDeviceFeatures2(r->physical, &has);
     if (!tells.pipelineExecutableInfo) return false;
     has.features.robustBufferAccess = VK_FALSE;
     float priority = 1;
     const char *extension = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
-    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority };
-    VkDeviceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &has, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = 1, .ppEnabledExtensionNames = &extension };
+    VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1,
+                                      .pQueuePriorities = &priority };
+    VkDeviceCreateInfo create = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &has,
+                                  .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue, .enabledExtensionCount = 1,
+                                  .ppEnabledExtensionNames = &extension };
     if (vkCreateDevice(r->physical, &create, NULL, &r->device)) return false;
     volkLoadDeviceTable(&r->vk, r->device);
     return true;
@@ -254,40 +267,49 @@ static void raw_close(raw *r) {
 static VkPipelineLayout raw_layout(const raw *r, VkDescriptorSetLayout *sets) {
     VkDescriptorSetLayoutBinding bindings[MOST_ARGS];
     for (uint32_t i = 0; i < MOST_ARGS; i++) {
-        VkDescriptorSetLayoutBinding one = { .binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 1,
-            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
+        VkDescriptorSetLayoutBinding one = { .binding = i, .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                             .descriptorCount = 1, .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT };
         bindings[i] = one;
     }
-    VkDescriptorSetLayoutCreateInfo set = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = MOST_ARGS, .pBindings = bindings };
+    VkDescriptorSetLayoutCreateInfo set = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                            .bindingCount = MOST_ARGS, .pBindings = bindings };
     VkPushConstantRange values = { VK_SHADER_STAGE_COMPUTE_BIT, 0, 128 };
-    VkPipelineLayoutCreateInfo create = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1, .pSetLayouts = sets,
-        .pushConstantRangeCount = 1, .pPushConstantRanges = &values };
+    VkPipelineLayoutCreateInfo create = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1,
+                                          .pSetLayouts = sets, .pushConstantRangeCount = 1,
+                                          .pPushConstantRanges = &values };
     VkPipelineLayout layout = VK_NULL_HANDLE;
-    if (r->vk.vkCreateDescriptorSetLayout(r->device, &set, NULL, sets) || r->vk.vkCreatePipelineLayout(r->device, &create, NULL, &layout))
+    if (r->vk.vkCreateDescriptorSetLayout(r->device, &set, NULL, sets)
+        || r->vk.vkCreatePipelineLayout(r->device, &create, NULL, &layout))
         die("registers", "no layout");
     return layout;
 }
 
-/* What the driver says under a name that has "egister" in it; -1 where nothing has. */
+/* Returns the statistic whose name contains "egister"; -1 if there is none. */
 static double raw_registers(const raw *r, const uint32_t *words, size_t count) {
     VkDescriptorSetLayout sets;
     VkPipelineLayout layout = raw_layout(r, &sets);
-    VkShaderModuleCreateInfo code = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = 4 * count, .pCode = words };
+    VkShaderModuleCreateInfo code = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = 4 * count,
+                                      .pCode = words };
     VkShaderModule made;
     if (r->vk.vkCreateShaderModule(r->device, &code, NULL, &made)) die("registers", "no module");
-    VkComputePipelineCreateInfo create = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR,
-        .stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT, .module = made, .pName = "main" },
-        .layout = layout };
+    VkComputePipelineCreateInfo create = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                           .flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR,
+                                           .stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT, .module = made,
+                                                      .pName = "main" }, .layout = layout };
     VkPipeline pipeline;
-    if (r->vk.vkCreateComputePipelines(r->device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline)) die("registers", "no pipeline");
-    VkPipelineExecutableInfoKHR executable = { .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, .pipeline = pipeline };
+    if (r->vk.vkCreateComputePipelines(r->device, VK_NULL_HANDLE, 1, &create, NULL, &pipeline))
+        die("registers", "no pipeline");
+    VkPipelineExecutableInfoKHR executable = { .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
+                                               .pipeline = pipeline };
     VkPipelineExecutableStatisticKHR told[32];
     uint32_t n = 32;
     double registers = -1;
     memset(told, 0, sizeof told);
     for (int i = 0; i < 32; i++) told[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
     if (r->vk.vkGetPipelineExecutableStatisticsKHR(r->device, &executable, &n, told) < 0) n = 0;
-    for (uint32_t i = 0; i < n && registers < 0; i++) if (strstr(told[i].name, "egister")) registers = (double)told[i].value.u64;
+    for (uint32_t i = 0; i < n && registers < 0; i++)
+        if (strstr(told[i].name, "egister")) registers = (double)told[i].value.u64;
     r->vk.vkDestroyPipeline(r->device, pipeline, NULL);
     r->vk.vkDestroyShaderModule(r->device, made, NULL);
     r->vk.vkDestroyPipelineLayout(r->device, layout, NULL);
@@ -324,8 +346,10 @@ static void bench_pipelines(work *w, const raw *r, const subject *s, vc_buffers 
         const char *text = vc_source(usual, VC_TARGET_GLSL);
         if (!code || !text) die("build", code ? vc_error(usual) : vc_error(k));
         module m = glslang_compile(text);
-        pair.theirs[i] = pipeline_time(w, s, arguments_of(vc_reflect(usual), args[1], hidden[1]), m.words, m.count, scale, i == 0, "glslang's module");
-        pair.ours[i] = pipeline_time(w, s, arguments_of(vc_reflect(k), args[0], hidden[0]), code, words, scale, i == 0, "our module");
+        pair.theirs[i] = pipeline_time(w, s, arguments_of(vc_reflect(usual), args[1], hidden[1]), m.words, m.count,
+                                       scale, i == 0, "glslang's module");
+        pair.ours[i] = pipeline_time(w, s, arguments_of(vc_reflect(k), args[0], hidden[0]), code, words, scale, i == 0,
+                                     "our module");
         if (r && i == 0) {
             registers[0] = raw_registers(r, code, words);
             registers[1] = raw_registers(r, m.words, m.count);
@@ -334,8 +358,8 @@ static void bench_pipelines(work *w, const raw *r, const subject *s, vc_buffers 
     }
     bench_print(&pair);
     if (registers[0] > 0 && registers[1] > 0)
-        printf("bench registers %s ours=%.0f glslang-module=%.0f unit=registers ratio=%.3f bound=1 %s\n", size, registers[0], registers[1],
-            registers[0] / registers[1], registers[0] <= registers[1] ? "ok" : "short");
+        printf("bench registers %s ours=%.0f glslang-module=%.0f unit=registers ratio=%.3f bound=1 %s\n", size,
+               registers[0], registers[1], registers[0] / registers[1], registers[0] <= registers[1] ? "ok" : "short");
     else bench_not_run("registers", size, "the driver does not tell");
     vc_free(k);
     vc_free(usual);

@@ -1,12 +1,13 @@
-/* Sums, scans and sorts of much data, beside CUB and a copy of the same bytes.
+/* Large sums, scans and sorts, compared with CUB and a copy of the same size.
 
        make bench-reduce
 
-   Sums of f32, inclusive scans of u32, sorts of u32 keys; sums, variances and argmins of many short rows, sums along a short axis that is not the last one,
-   and scans of short rows. The copy beside short rows moves as many bytes as the operation reads and writes. Ours, CUB and the copy are timed in turn, each as
-   one batch of some 50 ms that is recorded first, from its submission to its end. CUB is device code: where nvcc is, `make` compiles tools/bench/cub.cu to a
-   library that is opened at run time (BENCH_CUB: its path); without it, or without CUDA, those figures are not run. BENCH_BYTES cuts the sizes. Results are
-   compared with loops on the host. */
+   Sums of f32, inclusive scans of u32, sorts of u32 keys; sums, variances and argmins of many short rows; sums along
+   a short axis that is not the last one; scans of short rows. The copy compared with short rows moves as many bytes
+   as the operation reads and writes. Our plan, CUB and the copy are timed alternately; a round is one batch of about
+   50 ms, recorded in advance and timed from submission to completion. CUB is device code: if nvcc is installed,
+   `make` compiles tools/bench/cub.cu to a library that is loaded at run time (BENCH_CUB: its path); without it, or
+   without CUDA, its figures are skipped. BENCH_BYTES limits the sizes. Results are compared with loops on the host. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_IMPLEMENTATION
@@ -19,24 +20,25 @@
 #include <dlfcn.h>
 #include <math.h>
 
-enum { ROUNDS = 7, PERIOD = 1000003 /* elements; what is reduced repeats them */ };
+enum { ROUNDS = 7, PERIOD = 1000003 /* elements; the input repeats them */ };
 
 static void die(const char *what, const char *why) {
     fprintf(stderr, "bench-reduce: %s: %s\n", what, why ? why : "");
     exit(1);
 }
 
-typedef enum kind { SUM = 0, SCAN, SORT, ROW_SUMS, ROW_SCANS, /* these numbers are those of tools/bench/cub.cu */
+typedef enum kind { SUM = 0, SCAN, SORT, ROW_SUMS, ROW_SCANS, /* the numbers of tools/bench/cub.cu */
                     ROW_VARIANCES, ROW_ARGMINS, ROW_BYTES, COLUMN_SUMS } kind;
 
 typedef struct size {
     kind what;
     uint64_t bytes;
-    double bound;            /* of ours / CUB in time, of rows of ours / the copy; 0: none */
-    uint64_t length;         /* of rows and columns; 0: there is one */
+    double bound;            /* bound of the time ratio ours / CUB, for rows ours / copy; 0: none */
+    uint64_t length;         /* length of rows and columns; 0: a single one */
 } size;
 
-static const char *const names[] = { "sum", "scan", "sort", "row-sums", "row-scans", "row-variances", "row-argmins", "row-sums-u8", "column-sums" };
+static const char *const names[] = { "sum", "scan", "sort", "row-sums", "row-scans", "row-variances", "row-argmins",
+                                     "row-sums-u8", "column-sums" };
 enum { COLUMNS = 32 };       /* neighbouring columns of COLUMN_SUMS */
 
 static const size sizes[] = {
@@ -44,25 +46,29 @@ static const size sizes[] = {
     { SCAN, 4u << 20, 0, 0 }, { SCAN, 64u << 20, 0, 0 }, { SCAN, 1u << 30, 1.18, 0 },
     { SORT, 1u << 20, 0, 0 }, { SORT, 16u << 20, 0, 0 }, { SORT, 256u << 20, 0, 0 },
 #define ROWS_OF(length) { ROW_SUMS, 1u << 30, 1.25, length }, { ROW_SCANS, 1u << 30, 1.25, length }
-    ROWS_OF(2), ROWS_OF(3), ROWS_OF(4), ROWS_OF(5), ROWS_OF(7), ROWS_OF(8), ROWS_OF(16), ROWS_OF(32), ROWS_OF(33), ROWS_OF(64), ROWS_OF(65), ROWS_OF(100),
+    ROWS_OF(2), ROWS_OF(3), ROWS_OF(4), ROWS_OF(5), ROWS_OF(7), ROWS_OF(8), ROWS_OF(16), ROWS_OF(32), ROWS_OF(33),
+        ROWS_OF(64), ROWS_OF(65), ROWS_OF(100),
     ROWS_OF(127), ROWS_OF(128), ROWS_OF(200), ROWS_OF(255), ROWS_OF(256), ROWS_OF(512), ROWS_OF(1024), ROWS_OF(2048),
 #undef ROWS_OF
-#define ROWS_OF(length) { ROW_VARIANCES, 1u << 30, 1.25, length }, { ROW_ARGMINS, 1u << 30, 1.25, length }, { ROW_BYTES, 1u << 28, 1.25, length }, \
+#define ROWS_OF(length) \
+    { ROW_VARIANCES, 1u << 30, 1.25, length }, { ROW_ARGMINS, 1u << 30, 1.25, length }, \
+    { ROW_BYTES, 1u << 28, 1.25, length }, \
                         { COLUMN_SUMS, 1u << 30, 1.25, length }
     ROWS_OF(2), ROWS_OF(3), ROWS_OF(16), ROWS_OF(33), ROWS_OF(64), ROWS_OF(100), ROWS_OF(255),
 #undef ROWS_OF
 };
 
 typedef struct cub {
-    const char *(*prepare)(int what, uint64_t count, uint64_t length, const void *period, uint64_t period_count); /* NULL, or why it cannot be */
-    int (*run)(int times);   /* 0: went well; waits for the end */
+    /* returns NULL, or the reason for failure */
+    const char *(*prepare)(int what, uint64_t count, uint64_t length, const void *period, uint64_t period_count);
+    int (*run)(int times);   /* waits for the end; returns 0 on success */
     void (*end)(void);
 } cub;
 
 typedef struct bench {
     vd_context *ctx;
-    vd_buffer in, out;   /* in: u32 for scans and sorts, f32 for the others, as bytes */
-    uint32_t *data;          /* the period: u32, or f32 for sums */
+    vd_buffer in, out;   /* in: u32 for scans and sorts, otherwise f32; declared as bytes */
+    uint32_t *data;          /* the sequence that the input repeats: u32, or f32 for sums */
     vd_reduce *sum;
     vd_scan *scan;
     vd_sort *sort;
@@ -70,7 +76,7 @@ typedef struct bench {
     const char *no_cub;
 } bench;
 
-/* Why there is none, or NULL. */
+/* Returns NULL, or the reason why CUB is not available. */
 static const char *cub_open(cub *c) {
     const char *path = getenv("BENCH_CUB");
     void *library = dlopen(path ? path : "build/cub.so", RTLD_NOW);
@@ -92,11 +98,12 @@ static uint32_t number_at(kind what, uint64_t i) {
 static void fill(bench *b, kind what, uint64_t bytes) {
     for (uint64_t i = 0; i < PERIOD; i++) b->data[i] = number_at(what, i);
     for (uint64_t at = 0; at < bytes; at += 4 * (uint64_t)PERIOD)
-        if (vd_buffer_write(b->ctx, b->in, at, b->data, bytes - at < 4 * (uint64_t)PERIOD ? bytes - at : 4 * (uint64_t)PERIOD))
+        if (vd_buffer_write(b->ctx, b->in, at, b->data, bytes - at < 4 * (uint64_t)PERIOD ? bytes - at
+                            : 4 * (uint64_t)PERIOD))
             die("vd_buffer_write", vd_error_text());
 }
 
-/* The plan for a size; NULL, or why there is none. */
+/* Creates the plan for a size. Returns NULL, or the reason for failure. */
 static const char *plan(bench *b, kind what, uint64_t count, uint64_t length) {
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
@@ -126,7 +133,7 @@ static vd_result record(bench *b, vd_list *list) {
     return b->scan ? vd_scan_run(b->scan, list, &scan) : vd_sort_run(b->sort, list, &sort);
 }
 
-/* Seconds of one batch of `count`, of ours or of copies of `bytes`. */
+/* Returns the seconds for one batch of `count` of our operation, or of copies of `bytes`. */
 static double time_ours(bench *b, int count, uint64_t bytes) {
     vd_list_desc list_desc = { 0 };
     vd_list *list = vd_list_begin(b->ctx, &list_desc);
@@ -147,7 +154,7 @@ static double time_cub(bench *b, int count) {
     return bench_now() - start;
 }
 
-/* Sums are exact; those of other kinds are for the tests. */
+/* Checks sums exactly. The unit tests check the other kinds. */
 static bool rows_are_right(bench *b, kind what, uint64_t count, uint64_t length) {
     uint64_t piece = 1u << 18;
     float *got = (float *)malloc(4 * piece);
@@ -158,7 +165,11 @@ static bool rows_are_right(bench *b, kind what, uint64_t count, uint64_t length)
         if (vd_buffer_read(b->ctx, b->out, 4 * at, got, 4 * n)) die("vd_buffer_read", vd_error_text());
         for (uint64_t i = 0; i < n; i++) {
             float sum = 0;
-            for (uint64_t j = 0; j < length; j++) { float x; memcpy(&x, &b->data[((at + i) * length + j) % PERIOD], 4); sum += x; }
+            for (uint64_t j = 0; j < length; j++) {
+                float x;
+                memcpy(&x, &b->data[((at + i) * length + j) % PERIOD], 4);
+                sum += x;
+            }
             right &= got[i] == sum;
         }
     }
@@ -186,7 +197,7 @@ static bool is_right(bench *b, kind what, uint64_t count, uint64_t length) {
             uint32_t x = b->data[(at + i) % PERIOD];
             if (length && (at + i) % length == 0) sum = 0;
             if (what != SORT) { right &= got[i] == (sum += x); continue; }
-            right &= got[i] >= last; /* in order, and the same keys as far as two sums tell */
+            right &= got[i] >= last; /* in ascending order, and the same keys as far as two checksums show */
             last = got[i];
             mixed += (uint64_t)got[i] * got[i] + got[i];
             wanted += (uint64_t)x * x + x;
@@ -202,7 +213,8 @@ static bool bench_size(bench *b, const size *s) {
     uint64_t count = s->bytes / (s->what == ROW_BYTES ? 1 : 4), copy_bytes = s->bytes;
     if (rows) count -= count % (s->length * (s->what == COLUMN_SUMS ? COLUMNS : 1));
     if (rows && s->what != ROW_SCANS) copy_bytes = (s->bytes + s->bytes / s->length) / 2 / 4 * 4;
-    snprintf(text, sizeof text, rows ? "%lluMiB/%llu" : "%lluMiB", (unsigned long long)(s->bytes >> 20), (unsigned long long)s->length);
+    snprintf(text, sizeof text, rows ? "%lluMiB/%llu" : "%lluMiB", (unsigned long long)(s->bytes >> 20),
+             (unsigned long long)s->length);
     fill(b, s->what, s->bytes);
     const char *why = plan(b, s->what, count, s->length), *no_cub = b->no_cub;
     if (!no_cub && s->what > ROW_SCANS) no_cub = "CUB does not have it";
@@ -222,8 +234,9 @@ static bool bench_size(bench *b, const size *s) {
         if (one / 2 * times > 0.1) cub_times = one / 2 > 0.1 ? 1 : (int)(0.1 / (one / 2));
     }
     for (int i = -1; i < ROUNDS; i++) {
-        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, cub_times) * times / cub_times, copied = time_ours(b, times, copy_bytes);
-        if (i < 0) continue; /* warms up */
+        double ours = time_ours(b, times, 0), theirs = no_cub ? 1 : time_cub(b, cub_times) * times / cub_times;
+        double copied = time_ours(b, times, copy_bytes);
+        if (i < 0) continue; /* warm-up */
         pair.ours[i] = copy.ours[i] = ours;
         pair.theirs[i] = theirs;
         copy.theirs[i] = copied;
@@ -231,7 +244,7 @@ static bool bench_size(bench *b, const size *s) {
     if (no_cub) bench_not_run(names[s->what], text, no_cub);
     else { bench_print(&pair); b->cub.end(); }
     bench_print(&copy);
-    time_ours(b, 1, 0); /* a copy lies where results should be */
+    time_ours(b, 1, 0); /* the buffer holds the copy: run the operation again */
     if (!is_right(b, s->what, count, s->length)) right = false;
     vd_reduce_destroy(b->sum);
     vd_scan_destroy(b->scan);

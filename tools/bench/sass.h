@@ -1,4 +1,4 @@
-/* Machine instructions of CUDA C, by NVRTC and nvdisasm, neither of which needs a device. */
+/* Counts machine instructions of CUDA C with NVRTC and nvdisasm. Needs no device. */
 #ifndef BENCH_SASS_H
 #define BENCH_SASS_H
 
@@ -11,7 +11,7 @@ typedef struct sass { double instructions, registers; } sass;
 
 static char sass_tool[512];
 
-/* NULL, or what is missing. */
+/* Returns NULL, or what is missing. */
 static const char *sass_open(void) {
     const char *named = getenv("BENCH_NVDISASM"), *why = nvrtc_open();
     glob_t found;
@@ -19,7 +19,8 @@ static const char *sass_open(void) {
     if (!nvrtc.cubin) return "libnvrtc gives no machine code";
     snprintf(sass_tool, sizeof sass_tool, "%s", named ? named : "nvdisasm");
     if (!named && system("command -v nvdisasm >/dev/null 2>&1") != 0) {
-        if (glob("/usr/local/cuda*/bin/nvdisasm", 0, NULL, &found) != 0) return "no nvdisasm: name one in BENCH_NVDISASM (PyPI: nvidia-cuda-nvdisasm)";
+        if (glob("/usr/local/cuda*/bin/nvdisasm", 0, NULL, &found) != 0)
+            return "no nvdisasm: name one in BENCH_NVDISASM (PyPI: nvidia-cuda-nvdisasm)";
         snprintf(sass_tool, sizeof sass_tool, "%s", found.gl_pathv[0]);
         globfree(&found);
     }
@@ -36,7 +37,7 @@ static const char *sass_instruction(const char *line) {
     return *line == '/' ? NULL : line;
 }
 
-/* The padding behind the last branch, which goes to itself, does not count. */
+/* Ignores the padding after the final branch to itself. */
 static sass sass_count(const char *text) {
     char path[64], command[640], line[1024];
     size_t size = 0;
@@ -55,7 +56,8 @@ static sass sass_count(const char *text) {
         r.instructions++;
         padding = strncmp(instruction, "NOP", 3) == 0 ? padding + 1 : strncmp(instruction, "BRA", 3) == 0 ? 1 : 0;
         for (; *c; c++)
-            if (*c == 'R' && !isalnum((unsigned char)c[-1]) && isdigit((unsigned char)c[1]) && atoi(c + 1) + 1 > r.registers) r.registers = atoi(c + 1) + 1;
+            if (*c == 'R' && !isalnum((unsigned char)c[-1]) && isdigit((unsigned char)c[1]) && atoi(c + 1) + 1
+                > r.registers) r.registers = atoi(c + 1) + 1;
     }
     if (pclose(f) != 0 || r.instructions == 0) die(command, "failed");
     r.instructions -= padding;

@@ -1,4 +1,4 @@
-/* What a transform written with the builder is made of, for the benchmarks that need a large straight-line kernel: complex values and a butterfly. */
+/* Complex values and a butterfly, for benchmarks that need a large straight-line kernel. */
 #ifndef BENCH_TRANSFORM_H
 #define BENCH_TRANSFORM_H
 
@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    TURNS = 4096,  /* the finest fraction of a turn */
-    STRAIGHT = 256 /* points of the kernel below */
+    TURNS = 4096,  /* the smallest angle is 2 pi / TURNS */
+    STRAIGHT = 256 /* points per thread */
 };
 
 typedef struct complex_val { vc_val re, im; } complex_val;
@@ -22,7 +22,7 @@ static inline complex_val c_sub(complex_val a, complex_val b) {
     return r;
 }
 
-/* exp(2 pi i n / TURNS), made before anything is timed. */
+/* exp(2 pi i n / TURNS), computed before the timed part. */
 static double turn_cos[TURNS], turn_sin[TURNS];
 
 static inline void make_turns(void) {
@@ -32,7 +32,7 @@ static inline void make_turns(void) {
     }
 }
 
-/* By exp(sign 2 pi i turn / of), known while the kernel is written. */
+/* Multiplies by exp(sign 2 pi i turn / of), a constant of the kernel. */
 static inline complex_val c_turn(complex_val a, int turn, int of, int sign) {
     int n = turn % of * (TURNS / of);
     vc_val re = vc_f32((float)turn_cos[n]), im = vc_f32((float)(sign * turn_sin[n]));
@@ -51,7 +51,7 @@ static inline void dft4(complex_val *x, int stride, int sign) {
     x[3 * stride] = c_sub(b, e);
 }
 
-/* In place and in natural order: 16 = 4 x 4. */
+/* In place, results in natural order: 16 = 4 x 4. */
 static inline void dft16(complex_val *x, int sign) {
     complex_val y[16];
     for (int i = 0; i < 4; i++) dft4(x + i, 4, sign);
@@ -76,7 +76,7 @@ static inline void dft256(complex_val *x, int sign) {
     memcpy(x, y, sizeof y);
 }
 
-/* Interleaved real and imaginary parts, STRAIGHT complex numbers a thread. `scale` is a constant of the kernel. */
+/* Interleaved real and imaginary parts, STRAIGHT complex numbers per thread. `scale` is a constant of the kernel. */
 static inline void record_straight(vc_kernel *k, float scale) {
     vc_ref in = vc_buffer(k, "points", VC_F32, VC_READ);
     vc_ref out = vc_buffer(k, "result", VC_F32, VC_WRITE);

@@ -1,8 +1,8 @@
-/* VkFFT on CUDA for tools/bench/fft.c, which opens this as a library, so that it needs no CUDA to start:
+/* VkFFT on CUDA for tools/bench/fft.c. A separate library, so that the benchmark starts without CUDA:
 
-       make build/vkfft_cuda.so                       where VkFFT and the CUDA toolkit are
+       make build/vkfft_cuda.so                       needs VkFFT and the CUDA toolkit
 
-   It works in the context that is current, and on its default stream. */
+   Uses the current context and its default stream. */
 #include <stdint.h>
 
 #if __has_include(<vkFFT.h>)
@@ -18,8 +18,9 @@ typedef struct theirs {
     uint64_t bytes;
 } theirs;
 
-/* NULL, or why there is none. in and out are device pointers. */
-extern "C" const char *vkfft_cuda_open(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes, void **made) {
+/* Returns NULL, or the reason for failure. in and out are device pointers. */
+extern "C" const char *vkfft_cuda_open(uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out,
+                                       uint64_t bytes, void **made) {
     theirs *t = new (std::nothrow) theirs();
     VkFFTConfiguration c = {};
     if (!t) return "out of host memory";
@@ -42,7 +43,7 @@ extern "C" const char *vkfft_cuda_open(uint32_t rank, const uint32_t n[3], uint6
     return NULL;
 }
 
-/* Forward, so often, and waits; 0: done. */
+/* Runs `count` forward transforms and waits. Returns 0 on success. */
 extern "C" int vkfft_cuda_run(void *made, int count) {
     theirs *t = (theirs *)made;
     VkFFTLaunchParams launch = {};
@@ -58,7 +59,9 @@ extern "C" void vkfft_cuda_close(void *made) {
 }
 
 #else
-extern "C" const char *vkfft_cuda_open(uint32_t, const uint32_t *, uint64_t, uint64_t, uint64_t, uint64_t, void **) { return "VkFFT was not here to compile"; }
+extern "C" const char *vkfft_cuda_open(uint32_t, const uint32_t *, uint64_t, uint64_t, uint64_t, uint64_t, void **) {
+    return "VkFFT was not here to compile";
+}
 extern "C" int vkfft_cuda_run(void *, int) { return 1; }
 extern "C" void vkfft_cuda_close(void *) {}
 #endif

@@ -17,8 +17,8 @@ typedef struct theirs {
     uint64_t bytes;
 } theirs;
 
-const char *vkfft_opencl_open(const vd_native *native, uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes,
-                              void **made) {
+const char *vkfft_opencl_open(const vd_native *native, uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in,
+                              uint64_t out, uint64_t bytes, void **made) {
     theirs *t = new (std::nothrow) theirs();
     VkFFTConfiguration c = {};
     if (!t) return "out of host memory";
@@ -61,7 +61,8 @@ void vkfft_opencl_close(void *made) {
 }
 
 #else
-const char *vkfft_opencl_open(const vd_native *, uint32_t, const uint32_t *, uint64_t, uint64_t, uint64_t, uint64_t, void **) {
+const char *vkfft_opencl_open(const vd_native *, uint32_t, const uint32_t *, uint64_t, uint64_t, uint64_t, uint64_t,
+                              void **) {
     return "VkFFT was not here to compile";
 }
 int vkfft_opencl_run(void *, int) { return 1; }

@@ -1,4 +1,5 @@
-/* VkFFT on OpenCL, in a context and a queue that are given to it: in a file of its own, since VkFFT is for one API at a time, and is C++. */
+/* VkFFT on OpenCL in a given context and queue. A separate file because VkFFT supports one API per translation unit
+   and is C++ here. */
 #ifndef BENCH_VKFFT_OPENCL_H
 #define BENCH_VKFFT_OPENCL_H
 
@@ -8,10 +9,10 @@
 extern "C" {
 #endif
 
-/* NULL, or why there is none. in and out are cl_mem. */
-const char *vkfft_opencl_open(const vd_native *native, uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in, uint64_t out, uint64_t bytes,
-                              void **made);
-int vkfft_opencl_run(void *made, int count); /* forward, so often, and waits; 0: done */
+/* Returns NULL, or the reason for failure. in and out are cl_mem. */
+const char *vkfft_opencl_open(const vd_native *native, uint32_t rank, const uint32_t n[3], uint64_t batch, uint64_t in,
+                              uint64_t out, uint64_t bytes, void **made);
+int vkfft_opencl_run(void *made, int count); /* runs forward transforms and waits; returns 0 on success */
 void vkfft_opencl_close(void *made);
 
 #ifdef __cplusplus
