@@ -1,6 +1,7 @@
-/* Atomics: every operation on every type, on buffers and on shared memory, with thousands of invocations on a few elements; the result must be one that some
-   order gives. Run with buffers by address, as bindings, from GLSL, and without the device's own adding of floats.
-     atomics [-v] [PART]     PART: only cases whose name contains it; -v names each */
+/* Atomics: every operation on every type, on buffers and on shared memory. Thousands of invocations access a few
+   elements; the result must be possible for some order of the operations. Runs with buffers by address, as bindings,
+   from GLSL, and without native atomic addition of floats.
+     atomics [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -14,21 +15,24 @@ enum { THREADS = 4096, LOCAL = 64, SLOTS = 3, GROUPS = THREADS / LOCAL };
 typedef void (*Atomic)(vc_ref ref, vc_val index, vc_val value, vc_val *old);
 typedef enum Name { ADD, SUB, MIN, MAX, AND, OR, XOR, EXCHANGE, NAMES } Name;
 static const struct { const char *name; Atomic call; bool floats; } atomics[NAMES] = {
-    { "add", vc_atomic_add, true }, { "sub", vc_atomic_sub, true }, { "min", vc_atomic_min, true }, { "max", vc_atomic_max, true },
-    { "and", vc_atomic_and, false }, { "or", vc_atomic_or, false }, { "xor", vc_atomic_xor, false }, { "exchange", vc_atomic_exchange, true }
+    { "add", vc_atomic_add, true }, { "sub", vc_atomic_sub, true }, { "min", vc_atomic_min, true },
+    { "max", vc_atomic_max, true }, { "and", vc_atomic_and, false }, { "or", vc_atomic_or, false },
+    { "xor", vc_atomic_xor, false }, { "exchange", vc_atomic_exchange, true }
 };
 static const vc_type types[6] = { VC_I32, VC_U32, VC_I64, VC_U64, VC_F32, VC_F64 };
 
 typedef struct Case { Name name; vc_type type; bool shared, olds; } Case;
 
-/* Slots of one workgroup, or of all: what the invocations with id % SLOTS == slot do. */
+/* Checks the elements of one workgroup, or of all. Element `slot` is accessed by the invocations with id % SLOTS ==
+   slot. */
 static vc_val slot_of(vc_val i) { return vc_rem(i, vc_u32(SLOTS)); }
 
 static void build(void *user, vc_kernel *k) {
     const Case *c = (const Case *)user;
     vc_ref in = vc_buffer(k, "in", c->type, VC_READ), out = vc_buffer(k, "out", c->type, VC_READ_WRITE);
     vc_ref before = vc_buffer(k, "before", c->type, VC_READ_WRITE);
-    vc_val i = vc_global_id(k, 0), lane = vc_local_id(k, 0), old, mine = vc_add(vc_mul(vc_group_id(k, 0), vc_u32(SLOTS)), lane);
+    vc_val i = vc_global_id(k, 0), lane = vc_local_id(k, 0), old;
+    vc_val mine = vc_add(vc_mul(vc_group_id(k, 0), vc_u32(SLOTS)), lane);
     vc_ref at = c->shared ? vc_shared(k, "tile", c->type, SLOTS) : out;
     vc_val value = vc_load(in, i);
     if (c->shared) {
@@ -43,7 +47,8 @@ static void build(void *user, vc_kernel *k) {
 }
 
 static uint64_t in_bits[THREADS], old_bits[THREADS];
-static uint8_t in_data[THREADS * 8], out_data[GROUPS * SLOTS * 8], first_data[GROUPS * SLOTS * 8], before_data[THREADS * 8];
+static uint8_t in_data[THREADS * 8], out_data[GROUPS * SLOTS * 8], first_data[GROUPS * SLOTS * 8],
+    before_data[THREADS * 8];
 
 static uint64_t value_of(vc_type type, Name name, uint64_t *state) {
     uint64_t r = random_next(state);
@@ -52,12 +57,13 @@ static uint64_t value_of(vc_type type, Name name, uint64_t *state) {
         if ((name == MIN || name == MAX) && r % 97 == 0) return bits_of(type, (double)NAN);
         return bits_of(type, size);
     }
-    return narrow(type, name == AND ? r | random_next(state) | random_next(state) : name == OR ? r & random_next(state) & random_next(state) : r);
+    return narrow(type, name == AND ? r | random_next(state) | random_next(state) : name == OR ? r & random_next(state)
+                  & random_next(state) : r);
 }
 
 static uint64_t applied(const Case *c, uint64_t a, uint64_t b) {
     bool below = is_signed(c->type) ? widen(c->type, b) < widen(c->type, a) : b < a;
-    if (is_float(c->type)) { /* MIN and MAX */
+    if (is_float(c->type)) { /* floats have only MIN and MAX */
         double x = real_of(c->type, a), y = real_of(c->type, b);
         return bits_of(c->type, c->name == MIN ? fmin(x, y) : fmax(x, y));
     }
@@ -77,14 +83,14 @@ static int by_size(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* What went in and what came out of an exchange are the same values. */
+/* An exchange permutes values: the inputs and the outputs are the same multiset. */
 static bool same_values(uint64_t *in, uint64_t *out, size_t count) {
     qsort(in, count, sizeof *in, by_size);
     qsort(out, count, sizeof *out, by_size);
     return memcmp(in, out, count * sizeof *in) == 0;
 }
 
-/* The invocations `begin` to `end`, of which each SLOTS-th goes to `slot`. */
+/* Checks invocations `begin` to `end`; every SLOTS-th one accesses `slot`. */
 static bool slot_right(const Case *c, size_t begin, size_t end, size_t slot, uint64_t first, uint64_t got) {
     uint64_t want = first;
     long double sum = is_float(c->type) ? (long double)real_of(c->type, first) : 0, size = fabsl(sum);
@@ -106,12 +112,15 @@ static bool slot_right(const Case *c, size_t begin, size_t end, size_t slot, uin
         for (i = 1; i < count; i++) if (got == went[i]) return true;
         return false;
     }
-    if (is_float(c->type) && c->name <= SUB) /* each of count sums is off by half a unit of what is there (Higham, Accuracy and Stability, 4.2) */
-        return fabsl((long double)real_of(c->type, got) - sum) <= size * (long double)count * ldexpl(1, -mantissa_of(c->type));
+    /* each of `count` sums has an error of half a unit of its value (Higham, Accuracy and Stability, 4.2) */
+    if (is_float(c->type) && c->name <= SUB)
+        return fabsl((long double)real_of(c->type, got) - sum) <= size * (long double)count
+            * ldexpl(1, -mantissa_of(c->type));
     return got == want;
 }
 
-/* The values seen before are among what can have been there: each of a sum less its last term, each of a minimum at least the final one. */
+/* The old values must have been possible: for sums, the sum without the last term; for minimums, at least the final
+   value. */
 static bool olds_right(const Case *c, uint64_t first, uint64_t got, size_t begin, size_t end, size_t slot) {
     bool found = false;
     for (size_t i = begin; i < end; i++) {
@@ -122,7 +131,7 @@ static bool olds_right(const Case *c, uint64_t first, uint64_t got, size_t begin
             if (both != got) return false;
         }
     }
-    return found; /* one came first */
+    return found; /* one invocation came first */
 }
 
 static bool right(const Case *c) {
@@ -130,10 +139,13 @@ static bool right(const Case *c) {
     for (size_t i = 0; i < THREADS; i++) old_bits[i] = get_bits(c->type, before_data, i);
     for (size_t g = 0; g < groups; g++)
         for (size_t slot = 0; slot < SLOTS; slot++) {
-            uint64_t first = get_bits(c->type, first_data, g * SLOTS + slot), got = get_bits(c->type, out_data, g * SLOTS + slot);
+            uint64_t first = get_bits(c->type, first_data, g * SLOTS + slot);
+            uint64_t got = get_bits(c->type, out_data, g * SLOTS + slot);
             if (slot_right(c, g * each, (g + 1) * each, slot, first, got)
-                && (!c->olds || c->name == EXCHANGE || olds_right(c, first, got, g * each, (g + 1) * each, slot))) continue;
-            printf("  group %zu slot %zu: from %llx, got %llx\n", g, slot, (unsigned long long)first, (unsigned long long)got);
+                && (!c->olds || c->name == EXCHANGE || olds_right(c, first, got, g * each, (g + 1) * each,
+                                                                  slot))) continue;
+            printf("  group %zu slot %zu: from %llx, got %llx\n", g, slot, (unsigned long long)first,
+                   (unsigned long long)got);
             return false;
         }
     return true;
@@ -142,9 +154,11 @@ static bool right(const Case *c) {
 static void check(const Case *c) {
     char name[80];
     uint64_t state = 7;
-    snprintf(name, sizeof name, "%s %s %s%s", atomics[c->name].name, vc_type_name(c->type), c->shared ? "shared" : "buffer", c->olds ? " old" : "");
+    snprintf(name, sizeof name, "%s %s %s%s", atomics[c->name].name, vc_type_name(c->type),
+             c->shared ? "shared" : "buffer", c->olds ? " old" : "");
     for (size_t i = 0; i < THREADS; i++) put_bits(c->type, in_data, i, in_bits[i] = value_of(c->type, c->name, &state));
-    for (size_t i = 0; i < GROUPS * SLOTS; i++) put_bits(c->type, first_data, i, bits_of_number(c->type, (int)i % 5 + 1));
+    for (size_t i = 0; i < GROUPS * SLOTS; i++)
+        put_bits(c->type, first_data, i, bits_of_number(c->type, (int)i % 5 + 1));
     for (int f = 0; f < FORMS; f++) {
         Run run = run_begin(name, f, THREADS, LOCAL, build, (void *)(uintptr_t)c);
         run_buffer(&run, c->type, THREADS, in_data, NULL);
@@ -156,10 +170,11 @@ static void check(const Case *c) {
 
 /* ---- counters and locks ---- */
 
-/* Each invocation adds one by way of a compare-exchange loop: none is lost, and all see different numbers. */
+/* Each invocation increments through a compare-exchange loop: no increment is lost, and all old values differ. */
 static void build_spin(void *user, vc_kernel *k) {
     vc_type type = *(vc_type *)user;
-    vc_ref counter = vc_buffer(k, "counter", type, VC_READ_WRITE), ticket = vc_buffer(k, "ticket", type, VC_WRITE), seen = vc_var(k, "seen", type);
+    vc_ref counter = vc_buffer(k, "counter", type, VC_READ_WRITE), ticket = vc_buffer(k, "ticket", type, VC_WRITE);
+    vc_ref seen = vc_var(k, "seen", type);
     vc_val old;
     vc_atomic_load(counter, vc_u32(0), &old);
     vc_set(seen, old);
@@ -172,7 +187,8 @@ static void build_spin(void *user, vc_kernel *k) {
     vc_store(ticket, vc_global_id(k, 0), vc_get(seen));
 }
 
-/* Each publishes a word behind a flag, and reads its neighbour's where the flag is up: it must be there. Every second one tells, by storing, how. */
+/* Each invocation writes a word, then sets a flag. If the flag of another invocation is set, its word must be
+   visible. */
 static void build_flags(void *user, vc_kernel *k) {
     vc_ref word = vc_buffer(k, "word", VC_U32, VC_READ_WRITE), flag = vc_buffer(k, "flag", VC_U32, VC_READ_WRITE);
     vc_ref bad = vc_buffer(k, "bad", VC_U32, VC_READ_WRITE);
@@ -181,16 +197,20 @@ static void build_flags(void *user, vc_kernel *k) {
     vc_store(word, i, vc_add(i, vc_u32(1000)));
     vc_atomic_store(vc_ordered(flag, VC_RELEASE, VC_SCOPE_DEFAULT), i, vc_u32(1));
     vc_atomic_load(vc_ordered(flag, VC_ACQUIRE, VC_SCOPE_DEFAULT), other, &up);
-    VC_IF(k, vc_and(vc_eq(up, vc_u32(1)), vc_ne(vc_load(word, other), vc_add(other, vc_u32(1000))))) { vc_atomic_add(bad, vc_u32(0), vc_u32(1), NULL); }
+    VC_IF(k, vc_and(vc_eq(up, vc_u32(1)), vc_ne(vc_load(word, other), vc_add(other, vc_u32(1000))))) {
+        vc_atomic_add(bad, vc_u32(0), vc_u32(1), NULL);
+    }
     vc_fence(k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
     vc_fence(k, VC_SCOPE_WORKGROUP, 0);
     vc_atomic_add(bad, vc_u32(1), vc_u32(1), NULL);
 }
 
-/* Sum, least and greatest of floats in one array, in either order of declaration: what computes and what only moves bits share the memory. */
+/* Sum, minimum and maximum of floats in one array, in both orders of declaration: operations that compute and
+   operations that only move bits share the memory. */
 static void build_mixed(void *user, vc_kernel *k) {
     vc_type type = *(vc_type *)user;
-    vc_ref in = vc_buffer(k, "in", type, VC_READ), out = vc_buffer(k, "out", type, VC_READ_WRITE), tile = vc_shared(k, "tile", type, 3);
+    vc_ref in = vc_buffer(k, "in", type, VC_READ), out = vc_buffer(k, "out", type, VC_READ_WRITE);
+    vc_ref tile = vc_shared(k, "tile", type, 3);
     vc_val lane = vc_local_id(k, 0), value = vc_load(in, vc_global_id(k, 0)), old;
     VC_IF(k, vc_lt(lane, vc_u32(3))) { vc_store(tile, lane, vc_cast(type, vc_u32(0))); }
     vc_barrier(k);
@@ -205,11 +225,12 @@ static void build_mixed(void *user, vc_kernel *k) {
     }
 }
 
-/* Each compares its own element with a float just computed, or with the bits of one, and adds one where that is what stands there. */
+/* Each invocation compares its own element with a computed float or its bits, and adds one if they are equal. */
 static void build_compared(void *user, vc_kernel *k) {
     vc_type type = *(vc_type *)user, real = kind_width(type) == 32 ? VC_F32 : VC_F64;
     vc_ref cell = vc_buffer(k, "cell", type, VC_READ_WRITE), out = vc_buffer(k, "out", type, VC_WRITE);
-    vc_val i = vc_global_id(k, 0), half = vc_imm(real, bits_of(real, 0.5)), expected = vc_mul(vc_cast(real, i), half), desired = vc_add(expected, half), old;
+    vc_val i = vc_global_id(k, 0), half = vc_imm(real, bits_of(real, 0.5)), expected = vc_mul(vc_cast(real, i), half);
+    vc_val desired = vc_add(expected, half), old;
     if (type != real) { expected = vc_bitcast(type, expected); desired = vc_bitcast(type, desired); }
     vc_atomic_compare_exchange(cell, i, expected, desired, &old);
     vc_store(out, i, old);
@@ -275,7 +296,7 @@ static void check_mixed(vc_type type) {
         Run run = run_begin(name, f, THREADS, LOCAL, build_mixed, &type);
         double least = 0, most = 0, sum = 0;
         for (int i = 0; i < THREADS; i++) {
-            double v = (i * 7919 % 4001 - 2000) / 4.0; /* quarters: sums are exact */
+            double v = (i * 7919 % 4001 - 2000) / 4.0; /* multiples of 1/4: sums are exact */
             put_bits(type, in_data, (size_t)i, bits_of(type, v));
             least = fmin(least, v);
             most = fmax(most, v);

@@ -1,8 +1,10 @@
-/* Complex numbers, matrices, structs and arrays: every operation, and every way through memory, run with buffers by address, as bindings, from GLSL and
-   through OpenCL, compiled as CUDA C, and compared with long double arithmetic or, for memory, byte by byte with what the C compiler's own structs say.
-     composite [-v] [PART]     PART: only cases whose name contains it; -v names each
+/* Complex numbers, matrices, structs and arrays: every operation and every kind of memory access. Runs with buffers by
+   address, as bindings, from GLSL and through OpenCL, and compiles CUDA C. Compares results with long double
+   arithmetic; compares memory byte by byte with the structs of the C compiler.
+     composite [-v] [PART]     PART: only cases whose name contains it; -v prints each name
 
-   How far off is right is said per operation, in units in the last place of the result's absolute value: of a complex number, of a row of a matrix. */
+   Tolerances are per operation, in units in the last place of the absolute value of the result: of a complex number,
+   or of a row of a matrix. */
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -20,9 +22,10 @@ typedef long double complex Wide;
 
 /* ---- complex numbers ---- */
 
-typedef enum Operation { ADD, SUB, MUL, DIV, POW, EQ, NE, NEG, ABS, ARG, EXP, LOG, SQRT, CONJ, POLAR, PARTS, SELECT, CAST, OPERATIONS } Operation;
-static const char *const names[OPERATIONS] = { "add", "sub", "mul", "div", "pow", "eq", "ne", "neg", "abs", "arg", "exp", "log", "sqrt", "conj", "polar",
-                                               "parts", "select", "cast" };
+typedef enum Operation { ADD, SUB, MUL, DIV, POW, EQ, NE, NEG, ABS, ARG, EXP, LOG, SQRT, CONJ, POLAR, PARTS, SELECT,
+                         CAST, OPERATIONS } Operation;
+static const char *const names[OPERATIONS] = { "add", "sub", "mul", "div", "pow", "eq", "ne", "neg", "abs", "arg",
+                                               "exp", "log", "sqrt", "conj", "polar", "parts", "select", "cast" };
 typedef enum Side { BOTH, LEFT, RIGHT } Side; /* which operand is real */
 typedef struct Case { Operation op; Side side; vc_type kind; } Case;
 
@@ -76,7 +79,7 @@ static Wide oracle(const Case *c, Wide a, Wide b) {
     case SUB: return a - b;
     case MUL: return a * b;
     case DIV: return a / b;
-    case POW: return a == 0 ? (creall(b) > 0 ? 0 : 1) : cpowl(a, b); /* of 0: what vc_pow makes of the real exponent */
+    case POW: return a == 0 ? (creall(b) > 0 ? 0 : 1) : cpowl(a, b); /* for 0, vc_pow of the real exponent */
     case EQ: return a == b ? 1 : 0;
     case NE: return a != b ? 1 : 0;
     case NEG: return -a;
@@ -93,9 +96,11 @@ static Wide oracle(const Case *c, Wide a, Wide b) {
     }
 }
 
-/* What devices and Vulkan's precisions leave of the functions: sine and cosine of f32 are good to 2^-11, of f16 to 2^-7. */
+/* Tolerances of the functions given the precision that devices and Vulkan guarantee: sine and cosine are accurate to
+   2^-11 for f32 and 2^-7 for f16. */
 static long double slack(const Case *c, vc_type kind, Wide a, Wide b, Wide want) {
-    long double size = cabsl(want), unit = unit_of(kind, size), turn = kind == VC_F64 ? 2 * unit : size * (kind == VC_F32 ? 0x1p-10L : 0x1p-6L);
+    long double size = cabsl(want), unit = unit_of(kind, size), turn = kind == VC_F64
+        ? 2 * unit : size * (kind == VC_F32 ? 0x1p-10L : 0x1p-6L);
     long double reach = c->op == POW && a != 0 ? cabsl(b) * cabsl(clogl(a)) : 0, least = ldexpl(1, lowest_of(kind));
     switch (c->op) {
     case ADD: case SUB: return 0.5L * unit + least;
@@ -104,21 +109,26 @@ static long double slack(const Case *c, vc_type kind, Wide a, Wide b, Wide want)
     case ABS: return (c->kind == VC_F16 ? 1.5L : 4) * unit + least;
     case ARG: return (kind == VC_F32 ? 4096 : 5) * unit + least;
     case SQRT: return (c->kind == VC_F16 ? 1.5L : 8) * unit + least;
-    case LOG: return (kind == VC_F32 ? 4096 : 8) * unit + (kind == VC_F32 ? 0x1p-19L : kind == VC_F16 ? 0x1p-6L : 0x1p-51L);
-    case EXP: return turn + size * fabsl(creall(a)) * (kind == VC_F64 ? 0 : ldexpl(4, -mantissa_of(kind))) + 8 * unit + least;
+    case LOG: return (kind == VC_F32 ? 4096 : 8) * unit + (kind == VC_F32 ? 0x1p-19L : kind == VC_F16
+                                                           ? 0x1p-6L : 0x1p-51L);
+    case EXP: return turn + size * fabsl(creall(a)) * (kind == VC_F64 ? 0 : ldexpl(4, -mantissa_of(kind))) + 8 * unit
+        + least;
     case POLAR: return turn + 2 * unit + least;
-    case POW: return 2 * turn + size * (reach + 4) * (kind == VC_F64 ? 0x1p-49L : kind == VC_F32 ? 0x1p-10L : 0x1p-5L) + least;
-    case CAST: return 0.75L * unit + least; /* half a unit in each part */
+    case POW: return 2 * turn + size * (reach + 4) * (kind == VC_F64 ? 0x1p-49L : kind == VC_F32 ? 0x1p-10L : 0x1p-5L)
+        + least;
+    case CAST: return 0.75L * unit + least; /* half a unit for each part */
     default: return least;
     }
 }
 
-/* Whether |z| is near 1, where its logarithm is that of 1 + u with a small u. */
+/* Whether |z| is near 1, so that log |z| = log(1 + u) with a small u. */
 static bool near_circle(Wide z) { return cabsl(z) > 0.75L && cabsl(z) < 1.6L; }
 
-/* log |z| near the unit circle, to the last bits of a double: |z|^2 - 1 = 2 d + d^2 + y^2, of exact products, summed up twice with the errors kept. */
+/* log |z| near the unit circle, accurate to the last bits of a double: |z|^2 - 1 = 2 d + d^2 + y^2 from exact
+   products, with compensated summation. */
 static long double log_of_size(Wide z) {
-    long double x = fmaxl(fabsl(creall(z)), fabsl(cimagl(z))), y = fminl(fabsl(creall(z)), fabsl(cimagl(z))), d = x - 1, v[5], sum = 0;
+    long double x = fmaxl(fabsl(creall(z)), fabsl(cimagl(z))), y = fminl(fabsl(creall(z)), fabsl(cimagl(z))), d = x - 1,
+        v[5], sum = 0;
     v[0] = d * d;
     v[1] = fmal(d, d, -v[0]);
     v[2] = y * y;
@@ -134,7 +144,7 @@ static long double log_of_size(Wide z) {
     return log1pl(sum) / 2;
 }
 
-/* Numbers whose results say something: any size for + - * / and the like, small ones for functions that grow. */
+/* Inputs: any magnitude for + - * / and similar operations, small numbers for functions that grow fast. */
 static long double part_of(const Case *c, unsigned role, unsigned i, unsigned part, uint64_t *state) {
     static const double plain[] = { 0, 1, -1, 0.5, -2, 3, 1e-3, -7, 100, 0.75 };
     uint64_t r = random_next(state);
@@ -142,50 +152,58 @@ static long double part_of(const Case *c, unsigned role, unsigned i, unsigned pa
     int range = c->kind == VC_F16 ? 7 : c->kind == VC_F32 ? 120 : 1000;
     bool tame = c->op == EXP || c->op == POW || c->op == POLAR || c->op == ARG || c->op == LOG;
     if (c->op == SQRT && part && i >= 90 && i < 100) return -0.0L; /* the lower side of the branch cut */
-    if (c->op == POW && role && i >= 100 && i < 200) /* a real exponent that shows how far off the logarithm of |a| is */
+    if (c->op == POW && role && i >= 100 && i < 200) /* a real exponent that amplifies errors of log |a| */
         return part ? 0 : ldexpl(size, c->kind == VC_F16 ? 10 : c->kind == VC_F32 ? 18 : 28);
-    if ((c->op == LOG || c->op == POW) && i >= 100 && i < 200) { /* on the unit circle but for rounding, and beside 1 and i */
+    /* on the unit circle except for rounding, and close to 1 and i */
+    if ((c->op == LOG || c->op == POW) && i >= 100 && i < 200) {
         long double angle = 0.0157L * (long double)i, little = ldexpl(1, -(int)(i % 40));
         return i < 160 ? (part ? sinl(angle) : cosl(angle)) : part == (i & 1) ? 1 + ldexpl(1, -(int)(i % 50)) : little;
     }
     if (c->op == LOG && i >= 200 && i < 240) return ldexpl(size, i & 1 ? range : -range);
     if (i < 100) return plain[(i / (role ? 10 : 1) + part * 3) % 10] * (tame ? 0.3L : 1);
     if (tame) return size * (c->op == EXP && c->kind == VC_F16 ? 2 : 3);
-    if (c->op == ADD || c->op == SUB || c->op == EQ || c->op == NE || c->op == PARTS) return floorl(size * 8) * (i & 1 ? 1 : 0.25L);
+    if (c->op == ADD || c->op == SUB || c->op == EQ || c->op == NE || c->op == PARTS)
+        return floorl(size * 8) * (i & 1 ? 1 : 0.25L);
     if (c->op == MUL) range /= 2;
     if (c->op == CAST && c->kind == VC_F64) range = 100;
-    return ldexpl(size, i < 500 ? (int)(i % 5) : (int)(i * 7919u % (unsigned)(2 * range)) - range + (int)(part * (i % 3)));
+    return ldexpl(size, i < 500 ? (int)(i % 5) : (int)(i * 7919u % (unsigned)(2 * range)) - range
+                  + (int)(part * (i % 3)));
 }
 
 static uint8_t in_a[THREADS * 64], in_b[THREADS * 64], got_out[THREADS * 64];
 
-static long double number(vc_type kind, const void *at, size_t i) { return (long double)real_of(kind, get_bits(kind, at, i)); }
+static long double number(vc_type kind, const void *at, size_t i) {
+    return (long double)real_of(kind, get_bits(kind, at, i));
+}
 
 static bool beyond(vc_type kind, Wide z) { return cabsl(z) >= ldexpl(1, 1 - lowest_of(kind)) * 0.999L; }
 
-/* Differences of products cancel in a component, never in the absolute value. */
+/* A difference of products can cancel in one component, but not in the absolute value. */
 static bool right_complex(const Case *c, unsigned i) {
     vc_type type = result_type(c), kind = type == VC_BOOL ? (vc_type)VC_U32 : type & 15u;
-    Wide a = wide(number(c->kind, in_a, 2 * i), number(c->kind, in_a, 2 * i + 1)), b = wide(number(c->kind, in_b, 2 * i), number(c->kind, in_b, 2 * i + 1));
+    Wide a = wide(number(c->kind, in_a, 2 * i), number(c->kind, in_a, 2 * i + 1));
+    Wide b = wide(number(c->kind, in_b, 2 * i), number(c->kind, in_b, 2 * i + 1));
     Wide want, got;
     if (c->side == LEFT) a = creall(a);
     if (c->side == RIGHT) b = creall(b);
-    if (c->op == DIV && b == 0) return true; /* infinite or NaN, whatever */
+    if (c->op == DIV && b == 0) return true; /* infinite or NaN: any result is allowed */
     if (a == 0 && (c->op == LOG || (c->op == POW && creall(b) < 0))) return true;
-    if ((c->op == DIV || c->op == SQRT) && kind != VC_F16 && (cabsl(a) < ldexpl(1, lowest_of(kind)) || cabsl(b) < ldexpl(1, lowest_of(kind)))) return true;
+    if ((c->op == DIV || c->op == SQRT) && kind != VC_F16 && (cabsl(a) < ldexpl(1, lowest_of(kind))
+                                                              || cabsl(b) < ldexpl(1, lowest_of(kind)))) return true;
     want = oracle(c, a, b);
     if (type == VC_BOOL) return get_bits(VC_U32, got_out, i) == (want != 0);
     if (type < 16) got = number(kind, got_out, i);
     else got = wide(number(kind, got_out, 2 * i), number(kind, got_out, 2 * i + 1));
     if (beyond(kind, want)) return true;
-    if (c->op == LOG && near_circle(a)) { /* the real part is right by itself */
+    if (c->op == LOG && near_circle(a)) { /* the real part alone must be accurate */
         long double off = fabsl(creall(got) - log_of_size(a)), unit = unit_of(kind, fabsl(log_of_size(a)));
         if (off > (kind == VC_F16 ? 1.5L : 8) * unit + ldexpl(1, lowest_of(kind))) {
-            printf("  log of %.20Lg %+.20Lg i: real part %Lg, wanted %Lg, off by %.3Lg\n", creall(a), cimagl(a), creall(got), log_of_size(a), off / unit);
+            printf("  log of %.20Lg %+.20Lg i: real part %Lg, wanted %Lg, off by %.3Lg\n", creall(a), cimagl(a),
+                   creall(got), log_of_size(a), off / unit);
             return false;
         }
     }
-    if (c->op == POW && near_circle(a) && !isinf(creall(b))) { /* the absolute value is right by itself */
+    if (c->op == POW && near_circle(a) && !isinf(creall(b))) { /* the absolute value alone must be accurate */
         long double grown = creall(b) * log_of_size(a), turned = cimagl(b) * cargl(a), radius = expl(grown - turned);
         long double bound = (kind == VC_F64 ? 0x1p-49L : 0x1p-9L) * (1 + fabsl(grown) + fabsl(turned));
         if (fabsl(cabsl(got) - radius) > radius * bound + ldexpl(1, lowest_of(kind))) {
@@ -195,16 +213,17 @@ static bool right_complex(const Case *c, unsigned i) {
         }
     }
     if (cabsl(got - want) <= slack(c, kind, a, b, want)) return true;
-    printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a), cimagl(a), creall(b), cimagl(b),
-           creall(got), cimagl(got), creall(want), cimagl(want), cabsl(got - want) / unit_of(kind, cabsl(want)),
-           slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
+    printf("  a = %Lg %+Lg i, b = %Lg %+Lg i: got %Lg %+Lg i, wanted %Lg %+Lg i, off by %.3Lg of %.3Lg\n", creall(a),
+           cimagl(a), creall(b), cimagl(b), creall(got), cimagl(got), creall(want), cimagl(want),
+           cabsl(got - want) / unit_of(kind, cabsl(want)), slack(c, kind, a, b, want) / unit_of(kind, cabsl(want)));
     return false;
 }
 
 static void check_complex(Operation op, Side side, vc_type kind) {
     Case c = { op, side, kind };
     char name[64];
-    snprintf(name, sizeof name, "%s %s%s", names[op], vc_type_name(VC_COMPLEX(kind)), side == LEFT ? " real left" : side == RIGHT ? " real right" : "");
+    snprintf(name, sizeof name, "%s %s%s", names[op], vc_type_name(VC_COMPLEX(kind)),
+             side == LEFT ? " real left" : side == RIGHT ? " real right" : "");
     for (int f = 0; f < FORMS; f++) {
         uint64_t state = 3;
         unsigned wrong = 0;
@@ -232,17 +251,19 @@ static void check_numbers(vc_type kind) {
 /* ---- matrices ---- */
 
 typedef enum Linear {
-    M_ADD, M_SUB, M_NEG, M_SCALE_LEFT, M_SCALE, M_DIV, M_MUL, M_TIMES, M_VECTOR, M_TRANSPOSE, M_OUTER, M_DET, M_INVERSE, M_PARTS, M_EQ, M_NE, M_SELECT, LINEARS
+    M_ADD, M_SUB, M_NEG, M_SCALE_LEFT, M_SCALE, M_DIV, M_MUL, M_TIMES, M_VECTOR, M_TRANSPOSE, M_OUTER, M_DET, M_INVERSE,
+        M_PARTS, M_EQ, M_NE, M_SELECT, LINEARS
 } Linear;
 static const char *const linear_names[LINEARS] = {
-    "add", "sub", "neg", "scale left", "scale", "div", "mul", "times vector", "vector times", "transpose", "outer", "determinant", "inverse", "parts", "eq",
+    "add", "sub", "neg", "scale left", "scale", "div", "mul", "times vector", "vector times", "transpose", "outer",
+    "determinant", "inverse", "parts", "eq",
     "ne", "select"
 };
 typedef struct Shape { Linear op; vc_type kind; uint32_t rows, columns, other; } Shape;
 
 static vc_type mat(vc_type kind, uint32_t rows, uint32_t columns) { return VC_MAT(kind, rows, columns); }
 
-/* Types of the two operands and of the result. */
+/* Types of both operands and of the result. */
 static void types_of(const Shape *s, vc_type t[3]) {
     uint32_t r = s->rows, c = s->columns;
     t[0] = t[1] = t[2] = mat(s->kind, r, c);
@@ -285,13 +306,15 @@ static void build_linear(void *user, vc_kernel *k) {
     const Shape *s = (const Shape *)user;
     vc_type t[3];
     types_of(s, t);
-    vc_ref a = vc_buffer(k, "a", t[0], VC_READ), b = vc_buffer(k, "b", t[1], VC_READ), out = vc_buffer(k, "out", t[2], VC_WRITE);
+    vc_ref a = vc_buffer(k, "a", t[0], VC_READ), b = vc_buffer(k, "b", t[1], VC_READ);
+    vc_ref out = vc_buffer(k, "out", t[2], VC_WRITE);
     VC_EACH(k, i) { vc_store(out, i, linear(s, k, vc_load(a, i), vc_load(b, i))); }
 }
 
-static uint32_t size_of(vc_type t) { return rows_of(t) * (1u + ((t >> 6) & 3u)); } /* numbers of a matrix, column after column */
+/* components of a matrix, in column-major order */
+static uint32_t size_of(vc_type t) { return rows_of(t) * (1u + ((t >> 6) & 3u)); }
 
-/* The determinant of the numbers of m without some rows and columns, and the sum of the products' absolute values. */
+/* Determinant of m without some rows and columns, and the sum of the absolute values of its products. */
 static long double minor_of(const long double *m, uint32_t n, uint32_t rows, uint32_t columns, long double *size) {
     uint32_t c = 0, r, sign = 0;
     long double sum = 0, all = 0, part, inner;
@@ -307,8 +330,9 @@ static long double minor_of(const long double *m, uint32_t n, uint32_t rows, uin
     return sum;
 }
 
-/* Number (row, column) of the result, and how far off is right. */
-static long double want_linear(const Shape *s, const long double *a, const long double *b, uint32_t row, uint32_t column, long double *off) {
+/* Component (row, column) of the result, and its tolerance. */
+static long double want_linear(const Shape *s, const long double *a, const long double *b, uint32_t row,
+                               uint32_t column, long double *off) {
     uint32_t r = s->rows, c = s->columns, at = column * r + row, n, i;
     long double sum = 0, size = 0, det, unit = ldexpl(1, -mantissa_of(s->kind)), all, inner;
     *off = 0;
@@ -320,10 +344,13 @@ static long double want_linear(const Shape *s, const long double *a, const long 
     case M_SCALE: sum = a[at] * b[0]; break;
     case M_DIV: sum = a[at] / b[0]; *off = 5 * unit * fabsl(sum); break;
     case M_MUL: case M_TIMES:
-        for (i = 0; i < c; i++) { sum += a[i * r + row] * b[column * c + i]; size += fabsl(a[i * r + row] * b[column * c + i]); }
+        for (i = 0; i < c; i++) {
+            sum += a[i * r + row] * b[column * c + i];
+            size += fabsl(a[i * r + row] * b[column * c + i]);
+        }
         *off = size * unit * 2 * c;
         break;
-    case M_VECTOR: /* column of m; the result is a vector, whose rows they are */
+    case M_VECTOR: /* a column of m: its rows are the components of the resulting vector */
         for (i = 0; i < r; i++) { sum += a[i] * b[row * r + i]; size += fabsl(a[i] * b[row * r + i]); }
         *off = size * unit * 2 * r;
         break;
@@ -375,10 +402,13 @@ static void check_linear(Linear op, vc_type kind, uint32_t rows, uint32_t column
         unsigned wrong = 0, threads = THREADS / 4;
         Run run = run_begin(name, f, threads, LOCAL, build_linear, &s);
         for (unsigned i = 0; i < threads * 16; i++) {
-            double x = (double)(random_next(&state) >> 11) * 0x1p-52 - 1, y = (double)(random_next(&state) >> 11) * 0x1p-52 - 1;
-            if (op == M_INVERSE && i % size_of(t[0]) % (rows + 1) == 0) x += x < 0 ? -3 : 3; /* a strong diagonal: far from singular */
+            double x = (double)(random_next(&state) >> 11) * 0x1p-52 - 1;
+            double y = (double)(random_next(&state) >> 11) * 0x1p-52 - 1;
+            /* a dominant diagonal keeps the matrix far from singular */
+            if (op == M_INVERSE && i % size_of(t[0]) % (rows + 1) == 0) x += x < 0 ? -3 : 3;
             put_bits(kind, in_a, i, bits_of(kind, op == M_EQ || op == M_NE ? floor(x * 1.2) : x));
-            put_bits(kind, in_b, i, bits_of(kind, op == M_EQ || op == M_NE ? (i / size_of(t[0])) % 2 ? floor(x * 1.2) : floor(y * 1.2) : y));
+            put_bits(kind, in_b, i, bits_of(kind, op == M_EQ || op == M_NE ? (i / size_of(t[0])) % 2 ? floor(x * 1.2)
+                                            : floor(y * 1.2) : y));
         }
         run_buffer(&run, t[0], threads, in_a, NULL);
         run_buffer(&run, t[1], threads, in_b, NULL);
@@ -394,7 +424,8 @@ static void check_matrices(vc_type kind) {
         for (uint32_t c = 2; c <= 4; c++)
             for (int op = 0; op < LINEARS; op++) {
                 if ((op == M_DET || op == M_INVERSE) && r != c) continue;
-                for (uint32_t other = 2; other <= (op == M_MUL ? 4u : 2u); other++) check_linear((Linear)op, kind, r, c, other);
+                for (uint32_t other = 2; other <= (op == M_MUL ? 4u : 2u); other++)
+                    check_linear((Linear)op, kind, r, c, other);
             }
 }
 

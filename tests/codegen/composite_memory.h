@@ -1,11 +1,13 @@
-/* Part of composite.c: values of every composite type through every kind of memory, and structs shared with the C compiler. */
+/* Part of composite.c: values of every composite type in every kind of memory, and structs shared with the C
+   compiler. */
 
 enum { ITEMS = 256, WAYS = 9 };
 
-/* ---- types: the same calls give the same numbers in every kernel ---- */
+/* ---- types: the same calls return the same type numbers in every kernel ---- */
 
 typedef enum Made {
-    COMPLEX_F16, COMPLEX_F32, COMPLEX_F64, MAT_2X3, MAT_3X2, MAT_4X4, MAT_F64_3X4, ARRAY_F32, ARRAY_VECTORS, ARRAY_COMPLEX, SMALL, MIXED, NESTED, MADE
+    COMPLEX_F16, COMPLEX_F32, COMPLEX_F64, MAT_2X3, MAT_3X2, MAT_4X4, MAT_F64_3X4, ARRAY_F32, ARRAY_VECTORS,
+        ARRAY_COMPLEX, SMALL, MIXED, NESTED, MADE
 } Made;
 
 static void make_types(vc_kernel *k, vc_type out[MADE]) {
@@ -23,15 +25,17 @@ static void make_types(vc_kernel *k, vc_type out[MADE]) {
     const vc_member small_members[] = { { "tag", VC_U8 }, { "x", VC_F64 }, { "end", VC_U8 } };
     out[SMALL] = small = vc_struct(k, "small", small_members, 3);
     list = vc_array_type(k, VC_I16, 3);
-    const vc_member mixed_members[] = { { "on", VC_BOOL }, { "half", VC_F16 }, { "list", list }, { "big", VC_U64 }, { "v", VC_F32X3 },
-                                        { "b", VC_VEC(VC_U8, 3) }, { "z", VC_F32C }, { "flags", VC_VEC(VC_BOOL, 2) } };
+    const vc_member mixed_members[] = { { "on", VC_BOOL }, { "half", VC_F16 }, { "list", list }, { "big", VC_U64 },
+                                        { "v", VC_F32X3 }, { "b", VC_VEC(VC_U8, 3) }, { "z", VC_F32C },
+                                        { "flags", VC_VEC(VC_BOOL, 2) } };
     out[MIXED] = mixed = vc_struct(k, "mixed", mixed_members, 8);
     list = vc_array_type(k, vc_array_type(k, small, 2), 3);
-    const vc_member nested_members[] = { { "first", VC_U8 }, { "list", list }, { "m", VC_F32X3X3 }, { "mixed", mixed }, { NULL, VC_F32X2 } };
+    const vc_member nested_members[] = { { "first", VC_U8 }, { "list", list }, { "m", VC_F32X3X3 }, { "mixed", mixed },
+                                         { NULL, VC_F32X2 } };
     out[NESTED] = vc_struct(k, "nested", nested_members, 5);
 }
 
-/* ---- contents: small whole numbers in every scalar, nothing between them ---- */
+/* ---- contents: small integers in every scalar, without padding ---- */
 
 typedef void Visit(vc_type scalar, uint32_t offset, void *user);
 
@@ -46,7 +50,9 @@ static void visit(vc_kernel *k, vc_type type, uint32_t offset, Visit *each, void
 }
 
 typedef struct Filler { uint8_t *to; uint32_t item, scalar; } Filler;
-static int number_of(vc_type kind, uint32_t item, uint32_t scalar) { return (int)((item * 7 + scalar * 13 + 1) % (kind == VC_BOOL ? 2 : 101)); }
+static int number_of(vc_type kind, uint32_t item, uint32_t scalar) {
+    return (int)((item * 7 + scalar * 13 + 1) % (kind == VC_BOOL ? 2 : 101));
+}
 static void fill_scalar(vc_type kind, uint32_t offset, void *user) {
     Filler *f = (Filler *)user;
     put_bits(kind, f->to + offset, 0, bits_of_number(kind, number_of(kind, f->item, f->scalar++)));
@@ -55,15 +61,18 @@ static void fill_scalar(vc_type kind, uint32_t offset, void *user) {
 typedef struct Judge { const uint8_t *got; uint32_t item, scalar, wrong; bool zero; } Judge;
 static void judge_scalar(vc_type kind, uint32_t offset, void *user) {
     Judge *j = (Judge *)user;
-    uint64_t want = bits_of_number(kind, j->zero ? 0 : number_of(kind, j->item, j->scalar)), got = get_bits(kind, j->got + offset, 0);
+    uint64_t want = bits_of_number(kind, j->zero ? 0 : number_of(kind, j->item, j->scalar));
+    uint64_t got = get_bits(kind, j->got + offset, 0);
     j->scalar++;
     if (got == want || j->wrong++) return;
-    printf("  byte %u, %s: got %llx, wanted %llx\n", offset, vc_type_name(kind), (unsigned long long)got, (unsigned long long)want);
+    printf("  byte %u, %s: got %llx, wanted %llx\n", offset, vc_type_name(kind), (unsigned long long)got,
+           (unsigned long long)want);
 }
 
-/* ---- ways through memory: way w writes to out[w * ITEMS + i] ---- */
+/* ---- access paths: path w writes to out[w * ITEMS + i] ---- */
 
-typedef struct Ways { Made made; const uint8_t *data; bool by_value; } Ways; /* by_value: else the parameter is item 2 */
+/* by_value: pass the parameter by value, otherwise load item 2 */
+typedef struct Ways { Made made; const uint8_t *data; bool by_value; } Ways;
 
 static void build_ways(void *user, vc_kernel *k) {
     const Ways *w = (const Ways *)user;
@@ -71,19 +80,23 @@ static void build_ways(void *user, vc_kernel *k) {
     make_types(k, types);
     type = types[w->made];
     vc_ref in = vc_buffer(k, "in", type, VC_READ), out = vc_buffer(k, "out", type, VC_READ_WRITE);
-    vc_val p = w->by_value ? vc_param(k, "p", type) : vc_load(in, vc_u32(2)), i = vc_global_id(k, 0), lane = vc_local_id(k, 0), parts[3];
-    vc_ref tile = vc_shared(k, "tile", type, LOCAL), table = vc_table(k, "table", type, w->data, 7), list = vc_array(k, "list", type, 4);
+    vc_val p = w->by_value ? vc_param(k, "p", type) : vc_load(in, vc_u32(2)), i = vc_global_id(k, 0);
+    vc_val lane = vc_local_id(k, 0), parts[3];
+    vc_ref tile = vc_shared(k, "tile", type, LOCAL), table = vc_table(k, "table", type, w->data, 7);
+    vc_ref list = vc_array(k, "list", type, 4);
     vc_ref last = vc_var(k, "last", type);
     vc_type three = vc_array_type(k, type, 3);
     vc_store(out, i, vc_load(in, i));
     vc_store(tile, lane, vc_load(in, i));
     vc_barrier(k);
     vc_store(vc_offset(out, vc_u32(ITEMS)), i, vc_load(tile, vc_sub(vc_u32(LOCAL - 1), lane)));
-    for (uint32_t j = 0; j < 4; j++) vc_store(list, vc_u32(j), vc_load(in, vc_rem(vc_add(i, vc_u32(j)), vc_u32(ITEMS))));
-    vc_store(vc_offset(out, vc_i32(2 * ITEMS)), i, vc_load(vc_offset(list, vc_u32(1)), vc_and(vc_add(i, i), vc_u32(2))));
+    for (uint32_t j = 0; j < 4; j++)
+        vc_store(list, vc_u32(j), vc_load(in, vc_rem(vc_add(i, vc_u32(j)), vc_u32(ITEMS))));
+    vc_store(vc_offset(out, vc_i32(2 * ITEMS)), i, vc_load(vc_offset(list, vc_u32(1)),
+                                                           vc_and(vc_add(i, i), vc_u32(2))));
     vc_store(vc_offset(out, vc_u32(3 * ITEMS)), i, vc_load(table, vc_rem(i, vc_u32(7))));
     vc_store(vc_offset(out, vc_u64(4 * ITEMS)), vc_cast(VC_I64, i), p);
-    VC_FOR(k, j, vc_u32(0), vc_u32(3)) { /* zero each time control passes */
+    VC_FOR(k, j, vc_u32(0), vc_u32(3)) { /* variables are zero each time control reaches them */
         vc_ref v = vc_var(k, "v", type);
         VC_IF(k, vc_eq(vc_rem(vc_add(i, j), vc_u32(3)), vc_u32(1))) { vc_set(v, vc_load(in, i)); }
         vc_set(last, vc_get(v));
@@ -92,10 +105,11 @@ static void build_ways(void *user, vc_kernel *k) {
     vc_store(vc_offset(out, vc_u32(6 * ITEMS)), i, vc_load_or(vc_offset(in, i), vc_i32(-1), vc_ne(i, vc_u32(0)), p));
     for (uint32_t j = 0; j < 3; j++) parts[j] = vc_load(in, vc_u32(j + 5));
     vc_store(vc_offset(out, vc_u32(7 * ITEMS)), i, vc_part(vc_make(k, three, parts, 3), 1));
-    vc_store(vc_offset(out, vc_u32(8 * ITEMS)), i, vc_select(vc_lt(i, vc_u32(9)), vc_get(vc_at(in, vc_u32(3))), vc_load(in, i)));
+    vc_store(vc_offset(out, vc_u32(8 * ITEMS)), i, vc_select(vc_lt(i, vc_u32(9)), vc_get(vc_at(in, vc_u32(3))),
+                                                             vc_load(in, i)));
 }
 
-/* The item that a way gives to i; ITEMS: zeros. */
+/* Returns the item that a path writes for i; ITEMS: zeros. */
 static uint32_t item_of(int way, uint32_t i, uint32_t param) {
     switch (way) {
     case 1: return i / LOCAL * LOCAL + LOCAL - 1 - i % LOCAL;
@@ -125,7 +139,8 @@ static void check_ways(Made made) {
         visit(k, types[made], 0, fill_scalar, &f);
     }
     for (int f = 0; f < FORMS; f++) {
-        Ways ways = { made, in, size <= 96 || !forms[f].glsl }; /* GLSL's block of values does not pass through memory */
+        /* large argument blocks are passed in memory, but not in GLSL */
+        Ways ways = { made, in, size <= 96 || !forms[f].glsl };
         uint32_t wrong = 0, param = ways.by_value ? ITEMS + 1 : 2;
         Run run = run_begin(name, f, ITEMS, LOCAL, build_ways, &ways);
         run_buffer(&run, type, ITEMS, in, NULL);
@@ -146,14 +161,14 @@ static void check_ways(Made made) {
     vc_free(k);
 }
 
-/* ---- structs that the C compiler knows as well ---- */
+/* ---- structs that are declared in C too ---- */
 
 typedef struct Inner { uint8_t tag; int16_t list[3]; float v[3]; double d; } Inner;
 typedef struct Outer {
     float position[3];
     uint8_t kind;
     Inner inner[2][3];
-    float matrix[2][3]; /* two columns of three */
+    float matrix[2][3]; /* two columns of three rows */
     uint16_t words[5];
     double wide[2][2];
     float pair[2];
@@ -161,20 +176,24 @@ typedef struct Outer {
 } Outer;
 
 static vc_type inner_type(vc_kernel *k) {
-    const vc_member m[] = { { "tag", VC_U8 }, { "list", vc_array_type(k, VC_I16, 3) }, { "v", VC_F32X3 }, { "d", VC_F64 } };
+    const vc_member m[] = { { "tag", VC_U8 }, { "list", vc_array_type(k, VC_I16, 3) }, { "v", VC_F32X3 },
+                            { "d", VC_F64 } };
     return vc_struct(k, "inner", m, 4);
 }
 static vc_type outer_type(vc_kernel *k) {
-    const vc_member m[] = { { "position", VC_F32X3 }, { "kind", VC_U8 }, { "inner", vc_array_type(k, vc_array_type(k, inner_type(k), 3), 2) },
-                            { "matrix", VC_MAT(VC_F32, 3, 2) }, { "words", vc_array_type(k, VC_U16, 5) }, { "wide", VC_F64X2X2 }, { "pair", VC_F32C },
-                            { "id", VC_U32 } };
+    const vc_member m[] = { { "position", VC_F32X3 }, { "kind", VC_U8 },
+                            { "inner", vc_array_type(k, vc_array_type(k, inner_type(k), 3), 2) },
+                            { "matrix", VC_MAT(VC_F32, 3, 2) }, { "words", vc_array_type(k, VC_U16, 5) },
+                            { "wide", VC_F64X2X2 }, { "pair", VC_F32C }, { "id", VC_U32 } };
     return vc_struct(k, "outer", m, 8);
 }
 
 static void check_offsets(void) {
-    static const size_t inner[] = { offsetof(Inner, tag), offsetof(Inner, list), offsetof(Inner, v), offsetof(Inner, d) };
-    static const size_t outer[] = { offsetof(Outer, position), offsetof(Outer, kind), offsetof(Outer, inner), offsetof(Outer, matrix), offsetof(Outer, words),
-                                    offsetof(Outer, wide), offsetof(Outer, pair), offsetof(Outer, id) };
+    static const size_t inner[] = { offsetof(Inner, tag), offsetof(Inner, list), offsetof(Inner, v),
+                                    offsetof(Inner, d) };
+    static const size_t outer[] = { offsetof(Outer, position), offsetof(Outer, kind), offsetof(Outer, inner),
+                                    offsetof(Outer, matrix), offsetof(Outer, words), offsetof(Outer, wide),
+                                    offsetof(Outer, pair), offsetof(Outer, id) };
     vc_kernel *k = vc_begin(NULL);
     vc_type i = inner_type(k), o = outer_type(k);
     bool good = vc_size_of(k, i) == sizeof(Inner) && vc_size_of(k, o) == sizeof(Outer);
@@ -186,7 +205,7 @@ static void check_offsets(void) {
 
 static vc_ref inside(vc_ref element, vc_val a, vc_val b) { return vc_at(vc_at(vc_field(element, 2), a), b); }
 
-/* Every member is moved or changed, by constant and by computed index, from memory to memory. */
+/* Copies or changes every member from memory to memory, with constant and computed indices. */
 static void build_layout(void *user, vc_kernel *k) {
     vc_type type = outer_type(k);
     vc_ref in = vc_buffer(k, "in", type, VC_READ), out = vc_buffer(k, "out", type, VC_READ_WRITE);
@@ -199,9 +218,11 @@ static void build_layout(void *user, vc_kernel *k) {
         vc_set(vc_field(to, 1), vc_cast(VC_U8, vc_add(id, vc_u32(3))));
         vc_set(inside(to, two, three), vc_get(inside(from, vc_sub(vc_u32(1), two), vc_u32(1))));
         vc_set(vc_field(inside(to, two, vc_u32(0)), 2), vc_get(vc_field(inside(from, vc_u32(1), three), 2)));
-        vc_store(vc_field(inside(to, vc_u32(1), vc_u32(2)), 1), three, vc_load(vc_field(inside(from, two, three), 1), vc_u32(0)));
+        vc_store(vc_field(inside(to, vc_u32(1), vc_u32(2)), 1), three,
+                 vc_load(vc_field(inside(from, two, three), 1), vc_u32(0)));
         vc_set(vc_field(vc_field(to, 3), 1), vc_get(vc_field(vc_field(from, 3), 0)));
-        vc_store(vc_field(to, 4), vc_cast(VC_I64, three), vc_load_or(vc_field(from, 4), vc_add(i, vc_u32(1)), vc_lt(i, vc_u32(4)), vc_u16(77)));
+        vc_store(vc_field(to, 4), vc_cast(VC_I64, three), vc_load_or(vc_field(from, 4), vc_add(i, vc_u32(1)),
+                                                                     vc_lt(i, vc_u32(4)), vc_u16(77)));
         vc_set(vc_field(to, 5), vc_transpose(vc_get(vc_field(from, 5))));
         vc_set(vc_field(vc_field(to, 6), 0), vc_im(vc_get(vc_field(from, 6))));
         vc_atomic_add(vc_field(to, 7), vc_u32(0), vc_u32(5), NULL);
@@ -242,7 +263,7 @@ static void check_layout(void) {
         Run run = run_begin("layout", f, ITEMS, LOCAL, build_layout, NULL);
         run_buffer(&run, VD_STRUCT(sizeof(Outer)), ITEMS, in, NULL);
         run_buffer(&run, VD_STRUCT(sizeof(Outer)), ITEMS, NULL, got);
-        if (run_end(&run)) run_judge(&run, memcmp(want, got, sizeof got) == 0); /* what lies between members stays zero */
+        if (run_end(&run)) run_judge(&run, memcmp(want, got, sizeof got) == 0); /* padding stays zero */
     }
     vc_free(k);
 }

@@ -1,6 +1,6 @@
-/* Workgroups that combine values, and barriers with scopes: every operation on every type, workgroups of 1 to 256 invocations. The scratch memory is used
-   several times in a row, so a barrier that were missing would show.
-     groups [-v] [PART]     PART: only cases whose name contains it; -v names each */
+/* Work-group collectives, and barriers with scopes: every operation on every type, with workgroups of 1 to 256
+   invocations. The scratch memory is used several times in a row, so a missing barrier would change results.
+     groups [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -16,7 +16,8 @@ static const char *const combines[] = { "", "add", "mul", "min", "max", "and", "
 
 static void build(void *user, vc_kernel *k) {
     const Case *c = (const Case *)user;
-    vc_ref in = vc_buffer(k, "in", c->type, VC_READ), all = vc_buffer(k, "all", c->type, VC_WRITE), to = vc_buffer(k, "to", c->type, VC_WRITE);
+    vc_ref in = vc_buffer(k, "in", c->type, VC_READ), all = vc_buffer(k, "all", c->type, VC_WRITE);
+    vc_ref to = vc_buffer(k, "to", c->type, VC_WRITE);
     vc_ref below = vc_buffer(k, "below", c->type, VC_WRITE), from = vc_buffer(k, "from", c->type, VC_WRITE);
     vc_val i = vc_global_id(k, 0), v = vc_load(in, i), r, first;
     vc_group_reduce(k, c->op, v, &r);
@@ -54,14 +55,15 @@ static uint64_t neutral(vc_combine op, unsigned kind) {
     if (kind == VC_BOOL) return op == VC_AND;
     switch (op) {
     case VC_MUL: return bits_of_number(kind, 1);
-    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind) ? top - 1 : narrow(kind, ~UINT64_C(0));
+    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind)
+        ? top - 1 : narrow(kind, ~UINT64_C(0));
     case VC_MAX: return is_float(kind) ? bits_of(kind, -(double)INFINITY) : is_signed(kind) ? top : 0;
     case VC_AND: return narrow(kind, ~UINT64_C(0));
     default: return 0;
     }
 }
 
-/* Sums and products that are exact in any order. */
+/* Inputs whose sums and products are exact in any order. */
 static uint64_t input_of(const Case *c, size_t i) {
     uint64_t state = i, r = random_next(&state);
     if (c->type == VC_BOOL) return c->op == VC_XOR ? r & 1 : c->op == VC_OR ? i % 37 == 20 : i % 37 != 20;
@@ -70,7 +72,9 @@ static uint64_t input_of(const Case *c, size_t i) {
     return bits_of(c->type, (double)(r % 8) - 4);
 }
 
-static bool same(vc_type type, uint64_t got, uint64_t want) { return got == want || (is_float(type) && real_of(type, got) == real_of(type, want)); }
+static bool same(vc_type type, uint64_t got, uint64_t want) {
+    return got == want || (is_float(type) && real_of(type, got) == real_of(type, want));
+}
 
 static uint8_t in_data[MOST * 8], out_data[4][MOST * 8];
 
@@ -83,9 +87,11 @@ static bool right(const Case *c) {
             to = combined(c->op, c->type, below, input_of(c, i));
             last = input_of(c, (g + 1) * c->local - (c->local > 1 ? 2 : 1));
             for (int o = 0; o < 4; o++) got[o] = get_bits(c->type, out_data[o], i);
-            if (!same(c->type, got[0], all) || !same(c->type, got[1], to) || !same(c->type, got[2], below) || !same(c->type, got[3], last)) {
-                printf("  [%zu]: got %llx %llx %llx %llx, wanted %llx %llx %llx %llx\n", i, (unsigned long long)got[0], (unsigned long long)got[1],
-                       (unsigned long long)got[2], (unsigned long long)got[3], (unsigned long long)all, (unsigned long long)to, (unsigned long long)below,
+            if (!same(c->type, got[0], all) || !same(c->type, got[1], to) || !same(c->type, got[2], below)
+                || !same(c->type, got[3], last)) {
+                printf("  [%zu]: got %llx %llx %llx %llx, wanted %llx %llx %llx %llx\n", i, (unsigned long long)got[0],
+                       (unsigned long long)got[1], (unsigned long long)got[2], (unsigned long long)got[3],
+                       (unsigned long long)all, (unsigned long long)to, (unsigned long long)below,
                        (unsigned long long)last);
                 return false;
             }
@@ -102,22 +108,28 @@ static void check(const Case *c, bool everywhere) {
     for (size_t i = 0; i < threads; i++) put_bits(c->type, in_data, i, input_of(c, i));
     for (int f = 0; f < FORMS; f++) {
         Run run = run_begin(name, f, (uint32_t)threads, c->local, build, (void *)(uintptr_t)c);
-        if (!everywhere && strcmp(run.form->name, "address") && (c->local % 8 == 4 || strcmp(run.form->name, "without"))) continue;
+        if (!everywhere && strcmp(run.form->name, "address")
+            && (c->local % 8 == 4 || strcmp(run.form->name, "without"))) continue;
         run_buffer(&run, c->type, (uint32_t)threads, in_data, NULL);
         for (int o = 0; o < 4; o++) run_buffer(&run, c->type, (uint32_t)threads, NULL, out_data[o]);
         if (run_end(&run)) run_judge(&run, right(c));
     }
 }
 
-/* ---- barriers with scopes: each writes, waits, and reads what another has written, within a subgroup and within the workgroup ---- */
+/* ---- barriers with scopes: each invocation writes, waits, and reads what another one has written, in its subgroup
+   and in its workgroup ---- */
 
 static void build_scopes(void *user, vc_kernel *k) {
-    vc_ref mine = vc_buffer(k, "mine", VC_U32, VC_READ_WRITE), tile = vc_shared(k, "tile", VC_U32, 64), bad = vc_buffer(k, "bad", VC_U32, VC_READ_WRITE);
-    vc_val i = vc_global_id(k, 0), lane = vc_local_index(k), first = vc_sub(i, lane), other = vc_xor(lane, vc_u32(63)), next;
+    vc_ref mine = vc_buffer(k, "mine", VC_U32, VC_READ_WRITE), tile = vc_shared(k, "tile", VC_U32, 64);
+    vc_ref bad = vc_buffer(k, "bad", VC_U32, VC_READ_WRITE);
+    vc_val i = vc_global_id(k, 0), lane = vc_local_index(k), first = vc_sub(i, lane), other = vc_xor(lane, vc_u32(63));
+    vc_val next;
     (void)user;
     vc_store(mine, i, i);
     vc_barrier_scoped(k, VC_SCOPE_DEFAULT, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
-    VC_IF(k, vc_ne(vc_load(mine, vc_add(first, other)), vc_add(first, other))) { vc_atomic_add(bad, vc_u32(0), vc_u32(1), NULL); }
+    VC_IF(k, vc_ne(vc_load(mine, vc_add(first, other)), vc_add(first, other))) {
+        vc_atomic_add(bad, vc_u32(0), vc_u32(1), NULL);
+    }
     vc_store(tile, lane, i);
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     VC_IF(k, vc_ne(vc_load(tile, other), vc_add(first, other))) { vc_atomic_add(bad, vc_u32(1), vc_u32(1), NULL); }

@@ -1,6 +1,7 @@
-/* vc_and_then, vc_or_else and vc_select_lazy: their results, and how often the operands run, with buffers by address, as bindings, from GLSL, through OpenCL
-   and in CUDA C on the host. Every evaluation adds 1 to an element of its own in `calls`, and reads memory that only the condition makes valid.
-     lazy [-v] [PART]     PART: only cases whose name contains it; -v names each */
+/* vc_and_then, vc_or_else and vc_select_lazy: their results, and how often the operands are evaluated. Runs with
+   buffers by address, as bindings, from GLSL, through OpenCL and in CUDA C on the host. Every evaluation adds 1 to its
+   own element of `calls`, and reads memory that is valid only if the condition holds.
+     lazy [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -14,8 +15,8 @@
 
 enum { ELEMENTS = 100, THREADS = 256, LOCAL = 64, ROUNDS = 3 };
 typedef enum Which { AND, OR, CHAIN, LEFT, RIGHT, SIDES, IMMEDIATES, VECTOR, STRUCT, IN_LOOP, CASES } Which;
-static const char *const names[CASES] = { "and_then", "or_else", "chain", "select a", "select b", "select both", "select immediates", "select vectors",
-                                          "select structs", "in a loop" };
+static const char *const names[CASES] = { "and_then", "or_else", "chain", "select a", "select b", "select both",
+                                          "select immediates", "select vectors", "select structs", "in a loop" };
 
 /* ---- kernels ---- */
 
@@ -33,7 +34,7 @@ static vc_val pair_of(const Bench *b, vc_type type, vc_val first) {
     return vc_make(b->k, type, part, 2);
 }
 
-static vc_val twice(const Bench *b) { /* a function that is an operand and records statements */
+static vc_val twice(const Bench *b) { /* an operand that is a function and records statements */
     vc_val r;
     vc_and_then(b->k, &r, vc_gt(counted(b, b->x, b->i), vc_i32(0)), vc_lt(counted(b, b->x, b->i), vc_i32(50)));
     return r;
@@ -58,7 +59,8 @@ static vc_val lazy(const Bench *b, Which which) {
         return vc_add(vc_component(r, 0), vc_component(r, 1));
     case STRUCT:
         type = vc_struct(k, "pair", members, 2);
-        vc_select_lazy(k, &r, inside, pair_of(b, type, counted(b, b->x, b->i)), pair_of(b, type, counted(b, b->y, rest)));
+        vc_select_lazy(k, &r, inside, pair_of(b, type, counted(b, b->x, b->i)),
+                       pair_of(b, type, counted(b, b->y, rest)));
         return vc_add(vc_part(r, 0), vc_component(vc_part(r, 1), 1));
     default:
         sum = vc_var(k, "sum", VC_I32);
@@ -84,7 +86,7 @@ static void build(void *user, vc_kernel *k) {
     vc_store(out, b.i, lazy(&b, (Which)(uintptr_t)user));
 }
 
-/* ---- what is right ---- */
+/* ---- expected results ---- */
 
 static int32_t in_x[ELEMENTS], in_y[THREADS - ELEMENTS], out_data[THREADS];
 static uint32_t out_calls[THREADS];
@@ -92,7 +94,8 @@ static uint32_t out_calls[THREADS];
 static int32_t wanted(Which which, int i, uint32_t *calls) {
     bool inside = i < ELEMENTS;
     int32_t x = inside ? in_x[i] : 0, y = inside ? 0 : in_y[i - ELEMENTS];
-    *calls = which == IMMEDIATES ? 0u : which == CHAIN ? inside ? x > 0 ? 2u : 1u : 0u : which == SIDES || which == VECTOR || which == STRUCT ? 1u : inside;
+    *calls = which == IMMEDIATES ? 0u : which == CHAIN ? inside ? x > 0 ? 2u : 1u : 0u : which == SIDES
+        || which == VECTOR || which == STRUCT ? 1u : inside;
     switch (which) {
     case AND: return inside && x > 0;
     case OR: return !inside || x > 0;
@@ -111,7 +114,8 @@ static bool right(Which which) {
         uint32_t calls;
         int32_t want = wanted(which, i, &calls);
         if (out_data[i] == want && out_calls[i] == calls) continue;
-        printf("  element %d is %d after %u calls; want %d after %u\n", i, (int)out_data[i], (unsigned)out_calls[i], (int)want, (unsigned)calls);
+        printf("  element %d is %d after %u calls; want %d after %u\n", i, (int)out_data[i], (unsigned)out_calls[i],
+               (int)want, (unsigned)calls);
         return false;
     }
     return true;
@@ -119,7 +123,9 @@ static bool right(Which which) {
 
 /* ---- CUDA C on the host ---- */
 
-static void put(char *block, const vc_info *info, int arg, void *at) { memcpy(block + info->args[arg].location, &at, sizeof at); }
+static void put(char *block, const vc_info *info, int arg, void *at) {
+    memcpy(block + info->args[arg].location, &at, sizeof at);
+}
 
 static void check_on_host(Which which) {
     vc_kernel_desc desc;
@@ -139,12 +145,14 @@ static void check_on_host(Which which) {
     put(block, info, 2, out_calls);
     put(block, info, 3, out_data);
     for (int i = 0; i < info->implicit_count; i++) {
-        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_LENGTH ? ELEMENTS : info->implicit[i].kind == VC_IMPLICIT_THREADS ? THREADS : 0;
+        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_LENGTH ? ELEMENTS : info->implicit[i].kind
+            == VC_IMPLICIT_THREADS ? THREADS : 0;
         memcpy(block + info->implicit[i].offset, &value, 4);
     }
     text = (char *)malloc(strlen(vc_source(k, VC_TARGET_CUDA)) + sizeof host_cuda_runner + 200);
     strcpy(text, vc_source(k, VC_TARGET_CUDA));
-    snprintf(text + strlen(text), sizeof host_cuda_runner + 200, host_cuda_runner, info->entry, info->entry, info->entry);
+    snprintf(text + strlen(text), sizeof host_cuda_runner + 200, host_cuda_runner, info->entry, info->entry,
+             info->entry);
     snprintf(name, sizeof name, "run_%s", info->entry);
     void *library = host_cuda_build(text), *symbol = library ? dlsym(library, name) : NULL;
     HostCudaRun *run = NULL;

@@ -1,22 +1,22 @@
-/* The functions of f64 that are more than an operation of the device: their errors there, in units of the last place, over their whole range
-   and where they are hard.
-     math64 [-v]      prints the worst argument of each */
+/* Functions of f64 that the library implements itself: their errors on the device in units in the last place, over
+   their whole range and for difficult arguments.
+     math64 [-v]      prints the argument with the largest error of each */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
 
 enum { COUNT = 1 << 16 };
 
-typedef enum Where { ANYWHERE, NEAR_ONE, ANGLE, UNIT } Where; /* what the hard half of the arguments is */
+typedef enum Where { ANYWHERE, NEAR_ONE, ANGLE, UNIT } Where; /* which difficult arguments make up half of the tests */
 
 typedef struct Function {
     const char *name;
     vc_val (*one)(vc_val);
     vc_val (*two)(vc_val, vc_val);
     long double (*want)(long double), (*want2)(long double, long double);
-    double low, high;   /* the plain half of the arguments */
+    double low, high;   /* range of the other half of the arguments */
     Where where;
-    double bound;       /* ulps */
+    double bound;       /* largest allowed error in ulps */
 } Function;
 
 static long double rsqrt_of(long double x) { return 1 / sqrtl(x); }
@@ -58,13 +58,14 @@ static double hard(Where where, uint64_t *state) {
     int steps;
     switch (where) {
     case NEAR_ONE: return 1 + ldexp(x, -(int)(random_next(state) % 50));
-    case ANGLE: /* multiples of pi / 2 up to 2^30, and their neighbours */
+    case ANGLE: /* multiples of pi / 2 up to 2^30, and neighbouring numbers */
         x = (double)(nearbyintl(ldexpl(x, (int)(random_next(state) % 31))) * 1.57079632679489661923L);
         for (steps = (int)(random_next(state) % 3); steps > 0; steps--) x = nextafter(x, 1e9);
         return x;
     case UNIT: return ldexp(2 * x, -(int)(random_next(state) % 30));
     default:
-        do { uint64_t bits = random_next(state); x = real_of(VC_F64, bits); } while (isnan(x) || is_subnormal(VC_F64, x));
+        do { uint64_t bits = random_next(state); x = real_of(VC_F64, bits);
+             } while (isnan(x) || is_subnormal(VC_F64, x));
         return x;
     }
 }
@@ -74,7 +75,7 @@ static void arguments(const Function *f, double *a, double *b) {
     for (int i = 0; i < COUNT; i++) {
         a[i] = i % 2 ? f->low + fraction(&state) * (f->high - f->low) : hard(f->where, &state);
         b[i] = i % 2 ? f->low + fraction(&state) * (f->high - f->low) : hard(ANYWHERE, &state);
-        if (f->two == vc_pow) b[i] = (fraction(&state) - 0.5) * 2000 / fabs(log2(a[i])); /* results of every size */
+        if (f->two == vc_pow) b[i] = (fraction(&state) - 0.5) * 2000 / fabs(log2(a[i])); /* results of all magnitudes */
     }
 }
 
@@ -87,7 +88,8 @@ static bool run(vd_context *ctx, const Function *f, const double *a, const doubl
     desc.name = f->name;
     desc.machine = vd_machine(ctx);
     vc_kernel *k = vc_begin(&desc);
-    vc_ref x = vc_buffer(k, "a", VC_F64, VC_READ), y = vc_buffer(k, "b", VC_F64, VC_READ), z = vc_buffer(k, "out", VC_F64, VC_WRITE);
+    vc_ref x = vc_buffer(k, "a", VC_F64, VC_READ), y = vc_buffer(k, "b", VC_F64, VC_READ);
+    vc_ref z = vc_buffer(k, "out", VC_F64, VC_WRITE);
     VC_EACH(k, i) { vc_store(z, i, f->one ? f->one(vc_load(x, i)) : f->two(vc_load(x, i), vc_load(y, i))); }
     vd_kernel made = vd_kernel_build(ctx, k);
     vc_free(k);
@@ -97,7 +99,8 @@ static bool run(vd_context *ctx, const Function *f, const double *a, const doubl
         shape.data = i == 0 ? a : i == 1 ? b : NULL;
         in[i] = vd_buffer_create(ctx, &shape);
     }
-    bool right = vd_run(ctx, made, COUNT, vd_b(in[0]), vd_b(in[1]), vd_b(in[2])) == VD_OK && vd_buffer_read(ctx, in[2], 0, out, VD_WHOLE) == VD_OK;
+    bool right = vd_run(ctx, made, COUNT, vd_b(in[0]), vd_b(in[1]), vd_b(in[2])) == VD_OK
+        && vd_buffer_read(ctx, in[2], 0, out, VD_WHOLE) == VD_OK;
     for (int i = 0; i < 3; i++) vd_buffer_destroy(ctx, in[i]);
     vd_kernel_destroy(ctx, made);
     return right;
@@ -106,7 +109,8 @@ static bool run(vd_context *ctx, const Function *f, const double *a, const doubl
 static double error_of(double got, long double want) {
     double nearest = (double)want;
     if (isnan(want)) return isnan(got) ? 0 : (double)INFINITY;
-    if ((isinf(nearest) && got == nearest) || (got == 0 && fabs(nearest) < 0x1p-1022)) return 0; /* subnormals may flush */
+    /* subnormals may be flushed to zero */
+    if ((isinf(nearest) && got == nearest) || (got == 0 && fabs(nearest) < 0x1p-1022)) return 0;
     if (isnan(got) || isinf(got)) return fabsl(want) > 0x1.fffffffffffffp1023L ? 1 : (double)INFINITY;
     return (double)(fabsl((long double)got - want) / unit_of(VC_F64, want));
 }
@@ -120,7 +124,8 @@ int main(int count, char **args) {
     desc.backend = VD_BACKEND_VULKAN;
     bool here = vd_context_create(&desc, &ctx) == VD_OK;
     if (!here || !(vd_device(ctx, 0)->features & VD_FEATURE_F64)) {
-        printf("# reason: %s\n0 passed, 0 failed, %d skipped\n", here ? "the device has no f64" : vd_error_text(), total);
+        printf("# reason: %s\n0 passed, 0 failed, %d skipped\n", here ? "the device has no f64" : vd_error_text(),
+               total);
         vd_context_destroy(ctx);
         return 0;
     }
@@ -132,11 +137,13 @@ int main(int count, char **args) {
         bool ran = run(ctx, f, a, b, out);
         if (!ran) printf("  %s: %s\n", f->name, vd_error_text());
         for (int j = 0; ran && j < COUNT; j++) {
-            double e = error_of(out[j], f->want ? f->want((long double)a[j]) : f->want2((long double)a[j], (long double)b[j]));
+            double e = error_of(out[j], f->want ? f->want((long double)a[j]) : f->want2((long double)a[j],
+                                                                                        (long double)b[j]));
             if (e > worst) { worst = e; at = j; }
         }
         bool right = ran && worst <= f->bound;
-        if (!right || count > 1) printf("  %-6s %6.3f ulp of %.1f at %a %a: %a\n", f->name, worst, f->bound, a[at], b[at], out[at]);
+        if (!right || count > 1)
+            printf("  %-6s %6.3f ulp of %.1f at %a %a: %a\n", f->name, worst, f->bound, a[at], b[at], out[at]);
         if (right) passed++; else failed++;
     }
     (void)args;

@@ -1,18 +1,23 @@
-/* Every operation on every type it takes, every conversion, every way through memory and every control-flow form: each as one kernel, whose
-   SPIR-V is validated, whose GLSL is compiled, and which is run with buffers by address, with buffers as bindings, and from its GLSL, and
-   compared with an oracle on the host.
+/* Every operation on every type it supports, every conversion, every kind of memory access and every control-flow
+   statement. Each is one kernel, whose SPIR-V is validated and whose GLSL is compiled. It runs with buffers by address,
+   with buffers as bindings and from its GLSL; results are compared with an oracle on the host.
 
-     matrix [-a] [-c] [-u] [-v] [-p N/M] [PART]   PART: only kernels whose name contains it; -v names each; -u prints
-     the largest error of each function; -t the table of accuracy, and nothing else; -c: CUDA C and OpenCL C alone;
-     -p 0/4, 1/4, 2/4, 3/4: a quarter of the kernels each, for several programs side by side
+     matrix [-a] [-c] [-t] [-u] [-v] [-p N/M] [PART]
+       PART        only kernels whose name contains it
+       -a          all kernels also in CUDA C and OpenCL C, see below
+       -c          CUDA C and OpenCL C only
+       -p N/M      part N of M (from 0) of the kernels, to run several processes in parallel
+       -t          print the table of accuracy and exit
+       -u          print the largest error of each function
+       -v          print each name
 
-   CUDA C goes through NVRTC, and through a C++ compiler, whose code runs, and runs on a CUDA device where there is one; OpenCL C goes through PoCL, where it
-   runs; many kernels a program. That costs as
-   much as all the rest, so one kernel of SAMPLE is taken, unless -a asks for all or PART for some.
+   CUDA C is compiled by NVRTC, and by a C++ compiler to run it on the host; it also runs on a CUDA device if there is
+   one. OpenCL C runs on PoCL. Many kernels share a program. This takes as long as all other forms together, so only one
+   kernel in SAMPLE is used, unless -a or PART is given.
 
-   What counts as right. Integers, conversions and + - * of floats are exact. Everywhere subnormal numbers may be flushed to zero, operands
-   as well as results, any NaN is a NaN, and the sign of a zero is free
-   but for atan2's. The other operations may be off by what the table `bounds` says. */
+   Tolerances. Integers, conversions and + - * of floats are exact. Subnormal operands and results may be flushed to
+   zero everywhere, any NaN equals any NaN, and the sign of a zero does not matter except for atan2. The tolerances
+   of all other operations are in the table `bounds`. */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../accuracy.h"
@@ -22,26 +27,29 @@
 #include "nvrtc.h"
 #include "opencl.h"
 
-enum { COMPONENTS = 3072, RANDOM_FROM = 2304, LOCAL = 64, ROLES = 3 }; /* components of a buffer: a multiple of 2, 3 and 4 */
+/* components of a buffer: a multiple of 2, 3 and 4 */
+enum { COMPONENTS = 3072, RANDOM_FROM = 2304, LOCAL = 64, ROLES = 3 };
 
 typedef struct Case Case;
 
 struct Case {
     char name[96];
     vc_type in[ROLES], out; /* VC_NONE: no such buffer */
-    vc_type param;          /* one more argument, by value */
-    uint32_t threads;       /* 0: one for each element */
+    vc_type param;          /* one more argument, passed by value */
+    uint32_t threads;       /* 0: one per element */
     void (*build)(const Case *c, vc_kernel *k);
-    bool (*want)(const Case *c, size_t element, unsigned component, int variant, Wanted *w); /* false: no such variant, or anything is right */
+    /* returns false if there is no such variant, or any result is allowed */
+    bool (*want)(const Case *c, size_t element, unsigned component, int variant, Wanted *w);
     const struct Op *op;
-    unsigned number;        /* the builder's own use */
+    unsigned number;        /* for use by `build` */
     const char *letters;
 };
 
-/* ---- inputs: by kind and role, all pairs of special values first, then random numbers ---- */
+/* ---- inputs: for each kind and role, all pairs of special values, then random numbers ---- */
 
 static const double float_specials[] = {
-    0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 0.75, 1.5, -2.5, 3.5, 10, -7, 100, 1e-3, (double)INFINITY, -(double)INFINITY, (double)NAN,
+    0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 0.75, 1.5, -2.5, 3.5, 10, -7, 100, 1e-3, (double)INFINITY, -(double)INFINITY,
+        (double)NAN,
     11.5, 89.25, 127.5, 255.5, 4096, -32769, 2147483648.0, -2147483648.0, 1e10, 1e19, -1e19
 };
 enum { FLOAT_SPECIALS = sizeof float_specials / sizeof float_specials[0], SPECIALS = FLOAT_SPECIALS + 6 };
@@ -49,11 +57,13 @@ enum { FLOAT_SPECIALS = sizeof float_specials / sizeof float_specials[0], SPECIA
 static uint8_t inputs[13][ROLES][COMPONENTS * 8] __attribute__((aligned(32)));
 
 static uint64_t special_of(unsigned kind, unsigned i) {
-    static const int64_t ints[] = { 0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 127, 128, 255, -1, -2, -3, -7, -16, -100, -128 };
+    static const int64_t ints[] = { 0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 127, 128, 255, -1, -2, -3, -7,
+                                    -16, -100, -128 };
     if (kind == VC_BOOL) return i & 1;
     if (is_float(kind)) {
         if (i < FLOAT_SPECIALS) return bits_of(kind, float_specials[i]);
-        double least = ldexp(1, lowest_of(kind)), most = ldexp(2 - ldexp(1, 1 - mantissa_of(kind)), 1 - lowest_of(kind));
+        double least = ldexp(1, lowest_of(kind));
+        double most = ldexp(2 - ldexp(1, 1 - mantissa_of(kind)), 1 - lowest_of(kind));
         const double edge[6] = { least, -least, least / 8, -least / 2, most, -most };
         return bits_of(kind, edge[i - FLOAT_SPECIALS]);
     }
@@ -77,8 +87,10 @@ static void make_inputs(void) {
     for (unsigned kind = VC_BOOL; kind <= VC_F64; kind++)
         for (unsigned role = 0; role < ROLES; role++)
             for (unsigned i = 0; i < COMPONENTS; i++) {
-                unsigned pick = role == 0 ? i % SPECIALS : role == 1 ? i / SPECIALS % SPECIALS : (i * 7 + i / SPECIALS * 3) % SPECIALS;
-                put_bits(kind, inputs[kind][role], i, i < RANDOM_FROM ? special_of(kind, pick) : random_of(kind, &state));
+                unsigned pick = role == 0 ? i % SPECIALS : role == 1 ? i / SPECIALS % SPECIALS
+                    : (i * 7 + i / SPECIALS * 3) % SPECIALS;
+                put_bits(kind, inputs[kind][role], i, i < RANDOM_FROM ? special_of(kind, pick)
+                         : random_of(kind, &state));
             }
 }
 
@@ -87,9 +99,9 @@ static uint64_t input(const Case *c, unsigned role, size_t element, unsigned com
     return get_bits(kind, inputs[kind][role], element * rows + component);
 }
 
-/* ---- what is right for an operation ---- */
+/* ---- expected results of operations ---- */
 
-/* ---- the manual's table of accuracy: printed by -t, and compared with what the header has ---- */
+/* ---- the accuracy table of the manual: printed by -t, and compared with the header ---- */
 
 static void put_bound(char *text, size_t size, const double *n, Shape shape) {
     static const char *const units[] = { "", "", " (1 + |y| + |y log2 x|)", " (1 + |r| + r^2)", " of cosh" };
@@ -99,7 +111,9 @@ static void put_bound(char *text, size_t size, const double *n, Shape shape) {
     if (n[0] > 0) used += (size_t)snprintf(text, size, "%g", n[0]);
     if (n[1] > 0) used += (size_t)snprintf(text + used, size - used, "%s%g |x|", used ? " + " : "", n[1]);
     if (n[2] <= 0) return;
-    if (n[2] < 1) (void)frexp(n[2], &power), snprintf(text + used, size - used, "%s2^%d%s", used ? " + " : "", power - 1, units[shape]);
+    if (n[2] < 1)
+        (void)frexp(n[2], &power), snprintf(text + used, size - used, "%s2^%d%s", used ? " + " : "", power - 1,
+                                            units[shape]);
     else snprintf(text + used, size - used, "%s%g%s", used ? " + " : "", n[2], units[shape]);
 }
 
@@ -145,12 +159,14 @@ static void print_table(void) {
     }
 }
 
-/* The largest errors met with SPIR-V and GLSL, in units in the last place of normal results: `-u` prints them. */
+/* Largest errors of SPIR-V and GLSL in units in the last place of normal results; `-u` prints them. */
 static double worst[O_COUNT][3];
 static void note_error(const Case *c, double got, const Wanted *w) {
     unsigned kind = kind_of(c->out);
-    if (is_opencl || !c->op || !is_float(kind) || isnan(w->real) || isinf(w->real) || isinf(got) || fabsl(w->real) < ldexpl(1, lowest_of(kind))) return;
-    double error = (double)(fabsl((long double)got - w->real) / unit_of(kind, w->real)), *most = &worst[c->op->id][kind - VC_F16];
+    if (is_opencl || !c->op || !is_float(kind) || isnan(w->real) || isinf(w->real) || isinf(got) || fabsl(w->real)
+        < ldexpl(1, lowest_of(kind))) return;
+    double error = (double)(fabsl((long double)got - w->real) / unit_of(kind, w->real));
+    double *most = &worst[c->op->id][kind - VC_F16];
     if (error > *most) *most = error;
 }
 static void print_errors(void) {
@@ -200,13 +216,16 @@ static void build_op(const Case *c, vc_kernel *k) {
     }
 }
 
-/* number: how offset and count are given, from operands or as one of some constants */
-static const struct { uint32_t offset, count; } fields[] = { { 0, 0 }, { 0, 5 }, { 3, 4 }, { 7, 1 }, { 5, 60 }, { 0, 64 }, { 31, 1 }, { 15, 1 } };
+/* number: offset and count from operands, or one of several constants */
+static const struct { uint32_t offset, count; } fields[] = {
+    { 0, 0 }, { 0, 5 }, { 3, 4 }, { 7, 1 }, { 5, 60 }, { 0, 64 }, { 31, 1 }, { 15, 1 }
+};
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 static void build_field(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) {
-        vc_val a = vc_load(io.in[0], i), b = vc_load(io.in[1], i), at = vc_load(io.in[2], i), count = vc_shr(at, vc_u32(1));
+        vc_val a = vc_load(io.in[0], i), b = vc_load(io.in[1], i), at = vc_load(io.in[2], i);
+        vc_val count = vc_shr(at, vc_u32(1));
         if (c->number < FIELDS) {
             at = vc_u32(fields[c->number].offset);
             count = vc_u32(fields[c->number].count);
@@ -216,7 +235,8 @@ static void build_field(const Case *c, vc_kernel *k) {
 }
 static bool want_field(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->in[0]), width = kind_width(kind);
-    uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component), at = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component), mask;
+    uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component);
+    uint64_t at = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component), mask;
     uint64_t count = at >> 1;
     if (c->number < FIELDS) { at = fields[c->number].offset; count = fields[c->number].count; }
     at &= width - 1;
@@ -246,7 +266,7 @@ static void build_bitcast(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) { vc_store(io.out, i, vc_bitcast(c->out, vc_load(io.in[0], i))); }
 }
-/* Any bits that leave as a float may be flushed or lose which NaN they were. */
+/* Float results with arbitrary bits may be flushed if subnormal, and NaN payloads may change. */
 static bool want_bits(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned from = kind_of(c->in[0]), to = kind_of(c->out);
     uint64_t a = input(c, 0, element, component);
@@ -257,9 +277,10 @@ static bool want_bits(const Case *c, size_t element, unsigned component, int var
     return variant == 0;
 }
 
-/* ---- vectors: build, take apart, shuffle ---- */
+/* ---- vectors: constructors, components, swizzles ---- */
 
-static void build_vector(const Case *c, vc_kernel *k) { /* number: 0 from components, 1 splat, 2 insert, 3 component in reverse */
+/* number: 0 from components, 1 splat, 2 insert, 3 components in reverse order */
+static void build_vector(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     unsigned rows = rows_of(c->out);
     VC_EACH(k, i) {
@@ -267,11 +288,13 @@ static void build_vector(const Case *c, vc_kernel *k) { /* number: 0 from compon
         for (unsigned j = 0; j < rows; j++) x[j] = vc_component(v, c->number == 3 ? rows - 1 - j : j);
         if (c->number == 1) r = vc_splat(x[0], rows);
         else if (c->number == 2) r = vc_insert(v, rows - 1, x[0]);
-        else r = rows == 2 ? vc_vec2(x[0], x[1]) : rows == 3 ? vc_vec3(x[0], x[1], x[2]) : vc_vec4(x[0], x[1], x[2], x[3]);
+        else r = rows == 2 ? vc_vec2(x[0], x[1]) : rows == 3 ? vc_vec3(x[0], x[1], x[2])
+            : vc_vec4(x[0], x[1], x[2], x[3]);
         vc_store(io.out, i, r);
     }
 }
-static bool want_component(const Case *c, size_t element, unsigned component, Wanted *w) { /* `component` of the first input, unchanged */
+/* component of the first input, unchanged */
+static bool want_component(const Case *c, size_t element, unsigned component, Wanted *w) {
     unsigned kind = kind_of(c->out);
     uint64_t a = input(c, 0, element, component);
     w->bits = a;
@@ -280,7 +303,8 @@ static bool want_component(const Case *c, size_t element, unsigned component, Wa
     return true;
 }
 static bool want_vector(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
-    unsigned rows = rows_of(c->out), from[4] = { component, 0, component == rows - 1 ? 0 : component, rows - 1 - component };
+    unsigned rows = rows_of(c->out);
+    unsigned from[4] = { component, 0, component == rows - 1 ? 0 : component, rows - 1 - component };
     return variant == 0 && want_component(c, element, from[c->number], w);
 }
 
@@ -292,13 +316,19 @@ static bool want_swizzle(const Case *c, size_t element, unsigned component, int 
     return variant == 0 && want_component(c, element, (unsigned)(strchr("xyzw", c->letters[component]) - "xyzw"), w);
 }
 
-static void build_extract(const Case *c, vc_kernel *k) { /* past the end: element 0 */
+static void build_extract(const Case *c, vc_kernel *k) { /* out of bounds: element 0 */
     Io io = declare(c, k);
-    VC_EACH(k, i) { vc_store(io.out, i, vc_extract(vc_load(io.in[0], i), vc_rem(vc_cast(c->number, i), vc_cast(c->number, vc_u32(5))))); }
+    VC_EACH(k, i) {
+        vc_store(io.out, i, vc_extract(vc_load(io.in[0], i),
+                                       vc_rem(vc_cast(c->number, i), vc_cast(c->number, vc_u32(5)))));
+    }
 }
 static bool want_extract(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned at = (unsigned)(element & (kind_width(c->number) == 8 ? 255 : 65535)) % 5, rows = rows_of(c->in[0]);
-    if (kind_width(c->number) == 8 && is_signed(c->number)) { int r = (int8_t)element % 5; at = r < 0 ? 99 : (unsigned)r; }
+    if (kind_width(c->number) == 8 && is_signed(c->number)) {
+        int r = (int8_t)element % 5;
+        at = r < 0 ? 99 : (unsigned)r;
+    }
     return variant == 0 && component == 0 && want_component(c, element, at < rows ? at : 0, w);
 }
 
@@ -308,7 +338,8 @@ static void build_select(const Case *c, vc_kernel *k) {
 }
 static bool want_select(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->out);
-    uint64_t on = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component), x = input(c, on ? 0 : 1, element, component);
+    uint64_t on = input(c, 2, element, rows_of(c->in[2]) == 1 ? 0 : component);
+    uint64_t x = input(c, on ? 0 : 1, element, component);
     w->bits = x;
     w->slack = 0;
     if (is_float(kind)) w->real = (long double)real_of(kind, x);
@@ -347,7 +378,9 @@ static bool want_dot(const Case *c, size_t element, unsigned component, int vari
 /* ---- memory ---- */
 
 static size_t elements_of(vc_type t) { return COMPONENTS / rows_of(t); }
-static bool unchanged(const Case *c, size_t element, unsigned component, Wanted *w) { return want_component(c, element, component, w); }
+static bool unchanged(const Case *c, size_t element, unsigned component, Wanted *w) {
+    return want_component(c, element, component, w);
+}
 
 static void build_offsets(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
@@ -398,7 +431,7 @@ static bool want_table(const Case *c, size_t element, unsigned component, int va
     return variant == 0 && unchanged(c, element % 7, component, w);
 }
 
-static void build_var(const Case *c, vc_kernel *k) { /* a variable is zero each time control passes it */
+static void build_var(const Case *c, vc_kernel *k) { /* a variable is zero each time control reaches it */
     Io io = declare(c, k);
     VC_EACH(k, i) {
         vc_ref last = vc_var(k, NULL, c->out);
@@ -420,7 +453,8 @@ static void build_param(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) { vc_store(io.out, i, vc_select(vc_lt(i, vc_u32(100)), io.param, vc_load(io.in[0], i))); }
 }
-static bool want_param(const Case *c, size_t element, unsigned component, int variant, Wanted *w) { /* the parameter is the first element */
+/* the parameter has the value of the first element */
+static bool want_param(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     return variant == 0 && unchanged(c, element < 100 ? 0 : element, component, w);
 }
 
@@ -435,12 +469,13 @@ static bool want_load_or(const Case *c, size_t element, unsigned component, int 
     return variant == 0 && unchanged(c, element & 1 ? 0 : element, component, w);
 }
 
-/* ---- control flow and places: the oracle is a function of the index and two inputs ---- */
+/* ---- control flow and invocation ids: the oracle is a function of the index and two inputs ---- */
 
 static uint32_t u32_in(const Case *c, unsigned role, size_t element) { return (uint32_t)input(c, role, element, 0); }
 static bool gives(Wanted *w, int variant, uint64_t x) { w->bits = x; return variant == 0; }
 
-/* VC_FOR over a[i] … b[i] by a constant step of any type, or by c[i]: rounds (40 at most) and the sum of what it counted */
+/* VC_FOR over a[i] … b[i] with a constant step of any type, or step c[i]. Stores the number of iterations (40 at
+   most) and the sum of the counter. */
 static const int64_t for_steps[] = { 1, 2, 3, 7, 100, 0, -1, -2, -5, -100 };
 enum { STEP_OF_INPUT = sizeof for_steps / sizeof for_steps[0] };
 static void build_for(const Case *c, vc_kernel *k) {
@@ -461,14 +496,15 @@ static bool want_for(const Case *c, size_t element, unsigned component, int vari
     unsigned kind = kind_of(c->in[0]);
     uint64_t a = input(c, 0, element, component), b = input(c, 1, element, component);
     uint64_t step = c->number == STEP_OF_INPUT ? input(c, 2, element, component) : (uint64_t)for_steps[c->number];
-    bool down = (c->number != STEP_OF_INPUT || is_signed(c->in[2])) && (c->number == STEP_OF_INPUT ? widen(c->in[2], step) : (int64_t)step) < 0;
+    bool down = (c->number != STEP_OF_INPUT || is_signed(c->in[2]))
+        && (c->number == STEP_OF_INPUT ? widen(c->in[2], step) : (int64_t)step) < 0;
     uint32_t sum = 0, rounds = 0;
     for (;;) {
         bool below = is_signed(kind) ? widen(kind, a) < widen(kind, b) : a < b;
         if (!(step && !down ? below : step && !below && a != b) || rounds >= 40) break;
         rounds++;
         if ((rounds & 7) != 5) sum = sum * 31 + (uint32_t)(uint64_t)widen(kind, a);
-        uint64_t next = narrow(kind, a + step); /* beyond the type's end there is no next */
+        uint64_t next = narrow(kind, a + step); /* no next value beyond the range of the type */
         bool forward = is_signed(kind) ? widen(kind, next) > widen(kind, a) : next > a;
         if (forward != !down) break;
         a = next;
@@ -476,8 +512,8 @@ static bool want_for(const Case *c, size_t element, unsigned component, int vari
     return gives(w, variant, (uint32_t)(sum * 64 + rounds));
 }
 
-/* Words with carries in random chains: targets that compute with both halves at once have to give what word by word gives. A step makes one or two values of
-   earlier ones, most often of the latest. */
+/* Random chains of add-with-carry and similar operations on words. Targets that compute 64 bits at once must agree
+   with the word-by-word result. Each step makes one or two values from earlier ones, mostly from the latest. */
 enum { CHAINS = 40, CHAIN_STEPS = 24, CHAIN_VALUES = 3 + 2 * CHAIN_STEPS };
 typedef struct ChainStep { unsigned what, a, b; } ChainStep;
 static ChainStep chain_step(uint32_t *seed, unsigned values) {
@@ -500,7 +536,8 @@ static void build_chain(const Case *c, vc_kernel *k) {
             if (s.what < 3) { v[n++] = vc_add(a, b); v[n++] = vc_add_carry(a, b); }
             else if (s.what == 3) { v[n++] = vc_sub(a, b); v[n++] = vc_sub_borrow(a, b); }
             else if (s.what == 4) { v[n++] = vc_mul_hi(a, b); v[n++] = vc_mul(a, b); }
-            else v[n++] = s.what == 5 ? vc_add(a, b) : s.what == 6 ? vc_or(a, b) : s.what == 7 ? vc_xor(b, a) : vc_and(a, vc_u32(1));
+            else v[n++] = s.what == 5 ? vc_add(a, b) : s.what == 6 ? vc_or(a, b) : s.what == 7 ? vc_xor(b, a)
+                : vc_and(a, vc_u32(1));
         }
         for (unsigned j = 0; j < n; j++) sum = vc_add(vc_mul(sum, vc_u32(31)), v[j]);
         vc_store(io.out, i, sum);
@@ -547,7 +584,8 @@ static bool want_if(const Case *c, size_t element, unsigned component, int varia
     return gives(w, variant, a < b ? (v > 5 ? v * 3 : v + 100) : a == b ? 7 : 0);
 }
 
-static void build_loop(const Case *c, vc_kernel *k) { /* Collatz steps, with a cap; two exits and a continue in a nest */
+/* Collatz steps with a limit; a nested loop with two exits and a continue */
+static void build_loop(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) {
         vc_ref n = vc_var(k, "n", VC_U32), count = vc_var(k, "count", VC_U32);
@@ -579,7 +617,7 @@ static bool want_loop(const Case *c, size_t element, unsigned component, int var
     return gives(w, variant, (uint32_t)(count * 1000 + n));
 }
 
-static void build_nest(const Case *c, vc_kernel *k) { /* exits of an inner loop leave the outer one alone */
+static void build_nest(const Case *c, vc_kernel *k) { /* exits of the inner loop do not affect the outer one */
     Io io = declare(c, k);
     VC_EACH(k, i) {
         vc_ref sum = vc_var(k, "sum", VC_U32);
@@ -588,7 +626,10 @@ static void build_nest(const Case *c, vc_kernel *k) { /* exits of an inner loop 
             VC_FOR(k, y, x, vc_u32(20)) {
                 vc_break_if(k, vc_gt(vc_add(x, y), vc_u32(17)));
                 VC_SWITCH(k, vc_and(y, vc_u32(3))) {
-                    VC_CASE(k, 1) { vc_continue_if(k, vc_eq(x, vc_u32(2))); vc_set(sum, vc_add(vc_get(sum), vc_u32(1))); }
+                    VC_CASE(k, 1) {
+                        vc_continue_if(k, vc_eq(x, vc_u32(2)));
+                        vc_set(sum, vc_add(vc_get(sum), vc_u32(1)));
+                    }
                     VC_CASE(k, 2) {
                         VC_LOOP(k) { vc_set(sum, vc_add(vc_get(sum), vc_u32(100))); vc_break_if(k, vc_bool(true)); }
                     }
@@ -617,14 +658,17 @@ static bool want_nest(const Case *c, size_t element, unsigned component, int var
 }
 
 static const int64_t switch_values[] = { 0, 1, 5, 127, 100, 64 };
-static void build_switch(const Case *c, vc_kernel *k) { /* number: with or without a default; cases at the ends of the type */
+/* number: with or without a default; cases at both ends of the range of the type */
+static void build_switch(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     unsigned kind = kind_of(c->in[0]);
     VC_EACH(k, i) {
         vc_ref v = vc_var(k, "v", VC_U32);
         VC_SWITCH(k, vc_load(io.in[0], i)) {
             for (int j = 0; j < 6; j++) VC_CASE(k, switch_values[j]) { vc_set(v, vc_u32((uint32_t)j + 10)); }
-            if (is_signed(kind)) VC_CASE(k, widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) { vc_set(v, vc_u32(99)); }
+            if (is_signed(kind)) VC_CASE(k, widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) {
+                vc_set(v, vc_u32(99));
+            }
             if (c->number) VC_DEFAULT(k) { vc_set(v, vc_u32(1)); }
         }
         vc_store(io.out, i, vc_get(v));
@@ -638,7 +682,7 @@ static bool want_switch(const Case *c, size_t element, unsigned component, int v
     return gives(w, variant, c->number ? 1 : 0);
 }
 
-static void build_places(const Case *c, vc_kernel *k) { /* number: which */
+static void build_places(const Case *c, vc_kernel *k) { /* number: which id */
     Io io = declare(c, k);
     vc_val i = vc_global_id(k, 0), r;
     switch (c->number) {
@@ -658,12 +702,13 @@ static void build_places(const Case *c, vc_kernel *k) { /* number: which */
 }
 static bool want_places(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     size_t all = elements_of(c->in[0]);
-    const uint64_t right[] = { element % LOCAL, element / LOCAL, element % LOCAL, LOCAL, all / LOCAL, all, all, all / 8, 8, 11, 0 };
+    const uint64_t right[] = { element % LOCAL, element / LOCAL, element % LOCAL, LOCAL, all / LOCAL, all, all, all / 8,
+                               8, 11, 0 };
     (void)component;
     return gives(w, variant, right[c->number]);
 }
 
-static void build_each(const Case *c, vc_kernel *k) { /* threads are cut at 1000: the rest of the last workgroup stays out */
+static void build_each(const Case *c, vc_kernel *k) { /* 1000 threads: the rest of the last workgroup is inactive */
     Io io = declare(c, k);
     VC_EACH3(k, x, y, z) { vc_store(io.out, x, vc_add(vc_add(x, vc_threads(k, 0)), vc_add(y, z))); }
 }
@@ -672,7 +717,8 @@ static bool want_each(const Case *c, size_t element, unsigned component, int var
     return gives(w, variant, element < c->threads ? element + c->threads : 0xcdcdcdcd);
 }
 
-static void build_uniform(const Case *c, vc_kernel *k) { /* a sum over the workgroup: barriers inside a loop of a uniform count */
+/* a sum over the workgroup: barriers inside a loop with a uniform number of iterations */
+static void build_uniform(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     vc_ref tile = vc_shared(k, "tile", VC_U32, LOCAL);
     vc_val at = vc_local_id(k, 0), i = vc_global_id(k, 0);
@@ -696,24 +742,27 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
 enum { FORMS = 3, SAMPLE = 8 };
-/* What the builder makes of other operations on devices that lack it: one form has it, if the device does, the other goes without. */
+/* Features to disable: each is available natively in one form (if the device has it), and replaced by other
+   operations in the other. */
 #define WITHOUT ((uint64_t)VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_UNPACK_HALF)
 static Form forms[FORMS + 3] = {
-    { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL }, { "glsl", VC_BUFFERS_BINDING, true, NULL },
-    { "opencl", VC_BUFFERS_BINDING, false, NULL }, { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL },
+    { "address", VC_BUFFERS_ADDRESS, false, NULL }, { "binding", VC_BUFFERS_BINDING, false, NULL },
+    { "glsl", VC_BUFFERS_BINDING, true, NULL }, { "opencl", VC_BUFFERS_BINDING, false, NULL },
+    { "cuda on the host", VC_BUFFERS_ADDRESS, false, NULL },
     { "cuda", VC_BUFFERS_ADDRESS, false, NULL }
 };
-static bool folds_zero;    /* the form in hand is llvmpipe, which takes 0 * x for 0 where it sees that 0, whatever x is */
+/* the current form runs on llvmpipe, which replaces 0 * x by 0 for a constant 0, for any x */
+static bool folds_zero;
 static const char *filter;
-static long share, shares = 1, asked; /* of the kernels asked for, every one whose number leaves `share` is taken */
+static long share, shares = 1, asked; /* only kernels whose number modulo `shares` is `share` are run */
 static bool verbose;
 static long kernels, spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong, passed, failed, skipped;
-static bool good_spirv, good_glsl; /* of the kernel in hand, in both forms */
+static bool good_spirv, good_glsl; /* of the current kernel, in both forms */
 static int sample = SAMPLE;
 static uint64_t skipped_features;
 static vc_kernel *kernel;
 
-static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role ROLES: the output; made once */
+static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role ROLES is the output; created once */
     static vd_buffer made[FORMS + 3][64][ROLES + 1];
     vd_buffer *b = &made[f - forms][type][role];
     if (b->id) return *b;
@@ -729,7 +778,8 @@ static vd_buffer buffer_of(const Form *f, vc_type type, unsigned role) { /* role
 
 static bool right(const Case *c, size_t element, unsigned component, uint64_t got, Wanted *first) {
     unsigned kind = kind_of(c->out);
-    for (int variant = 0; variant < 16; variant++) { /* bit 0: fma rounds twice; bits 1 to 3: which operands are flushed */
+    /* bit 0: fma rounds twice; bits 1 to 3: which operands are flushed to zero */
+    for (int variant = 0; variant < 16; variant++) {
         Wanted w = { 0, 0, 0 };
         if (!c->want(c, element, component, variant, &w)) { if (variant == 0) return true; continue; }
         if (variant == 0) *first = w;
@@ -737,14 +787,16 @@ static bool right(const Case *c, size_t element, unsigned component, uint64_t go
         double g = real_of(kind, got);
         bool signed_zero = c->op && c->op->id == O_atan2;
         if (signed_zero && g == 0 && !signbit(g) != !signbit(w.real)) continue;
-        if (isnan(w.real) ? isnan(g) : isinf(w.real) ? (long double)g == w.real : fabsl((long double)g - w.real) <= w.slack) {
+        if (isnan(w.real) ? isnan(g) : isinf(w.real) ? (long double)g == w.real : fabsl((long double)g - w.real)
+            <= w.slack) {
             note_error(c, g, &w);
             return true;
         }
         if (isnan(w.real)) continue;
         if (g == real_of(kind, bits_of(kind, (double)w.real))) return true;
-        /* the largest number and infinity are neighbours; subnormal results may be flushed */
-        if (w.slack > 0 && isinf(g) && fabsl(w.real) + w.slack >= (long double)ldexp(2 - ldexp(1, -mantissa_of(kind)), 1 - lowest_of(kind))) return true;
+        /* the largest number and infinity count as neighbours; subnormal results may be flushed */
+        if (w.slack > 0 && isinf(g) && fabsl(w.real) + w.slack >= (long double)ldexp(2 - ldexp(1, -mantissa_of(kind)),
+                                                                                     1 - lowest_of(kind))) return true;
         if (g == 0 && fabsl(w.real) - w.slack < ldexpl(1, lowest_of(kind))) return true;
     }
     return false;
@@ -758,11 +810,12 @@ static void tell(const Case *c, const Form *f, size_t element, unsigned componen
         printf(" %c = %s %llx", "abc"[r], vc_type_name(c->in[r]), (unsigned long long)x);
         if (is_float(kind_of(c->in[r]))) printf(" (%.17g)", real_of(kind_of(c->in[r]), x));
     }
-    if (is_float(kind_of(c->out))) printf(", got %.17g, wanted %.17Lg within %.3Lg\n", real_of(kind_of(c->out), got), w->real, w->slack);
+    if (is_float(kind_of(c->out)))
+        printf(", got %.17g, wanted %.17Lg within %.3Lg\n", real_of(kind_of(c->out), got), w->real, w->slack);
     else printf(", got %llx, wanted %llx\n", (unsigned long long)got, (unsigned long long)w->bits);
 }
 
-static size_t threads_of(const Case *c) { /* one for each element that is in every buffer */
+static size_t threads_of(const Case *c) { /* one thread per element that all buffers have */
     size_t a = elements_of(c->in[0]), out = elements_of(c->out);
     return a < out ? a : out;
 }
@@ -791,14 +844,23 @@ static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const u
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].location = a->location; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+        args[i].location = a->location;
+        args[i].size = a->size;
+        args[i].align = a->align;
+        args[i].may_alias = a->may_alias;
     }
     for (int i = 0; i < info->implicit_count; i++) {
         const vc_implicit_info *h = &info->implicit[i];
-        hidden[i].kind = (vd_implicit)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].offset = h->offset;
+        hidden[i].kind = (vd_implicit)h->kind;
+        hidden[i].arg = h->arg;
+        hidden[i].axis = h->axis;
+        hidden[i].offset = h->offset;
     }
     desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
-    desc.args = args; desc.arg_count = info->arg_count; desc.implicit = hidden; desc.implicit_count = info->implicit_count;
+    desc.args = args;
+    desc.arg_count = info->arg_count;
+    desc.implicit = hidden;
+    desc.implicit_count = info->implicit_count;
     desc.argument_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     return vd_kernel_create(ctx, &desc);
@@ -835,7 +897,7 @@ static void build_for_form(const Case *c, const Form *f) {
     c->build(c, kernel);
 }
 
-/* NULL when all is right, "" when what is wrong has been told */
+/* Returns NULL if everything is right, "" if the error was already printed, otherwise the error. */
 static const char *run_made(const Case *c, const Form *f, vd_kernel made) {
     static uint8_t out[COMPONENTS * 8];
     if (!made.id || !dispatch(c, f, made, out)) { vd_kernel_destroy(f->ctx, made); return vd_error_text(); }
@@ -844,7 +906,7 @@ static const char *run_made(const Case *c, const Form *f, vd_kernel made) {
     return compare(c, f, out) ? NULL : "";
 }
 
-/* On a CUDA device, from CUDA C. */
+/* Runs CUDA C on a CUDA device. */
 static const char *check_cuda_device(const Case *c, const Form *f) {
     build_for_form(c, f);
     const vc_info *info = vc_reflect_for(kernel, VC_TARGET_CUDA);
@@ -854,7 +916,7 @@ static const char *check_cuda_device(const Case *c, const Form *f) {
     return run_made(c, f, vd_kernel_build(f->ctx, kernel));
 }
 
-/* As check_cuda_device, by way of Vulkan, and of the validators. */
+/* The same through Vulkan, with the validators. */
 static const char *check_form(const Case *c, const Form *f) {
     build_for_form(c, f);
     if (vc_error(kernel)) return vc_error(kernel);
@@ -876,10 +938,10 @@ static const char *check_form(const Case *c, const Form *f) {
     return run_made(c, f, made);
 }
 
-/* ---- CUDA C and OpenCL C, many kernels a program ---- */
+/* ---- CUDA C and OpenCL C, many kernels per program ---- */
 
 enum { BATCH = 48 };
-typedef struct Call { /* what calling a kernel takes */
+typedef struct Call { /* the arguments of a kernel call */
     vc_arg_info args[ROLES + 2];
     vc_implicit_info hidden[16];
     int arg_count, hidden_count;
@@ -887,7 +949,7 @@ typedef struct Call { /* what calling a kernel takes */
 } Call;
 typedef struct Pending { /* one kernel of a batch */
     Case c;
-    bool good, cuda_good, opencl_good; /* elsewhere, and here */
+    bool good, cuda_good, opencl_good; /* results of the Vulkan forms, of CUDA C, and of OpenCL C */
     char entry[16];
     char *cuda, *opencl;
     Call cuda_call, opencl_call;
@@ -897,7 +959,7 @@ static int pending_count;
 static bool only_c;
 static const char *no_nvrtc, *no_opencl, *no_host_cuda;
 
-static char *joined(bool cuda, const Pending *one) { /* the texts of all, or of one */
+static char *joined(bool cuda, const Pending *one) { /* the text of all kernels, or of one */
     size_t size = 1;
     for (int i = 0; i < pending_count; i++) size += strlen(cuda ? pending[i].cuda : pending[i].opencl) + 1;
     char *text = (char *)malloc(size), *to = text;
@@ -908,7 +970,8 @@ static char *joined(bool cuda, const Pending *one) { /* the texts of all, or of 
     return text;
 }
 
-static void settle_case(const Case *c, const char *form, const char *bad) { /* "": what is wrong has been told */
+/* bad: NULL, the error, or "" if the error was already printed */
+static void settle_case(const Case *c, const char *form, const char *bad) {
     if (bad && *bad) printf("  %s %s: %s\n", c->name, form, bad);
     if (bad) failed++, wrong++; else passed++;
 }
@@ -919,7 +982,7 @@ static void compile_cuda(void) {
     free(text);
     for (int i = 0; i < pending_count; i++) {
         Pending *p = &pending[i];
-        if (bad) { /* which of them? */
+        if (bad) { /* find the kernel that fails */
             text = joined(true, p);
             const char *own = nvrtc_wrong(text);
             free(text);
@@ -931,7 +994,7 @@ static void compile_cuda(void) {
 }
 
 static uint32_t hidden_value(const Case *c, const vc_implicit_info *h, uint32_t threads) {
-    vc_type type = h->arg < ROLES && c->in[h->arg] ? c->in[h->arg] : c->out; /* buffers come first, without gaps */
+    vc_type type = h->arg < ROLES && c->in[h->arg] ? c->in[h->arg] : c->out; /* buffers come first, in order */
     switch (h->kind) {
     case VC_IMPLICIT_THREADS: return h->axis ? 1 : threads;
     case VC_IMPLICIT_GROUPS: return h->axis ? 1 : (threads + LOCAL - 1) / LOCAL;
@@ -941,7 +1004,7 @@ static uint32_t hidden_value(const Case *c, const vc_implicit_info *h, uint32_t 
     }
 }
 
-static void *opencl_buffer_of(vc_type type, unsigned role) { /* made once */
+static void *opencl_buffer_of(vc_type type, unsigned role) { /* created once */
     static void *made[64][ROLES + 1];
     size_t size = elements_of(type) * rows_of(type) * (kind_width(kind_of(type)) / 8);
     if (!made[type][role]) made[type][role] = opencl_buffer(role < ROLES ? inputs[kind_of(type)][role] : NULL, size);
@@ -955,7 +1018,7 @@ static uint32_t groups_of(const Case *c) {
 
 static size_t bytes_of(vc_type type) { return elements_of(type) * rows_of(type) * (kind_width(kind_of(type)) / 8); }
 
-/* The block of values; buffers are where the host has them. */
+/* Fills the argument block with host addresses of buffers. */
 static void fill_block(const Case *c, const Call *call, uint8_t *block, uint8_t *out) {
     uint32_t threads = c->threads ? c->threads : (uint32_t)threads_of(c), value;
     unsigned role = 0;
@@ -999,7 +1062,7 @@ static const char *run_opencl(const Pending *p, void *program) {
 }
 
 static const char *run_cuda(const Pending *p, void *library) {
-    static uint64_t out[COMPONENTS + 4]; /* aligned as a vector is */
+    static uint64_t out[COMPONENTS + 4]; /* aligned like a vector */
     uint64_t block[32];
     char name[32];
     void *at;
@@ -1019,10 +1082,11 @@ static const char *run_cuda(const Pending *p, void *library) {
 
 static bool takes_turns(const Pending *p) { return strstr(p->cuda, "__syncthreads") != NULL; }
 
-/* Without a C++ compiler they are skipped. */
+/* Skipped if there is no C++ compiler. */
 static void check_cuda_on_host(void) {
     size_t size = 1;
-    for (int i = 0; i < pending_count; i++) size += strlen(pending[i].cuda) + sizeof host_cuda_runner + 3 * sizeof pending[i].entry;
+    for (int i = 0; i < pending_count; i++)
+        size += strlen(pending[i].cuda) + sizeof host_cuda_runner + 3 * sizeof pending[i].entry;
     char *text = (char *)malloc(size), *to = text;
     if (!text) exit(2);
     *to = 0;
@@ -1036,7 +1100,9 @@ static void check_cuda_on_host(void) {
     free(text);
     for (int i = 0; i < pending_count; i++) {
         if (takes_turns(&pending[i])) continue;
-        if (!no_host_cuda) settle_case(&pending[i].c, "cuda on the host", library ? run_cuda(&pending[i], library) : "does not compile");
+        if (!no_host_cuda)
+            settle_case(&pending[i].c, "cuda on the host", library ? run_cuda(&pending[i], library)
+                        : "does not compile");
         else skipped++;
     }
     if (library) dlclose(library);
@@ -1090,7 +1156,7 @@ static void keep_call(Call *to, const vc_info *info) {
     memcpy(to->hidden, info->implicit, (size_t)info->implicit_count * sizeof info->implicit[0]);
 }
 
-/* NULL, or why its texts could not be had. */
+/* Returns NULL, or why its texts are not available. */
 static const char *add_to_batch(const Case *c) {
     Pending *p = &pending[pending_count];
     vc_kernel_desc desc;
@@ -1135,7 +1201,7 @@ static void check(const Case *c) {
     fflush(stdout);
 }
 
-/* ---- the matrix ---- */
+/* ---- the table of kernels ---- */
 
 static Case plain(const char *what, vc_type a, vc_type b, vc_type d, vc_type out) {
     Case c;
@@ -1144,8 +1210,9 @@ static Case plain(const char *what, vc_type a, vc_type b, vc_type d, vc_type out
     snprintf(c.name, sizeof c.name, "%s %s", what, vc_type_name(a));
     return c;
 }
-static Case made(const char *what, vc_type a, vc_type b, vc_type d, vc_type out, void (*build)(const Case *, vc_kernel *),
-                 bool (*want)(const Case *, size_t, unsigned, int, Wanted *)) {
+static Case made(const char *what, vc_type a, vc_type b, vc_type d, vc_type out,
+                 void (*build)(const Case *, vc_kernel *), bool (*want)(const Case *, size_t, unsigned, int,
+                                                                        Wanted *)) {
     Case c = plain(what, a, b, d, out);
     c.build = build;
     c.want = want;
@@ -1164,13 +1231,15 @@ static bool want_over_itself(const Case *c, size_t element, unsigned component, 
     return want_float(O_div, kind, v, variant, w);
 }
 
-static vc_val zero_among_ones(vc_type t, vc_kernel *k) { /* a constant, of which a vector has the zero in its second component alone */
+static vc_val zero_among_ones(vc_type t, vc_kernel *k) { /* a constant; in a vector only the second component is zero */
     vc_val zero = vc_cast(kind_of(t), vc_const(k, vc_f32(0))), one = vc_cast(kind_of(t), vc_const(k, vc_f32(1)));
     return rows_of(t) > 1 ? vc_insert(vc_splat(one, rows_of(t)), 1, zero) : zero;
 }
 static void build_by_zero(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
-    VC_EACH(k, i) { vc_store(io.out, i, vc_fma(zero_among_ones(c->in[0], k), vc_load(io.in[0], i), vc_load(io.in[1], i))); }
+    VC_EACH(k, i) {
+        vc_store(io.out, i, vc_fma(zero_among_ones(c->in[0], k), vc_load(io.in[0], i), vc_load(io.in[1], i)));
+    }
 }
 static bool want_by_zero(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->in[0]);
@@ -1205,12 +1274,13 @@ static void check_operations(unsigned kind, unsigned rows) {
         Case c = made(op->name, t, op->arity > 1 ? t : 0, op->arity > 2 ? t : 0, result_of(op, t), build_op, want_op);
         c.op = op;
         check(&c);
-        if (rows == 3 && op->arity > 1) { /* a scalar beside a vector is repeated */
+        if (rows == 3 && op->arity > 1) { /* a scalar operand of a vector operation is repeated */
             c.in[1] = kind;
             snprintf(c.name, sizeof c.name, "%s %s scalar", op->name, vc_type_name(t));
             check(&c);
         }
-        if ((op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) && rows < 3) /* counts of other types */
+        /* shift counts of other types */
+        if ((op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) && rows < 3)
             for (unsigned by = VC_I8; by <= VC_U64; by++) {
                 if (by == kind) continue;
                 c.in[1] = VC_VEC(by, rows);
@@ -1226,7 +1296,8 @@ static void build_parts(const Case *c, vc_kernel *k) { /* number: 0 mantissa, 1 
     Io io = declare(c, k);
     VC_EACH(k, i) {
         vc_val a = vc_load(io.in[0], i);
-        vc_store(io.out, i, c->number == 0 ? vc_frexp_mantissa(a) : c->number == 1 ? vc_frexp_exponent(a) : vc_ldexp(a, vc_load(io.in[1], i)));
+        vc_store(io.out, i, c->number == 0 ? vc_frexp_mantissa(a) : c->number == 1 ? vc_frexp_exponent(a)
+                 : vc_ldexp(a, vc_load(io.in[1], i)));
     }
 }
 static bool want_parts(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
@@ -1248,11 +1319,13 @@ static bool want_parts(const Case *c, size_t element, unsigned component, int va
     return true;
 }
 
-static const char *const geometry_names[G_COUNT] = { "norm", "distance", "normalize", "cross", "faceforward", "mirror", "refract" };
+static const char *const geometry_names[G_COUNT] = { "norm", "distance", "normalize", "cross", "faceforward", "mirror",
+                                                     "refract" };
 static void build_geometry(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
     VC_EACH(k, i) {
-        vc_val a = vc_load(io.in[0], i), b = c->in[1] ? vc_load(io.in[1], i) : a, d = c->in[2] ? vc_load(io.in[2], i) : a, r = a;
+        vc_val a = vc_load(io.in[0], i), b = c->in[1] ? vc_load(io.in[1], i) : a;
+        vc_val d = c->in[2] ? vc_load(io.in[2], i) : a, r = a;
         switch (c->number) {
         case G_norm: r = vc_norm(a); break;
         case G_distance: r = vc_distance(a, b); break;
@@ -1270,7 +1343,8 @@ static bool want_of_vectors(const Case *c, size_t element, unsigned component, i
     double x[ROLES][4] = { { 0 } };
     if (variant || (component && c->number <= G_distance)) return false;
     for (unsigned r = 0; r < ROLES; r++)
-        for (unsigned j = 0; j < rows && c->in[r]; j++) x[r][j] = real_of(kind, input(c, r, element, rows_of(c->in[r]) == 1 ? 0 : j));
+        for (unsigned j = 0; j < rows && c->in[r]; j++)
+            x[r][j] = real_of(kind, input(c, r, element, rows_of(c->in[r]) == 1 ? 0 : j));
     return want_geometry((Geometry)c->number, kind, rows, x, component, w);
 }
 
@@ -1291,14 +1365,15 @@ static void check_parts(unsigned kind, unsigned rows) {
     }
     for (unsigned i = 0; i < G_COUNT; i++) {
         if (i == G_cross && rows != 3) continue;
-        c = made(geometry_names[i], t, i == G_norm || i == G_normalize ? 0 : t, i == G_refract ? kind : i == G_faceforward ? t : 0,
-                 i <= G_distance ? kind : t, build_geometry, want_of_vectors);
+        c = made(geometry_names[i], t, i == G_norm || i == G_normalize ? 0 : t,
+                 i == G_refract ? kind : i == G_faceforward ? t : 0, i <= G_distance ? kind : t, build_geometry,
+                 want_of_vectors);
         c.number = i;
         check(&c);
     }
 }
 
-/* ---- saturating casts, packing, dot products, places, random numbers ---- */
+/* ---- saturating casts, packing, dot products, indices, random numbers ---- */
 
 static void build_cast_sat(const Case *c, vc_kernel *k) {
     Io io = declare(c, k);
@@ -1306,7 +1381,8 @@ static void build_cast_sat(const Case *c, vc_kernel *k) {
 }
 static bool want_cast_sat(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned from = kind_of(c->in[0]), to = kind_of(c->out);
-    if (is_float(from) || is_float(to) || from == VC_BOOL || to == VC_BOOL) return want_cast(c, element, component, variant, w);
+    if (is_float(from) || is_float(to) || from == VC_BOOL || to == VC_BOOL)
+        return want_cast(c, element, component, variant, w);
     w->bits = saturated(from, to, input(c, 0, element, component));
     return variant == 0;
 }
@@ -1328,17 +1404,21 @@ static uint64_t want_word_of(const Case *c, size_t element, unsigned component) 
     return want_word(&packings[c->number], x[0], x[1], x[2], component);
 }
 
-/* Box and Muller in long double, with the devices' right to be off in log by 2^-21 near 1 and in sin and cos by 2^-11. */
+/* Box-Muller transform in long double. Tolerance: devices may have errors of 2^-21 in log near 1 and of 2^-11 in sin
+   and cos. */
 static void want_normal(const Case *c, size_t element, unsigned component, Wanted *w) {
     bool wide = kind_of(c->out) == VC_F64;
     unsigned digits = wide ? 53 : 24, width = wide ? 64 : 32;
-    long double one = 1 - ldexpl((long double)(input(c, 0, element, component & ~1u) >> (width - digits)), -(int)digits), radius, off;
-    long double two = ldexpl((long double)(input(c, 0, element, component | 1u) >> (width - digits)), -(int)digits) - 0.5L;
+    long double one = 1 - ldexpl((long double)(input(c, 0, element, component & ~1u) >> (width - digits)),
+                                 -(int)digits), radius, off;
+    long double two = ldexpl((long double)(input(c, 0, element, component | 1u) >> (width - digits)), -(int)digits)
+        - 0.5L;
     long double angle = two * (wide ? 6.283185307179586476925L : (long double)6.28318500518798828125L);
     radius = sqrtl(-2 * logl(one));
     off = wide ? 0x1p-50L : 0x1p-20L;
     w->real = radius * (component & 1 ? sinl(angle) : cosl(angle));
-    w->slack = radius * (wide ? 0x1p-49L : 0x1p-11L + 0x1p-20L) + (radius > sqrtl(off) ? off / radius + radius * off : wide ? 0 : 2 * sqrtl(off));
+    w->slack = radius * (wide ? 0x1p-49L : 0x1p-11L + 0x1p-20L) + (radius > sqrtl(off) ? off / radius + radius * off
+                                                                   : wide ? 0 : 2 * sqrtl(off));
 }
 
 static bool want_packing(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
@@ -1361,7 +1441,8 @@ static bool want_packing(const Case *c, size_t element, unsigned component, int 
         bits = id == P_unpack_snorm4x8 || id == P_unpack_unorm4x8 ? 8 : 16;
         a = a >> bits * component & ((1u << bits) - 1);
         if (id == P_unpack_unorm4x8 || id == P_unpack_unorm2x16) x = (double)a / ((1 << bits) - 1);
-        else x = fmax(-1, (double)(int32_t)((uint32_t)a << (32 - bits)) / ldexp(1, 32 - (int)bits) / ((1 << (bits - 1)) - 1));
+        else x = fmax(-1, (double)(int32_t)((uint32_t)a << (32 - bits)) / ldexp(1, 32 - (int)bits)
+                      / ((1 << (bits - 1)) - 1));
         w->real = (long double)x;
         w->slack = fabs(x) == 1 || x == 0 ? 0 : 1.3L * unit_of(VC_F32, w->real);
         return variant == 0;
@@ -1373,7 +1454,7 @@ static bool want_packing(const Case *c, size_t element, unsigned component, int 
     case P_pack_half2:
         for (unsigned j = 0; j < 2; j++) if (isnan(real_of(VC_F32, input(c, 0, element, j)))) return false;
         break;
-    case P_pack_2x32: case P_unpack_2x32: /* bits of floats: not those that are flushed, nor of NaN */
+    case P_pack_2x32: case P_unpack_2x32: /* float bit patterns, except NaN and subnormals, which may be flushed */
         x = real_of(VC_F64, id == P_pack_2x32 ? want_word_of(c, element, 0) : input(c, 0, element, 0));
         w->real = (long double)x;
         if ((kind == VC_F64 || c->in[0] == VC_F64) && (isnan(x) || is_subnormal(VC_F64, x))) return false;
@@ -1457,7 +1538,11 @@ static void check_conversions(unsigned kind) {
             snprintf(name, sizeof name, "cast %s", vc_type_name(VC_VEC(to, rows)));
             Case c = made(name, VC_VEC(kind, rows), 0, 0, VC_VEC(to, rows), build_cast, want_cast);
             check(&c);
-            if (rows == 3) { c.in[0] = kind; snprintf(c.name, sizeof c.name, "%s %s", name, vc_type_name(kind)); check(&c); }
+            if (rows == 3) {
+                c.in[0] = kind;
+                snprintf(c.name, sizeof c.name, "%s %s", name, vc_type_name(kind));
+                check(&c);
+            }
             snprintf(name, sizeof name, "cast_sat %s", vc_type_name(VC_VEC(to, rows)));
             c = made(name, VC_VEC(kind, rows), 0, 0, VC_VEC(to, rows), build_cast_sat, want_cast_sat);
             if (rows == 1 || rows == 3) check(&c);
@@ -1490,7 +1575,8 @@ static void check_flow(void) {
     c = made("uniform barriers", VC_U32, 0, 0, VC_U32, build_uniform, want_uniform); check(&c);
     for (unsigned i = 0; i <= 10; i++) {
         static const char *const place[] = {
-            "local_id", "group_id", "local_index", "local_size", "groups", "threads", "length", "shape 0", "shape 1", "shape 2", "axes"
+            "local_id", "group_id", "local_index", "local_size", "groups", "threads", "length", "shape 0", "shape 1",
+            "shape 2", "axes"
         };
         for (unsigned rows = 1; rows <= (i >= 6 && i <= 8 ? 4u : 1u); rows++) {
             c = made(place[i], VC_VEC(VC_U32, rows), 0, 0, VC_U32, build_places, want_places);
@@ -1546,7 +1632,8 @@ static void open_contexts(void) {
     vd_context_desc cuda;
     memset(&cuda, 0, sizeof cuda);
     cuda.backend = VD_BACKEND_CUDA;
-    if (vd_context_create(&cuda, &forms[FORMS + 2].ctx)) printf("# reason: CUDA C not run on a device: %s\n", vd_error_text());
+    if (vd_context_create(&cuda, &forms[FORMS + 2].ctx))
+        printf("# reason: CUDA C not run on a device: %s\n", vd_error_text());
 #if !defined(TESTS_HAVE_SPIRV_TOOLS)
     printf("# reason: SPIR-V not validated: no spirv-tools/libspirv.h\n");
 #endif
@@ -1565,7 +1652,8 @@ int main(int count, char **args) {
         else if (!strcmp(args[i], "-u")) errors = true;
         else if (!strcmp(args[i], "-t")) { print_table(); return 0; }
         else if (!strcmp(args[i], "-a")) sample = 1;
-        else if (!strcmp(args[i], "-p") && i + 1 < count && sscanf(args[++i], "%ld/%ld", &share, &shares) == 2 && share >= 0 && share < shares) continue;
+        else if (!strcmp(args[i], "-p") && i + 1 < count && sscanf(args[++i], "%ld/%ld", &share, &shares) == 2
+                 && share >= 0 && share < shares) continue;
         else filter = args[i], sample = 1;
     }
     if (!filter && !share && manual_is_right()) passed++;
@@ -1593,8 +1681,8 @@ int main(int count, char **args) {
     if (!no_opencl) opencl_close();
     if (sample > 1) printf("# CUDA C and OpenCL C of one kernel in %d; matrix -a takes all\n", sample);
     if (errors) print_errors();
-    printf("matrix: %ld kernels, spirv %ld, glsl %ld, cuda %ld, opencl %ld, all %ld, run %ld, wrong %ld\n", kernels, spirv_right, glsl_right, cuda_right,
-           opencl_right, all_right, runs, wrong);
+    printf("matrix: %ld kernels, spirv %ld, glsl %ld, cuda %ld, opencl %ld, all %ld, run %ld, wrong %ld\n", kernels,
+           spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong);
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
     return failed > 0;
 }

@@ -1,4 +1,4 @@
-/* NVIDIA's compiler of CUDA C, opened at run time where the toolkit is; no device and no header is needed. */
+/* NVRTC, the CUDA C compiler, loaded at run time if the toolkit is installed. Needs no device and no header. */
 #ifndef TESTS_NVRTC_H
 #define TESTS_NVRTC_H
 
@@ -7,19 +7,21 @@
 
 typedef struct NvrtcHandle *NvrtcProgram;
 static struct {
-    int (*create)(NvrtcProgram *program, const char *text, const char *name, int headers, const char *const *header, const char *const *names);
+    int (*create)(NvrtcProgram *program, const char *text, const char *name, int headers, const char *const *header,
+                  const char *const *names);
     int (*compile)(NvrtcProgram program, int count, const char *const *options);
     int (*log_size)(NvrtcProgram program, size_t *size);
     int (*log)(NvrtcProgram program, char *to);
     int (*destroy)(NvrtcProgram *program);
     int (*version)(int *major, int *minor);
-    int (*cubin_size)(NvrtcProgram program, size_t *size); /* NULL before CUDA 11.1, as the next one */
+    int (*cubin_size)(NvrtcProgram program, size_t *size); /* NULL before CUDA 11.1; so is the next one */
     int (*cubin)(NvrtcProgram program, char *to);
 } nvrtc;
 
 static inline void *nvrtc_find(void) {
     static const char *const names[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", NULL };
-    static const char *const places[] = { "/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/lib/libnvrtc.so*", "/usr/lib/*/libnvrtc.so*", NULL };
+    static const char *const places[] = { "/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/lib/libnvrtc.so*",
+                                          "/usr/lib/*/libnvrtc.so*", NULL };
     void *library = NULL;
     for (int i = 0; names[i] && !library; i++) library = dlopen(names[i], RTLD_NOW);
     for (int i = 0; places[i] && !library; i++) {
@@ -31,14 +33,15 @@ static inline void *nvrtc_find(void) {
     return library;
 }
 
-/* NULL, or why there is none. */
+/* Returns NULL, or why NVRTC is not available. */
 static inline const char *nvrtc_open(void) {
     void *library = nvrtc_find();
     int major = 0, minor = 0;
     if (!library) return "no libnvrtc";
     const struct { const char *name; void *to; } functions[] = {
-        { "nvrtcCreateProgram", &nvrtc.create }, { "nvrtcCompileProgram", &nvrtc.compile }, { "nvrtcGetProgramLogSize", &nvrtc.log_size },
-        { "nvrtcGetProgramLog", &nvrtc.log }, { "nvrtcDestroyProgram", &nvrtc.destroy }, { "nvrtcVersion", &nvrtc.version }
+        { "nvrtcCreateProgram", &nvrtc.create }, { "nvrtcCompileProgram", &nvrtc.compile },
+        { "nvrtcGetProgramLogSize", &nvrtc.log_size }, { "nvrtcGetProgramLog", &nvrtc.log },
+        { "nvrtcDestroyProgram", &nvrtc.destroy }, { "nvrtcVersion", &nvrtc.version }
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *at = dlsym(library, functions[i].name);
@@ -53,7 +56,7 @@ static inline const char *nvrtc_open(void) {
     return NULL;
 }
 
-/* NULL, or the log. Down to machine code, so that what is written in PTX is compiled as well; *made is to be destroyed. */
+/* Compiles to machine code, so that inline PTX is compiled too. Returns NULL, or the log. The caller destroys *made. */
 static inline const char *nvrtc_compile(const char *text, NvrtcProgram *made) {
     static const char *const options[] = { "--gpu-architecture=sm_90" };
     static char said[8192];
@@ -76,7 +79,7 @@ static inline const char *nvrtc_wrong(const char *text) {
     return why;
 }
 
-/* Freed by the caller. */
+/* The caller frees the result. */
 static inline void *nvrtc_machine_code(const char *text, size_t *size) {
     NvrtcProgram made = NULL;
     const char *why = nvrtc_compile(text, &made);

@@ -1,4 +1,5 @@
-/* Kernels that print and assert, as CUDA C: NVRTC takes every type, in kernels of one and of three axes. What they print is tested in conformance/print. */
+/* Kernels with printf and assert as CUDA C: NVRTC compiles every type, in kernels with one and three axes.
+   tests/conformance/print tests the output. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
@@ -9,15 +10,16 @@
 #include "nvrtc.h"
 
 static void every_type(vc_kernel *k) {
-    static const vc_type types[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16, VC_F32, VC_F64,
-                                     VC_VEC(VC_F16, 3), VC_F32X4, VC_VEC(VC_I64, 2), VC_F64X3 };
+    static const vc_type types[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16,
+                                     VC_F32, VC_F64, VC_VEC(VC_F16, 3), VC_F32X4, VC_VEC(VC_I64, 2), VC_F64X3 };
     VC_EACH3(k, x, y, z) {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-            vc_ref in = vc_buffer(k, "output", types[i], VC_READ); /* the hidden one's name too */
+            vc_ref in = vc_buffer(k, "output", types[i], VC_READ); /* also the name of the implicit output buffer */
             uint32_t kind = types[i] & 15u;
             vc_val v = vc_load(in, x);
             vc_printf(k, kind >= VC_F16 ? "%g\n" : kind <= VC_I64 ? "%d\n" : "%u\n", v);
-            if (kind >= VC_F16) vc_printf(k, "%a at %u", vc_complex(vc_component(v, 0), vc_component(v, 0)), vc_add(y, z));
+            if (kind >= VC_F16)
+                vc_printf(k, "%a at %u", vc_complex(vc_component(v, 0), vc_component(v, 0)), vc_add(y, z));
         }
         vc_assert(k, vc_lt(x, y), "x < y");
     }

@@ -1,7 +1,8 @@
-/* Floats that are rounded to fewer bits and looked at with more: every f16, what lies halfway between two and beside that, and random numbers, by way of
-   whatever only moves them. Drivers may take two casts for nothing (NVIDIA's does), and none here does it: "folded" is the kernel's GLSL with the narrow type
-   replaced by the wide one, which has to give the same numbers.
-     rounding [-v] [PART]   PART: only kernels whose name contains it; -v names each */
+/* Conversions of floats to a narrower type and back: every f16, midpoints of neighbours and numbers close to them, and
+   random numbers, through every operation that only moves values. Some drivers (NVIDIA's) remove the pair of casts. To
+   test this on drivers that do not, "folded" is the GLSL of the kernel with the narrow type replaced by the wide one;
+   it must have the same results.
+     rounding [-v] [PART]   PART: only kernels whose name contains it; -v prints each name */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -10,9 +11,12 @@
 
 enum { COUNT = 1 << 19, LOCAL = 64, LONGEST = 1 << 15 };
 
-typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, SHARED, WHOLE, INTEGER, STORED, PACKED, PACKED_FAST, BUFFER, WAYS } Way;
-static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop", "list", "shared", "whole", "integer",
-                                             "stored", "packed", "packed fast", "buffer" };
+typedef enum Way { PLAIN, VECTOR, PARTS, SELECT, LEAST, MINUS, BITS, LOOP, LIST, SHARED, WHOLE, INTEGER, STORED, PACKED,
+                   PACKED_FAST, BUFFER, WAYS }
+Way;
+static const char *const way_names[WAYS] = { "plain", "vector", "parts", "select", "least", "minus", "bits", "loop",
+                                             "list", "shared", "whole", "integer", "stored", "packed", "packed fast",
+                                             "buffer" };
 
 typedef struct Case { Way way; vc_type from, to, back; } Case;
 
@@ -25,14 +29,15 @@ static double number(unsigned from, unsigned to, unsigned i, uint64_t *state) {
     uint64_t bits = random_next(state);
     double a, b;
     if (i < 1u << 16) return half_value((uint16_t)i);
-    if (i >= 5u << 16) { /* anything, or near what the narrow type has */
+    if (i >= 5u << 16) { /* random numbers, half of them in the range of the narrow type */
         a = real_of(from, from == VC_F32 ? bits & 0xffffffffu : bits);
-        return i % 2 || isnan(a) ? a : ldexp((double)(int64_t)bits, (int)(random_next(state) % 60) - 90 - (to == VC_F32 && i % 4 ? 120 : 0));
+        return i % 2 || isnan(a) ? a : ldexp((double)(int64_t)bits, (int)(random_next(state) % 60) - 90
+                                             - (to == VC_F32 && i % 4 ? 120 : 0));
     }
     a = half_value((uint16_t)(i % 0x7c00));
-    b = i % 0x7c00 == 0x7bff ? 65536 : half_value((uint16_t)(i % 0x7c00 + 1)); /* the ones halfway: exact in f32 */
+    b = i % 0x7c00 == 0x7bff ? 65536 : half_value((uint16_t)(i % 0x7c00 + 1)); /* midpoints are exact in f32 */
     a = (a + b) / 2;
-    if (to == VC_F32) a = (double)(float)a * (1 + ldexp(1, -24)); /* halfway between two of f32 */
+    if (to == VC_F32) a = (double)(float)a * (1 + ldexp(1, -24)); /* the midpoint of two f32 numbers */
     b = (i >> 16) % 2 ? 1e300 : 0;
     if (i >> 16 > 2) a = from == VC_F32 ? (double)nextafterf((float)a, (float)b) : nextafter(a, b);
     return i % 3 ? a : -a;
@@ -41,7 +46,7 @@ static double number(unsigned from, unsigned to, unsigned i, uint64_t *state) {
 static void make_numbers(void) {
     uint64_t state = 5;
     for (unsigned i = 0; i < COUNT; i++) {
-        unsigned kind = i * 40503u % COUNT; /* so that the first ones are of all */
+        unsigned kind = i * 40503u % COUNT; /* mixes the kinds, so that all occur among the first numbers */
         input[0].f32[i] = (float)number(VC_F32, VC_F16, kind, &state);
         input[1].f64[i] = number(VC_F64, i % 5 ? VC_F16 : VC_F32, kind, &state);
         wanted[0][i] = half_value(half_bits((double)input[0].f32[i]));
@@ -64,7 +69,8 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x, vc_ref kept_in) {
         return vc_cast(c->back, vc_component(pair, 1));
     case SELECT:
         pair = vc_vec2(n, vc_cast(c->to, vc_neg(x)));
-        return vc_component(vc_cast(VC_VEC(c->back, 2), vc_select(vc_lt(vc_threads(k, 0), vc_u32(5)), vc_neg(pair), pair)), 0);
+        return vc_component(vc_cast(VC_VEC(c->back, 2), vc_select(vc_lt(vc_threads(k, 0), vc_u32(5)), vc_neg(pair),
+                                                                  pair)), 0);
     case LEAST: return vc_cast(c->back, vc_max(n, n));
     case MINUS: return vc_neg(vc_cast(c->back, vc_neg(n)));
     case BITS: return vc_cast(c->back, vc_bitcast(c->to, vc_bitcast(bits, n)));
@@ -82,9 +88,9 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x, vc_ref kept_in) {
         vc_store(kept, vc_u32(0), n);
         vc_store(kept, vc_u32(1), vc_cast(c->to, vc_neg(x)));
         return vc_cast(c->back, vc_load(kept, vc_and(vc_threads(k, 0), vc_u32(0))));
-    case WHOLE: return vc_cast(c->back, vc_floor(n)); /* drivers have such functions of f32 alone */
+    case WHOLE: return vc_cast(c->back, vc_floor(n)); /* drivers have these functions in f32 only */
     case INTEGER: return vc_cast(c->back, vc_cast(VC_I32, n));
-    case BUFFER: /* what the invocation wrote itself */
+    case BUFFER: /* written by the invocation itself before */
         vc_store(kept_in, vc_global_id(k, 0), n);
         return vc_cast(c->back, vc_load(kept_in, vc_global_id(k, 0)));
     case SHARED:
@@ -99,13 +105,14 @@ static vc_val moved(const Case *c, vc_kernel *k, vc_val x, vc_ref kept_in) {
 
 static void build(void *user, vc_kernel *k) {
     const Case *c = (const Case *)user;
-    vc_ref in = vc_buffer(k, "x", c->from, VC_READ), out = vc_buffer(k, "out", c->way == STORED ? c->to : c->back, VC_WRITE);
+    vc_ref in = vc_buffer(k, "x", c->from, VC_READ);
+    vc_ref out = vc_buffer(k, "out", c->way == STORED ? c->to : c->back, VC_WRITE);
     vc_ref kept = out;
     if (c->way == BUFFER) kept = vc_buffer(k, "kept", c->to, VC_READ_WRITE);
     VC_EACH(k, i) { vc_store(out, i, moved(c, k, vc_load(in, i), kept)); }
 }
 
-/* ---- what is right ---- */
+/* ---- expected results ---- */
 
 static double got_at(const Case *c, uint32_t i) {
     vc_type type = c->way == STORED ? c->to : c->back;
@@ -116,21 +123,24 @@ static bool is_right(const Case *c, uint32_t i) {
     const double *all = wanted[c->from == VC_F32 ? 0 : c->to == VC_F16 ? 1 : 2];
     double x = c->from == VC_F32 ? (double)input[0].f32[i] : input[1].f64[i], want = all[i], got = got_at(c, i);
     if (c->way == WHOLE) want = floor(want);
-    if (c->way == INTEGER) want = isnan(want) ? 0 : fabs(want) < 2147483648.0 ? trunc(want) : want > 0 ? 2147483647 : -2147483648.0;
+    if (c->way == INTEGER)
+        want = isnan(want) ? 0 : fabs(want) < 2147483648.0 ? trunc(want) : want > 0 ? 2147483647 : -2147483648.0;
     if (c->way == INTEGER && c->back == VC_F32) want = (double)(float)want;
     if (isnan(want)) return isnan(got);
-    return got == want || (got == 0 && (is_subnormal(c->to, all[i]) || is_subnormal(c->from, x))); /* subnormals may flush */
+    /* subnormals may be flushed */
+    return got == want || (got == 0 && (is_subnormal(c->to, all[i]) || is_subnormal(c->from, x)));
 }
 
 static void judge(const Run *r, const Case *c) {
     uint32_t i = 0;
     while (i < r->threads && is_right(c, i)) i++;
     if (i < r->threads)
-        printf("  %s %s: %a became %a\n", r->name, r->form->name, c->from == VC_F32 ? (double)input[0].f32[i] : input[1].f64[i], got_at(c, i));
+        printf("  %s %s: %a became %a\n", r->name, r->form->name, c->from == VC_F32 ? (double)input[0].f32[i]
+               : input[1].f64[i], got_at(c, i));
     run_judge(r, i == r->threads);
 }
 
-/* ---- as a driver would that takes casts for nothing ---- */
+/* ---- as if the driver removed pairs of casts ---- */
 
 static const char *replaced(const char *text, const char *what, const char *with) {
     static char out[2][LONGEST];
@@ -183,7 +193,8 @@ static void run_folded(Run *r, const Case *c) {
 }
 
 static Run begin(const Case *c, int form, const char *name) {
-    Run r = run_begin(name, form, c->way == PLAIN || c->way == STORED ? COUNT : COUNT / 8, LOCAL, build, (void *)(uintptr_t)c);
+    Run r = run_begin(name, form, c->way == PLAIN || c->way == STORED ? COUNT : COUNT / 8, LOCAL, build,
+                      (void *)(uintptr_t)c);
     r.fast = c->way == PACKED_FAST;
     run_buffer(&r, c->from, r.threads, &input[c->from == VC_F64], NULL);
     run_buffer(&r, c->way == STORED ? c->to : c->back, r.threads, NULL, &result);
@@ -193,13 +204,16 @@ static Run begin(const Case *c, int form, const char *name) {
 
 static void check(const Case *c) {
     char name[96];
-    snprintf(name, sizeof name, "%s to %s to %s, %s", vc_type_name(c->from), vc_type_name(c->to), vc_type_name(c->back), way_names[c->way]);
+    snprintf(name, sizeof name, "%s to %s to %s, %s", vc_type_name(c->from), vc_type_name(c->to), vc_type_name(c->back),
+             way_names[c->way]);
     for (int f = 0; f < FORMS; f++) {
-        if (forms[f].backend == VD_BACKEND_OPENCL && c->way != PLAIN && c->way < STORED) continue; /* its casts are functions, whatever stands between */
+        /* casts are function calls there and are never folded */
+        if (forms[f].backend == VD_BACKEND_OPENCL && c->way != PLAIN && c->way < STORED) continue;
         Run r = begin(c, f, name);
         if (run_end(&r)) judge(&r, c);
         if (!forms[f].glsl || !forms[f].ctx || (run_filter && !strstr(name, run_filter))) continue;
-        if (c->way == BITS || c->way >= (c->to == VC_F32 ? WHOLE : STORED)) continue; /* no GLSL of such a type, or nothing to fold */
+        /* no such GLSL type, or nothing to fold */
+        if (c->way == BITS || c->way >= (c->to == VC_F32 ? WHOLE : STORED)) continue;
         Form folded = forms[f];
         folded.name = "folded";
         r = begin(c, f, name);
@@ -209,8 +223,9 @@ static void check(const Case *c) {
 }
 
 int main(int count, char **args) {
-    static const Case kinds[] = { { PLAIN, VC_F32, VC_F16, VC_F32 }, { PLAIN, VC_F32, VC_F16, VC_F64 }, { PLAIN, VC_F64, VC_F16, VC_F64 },
-                                  { PLAIN, VC_F64, VC_F16, VC_F32 }, { PLAIN, VC_F64, VC_F32, VC_F64 } };
+    static const Case kinds[] = { { PLAIN, VC_F32, VC_F16, VC_F32 }, { PLAIN, VC_F32, VC_F16, VC_F64 },
+                                  { PLAIN, VC_F64, VC_F16, VC_F64 }, { PLAIN, VC_F64, VC_F16, VC_F32 },
+                                  { PLAIN, VC_F64, VC_F32, VC_F64 } };
     make_numbers();
     run_open(count, args);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,7 +1,8 @@
-/* Kernels that are built, validated and run in several forms, for the tests whose oracle looks at a whole dispatch. Include behind ../kernels.h.
-   RUN_DISABLE, RUN_DISABLE_MORE: features to run without as well; RUN_OPENCL: run through OpenCL too;
-   RUN_NVRTC: compile the CUDA C of what runs by address, where NVIDIA's compiler is. That takes longer than all the rest; with RUN_NVRTC=0 in the
-   environment the text is made and not compiled, for builds whose texts another build's tests compile. */
+/* Builds, validates and runs kernels in several forms, for tests whose oracle checks a whole dispatch. Include after
+   ../kernels.h. Macros of the including file:
+   RUN_DISABLE, RUN_DISABLE_MORE: additional features to run without. RUN_OPENCL: run through OpenCL too.
+   RUN_NVRTC: compile the CUDA C of everything that runs by address, if NVRTC is installed. This takes longer than
+   all the rest; with RUN_NVRTC=0 in the environment the text is only generated. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
 
@@ -12,7 +13,9 @@ enum { RUN_BUFFERS = 6 };
 static bool run_nvrtc;
 #endif
 
-typedef struct Form { const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; vd_backend backend; } Form;
+typedef struct Form {
+    const char *name; vc_buffers buffers; bool glsl; uint64_t disable; vd_context *ctx; vd_backend backend;
+} Form;
 static Form forms[] = {
 #if defined(RUN_OPENCL)
     { "opencl", VC_BUFFERS_BINDING, false, 0, NULL, VD_BACKEND_OPENCL },
@@ -41,7 +44,7 @@ typedef struct Run {
     vd_buffer buffer[RUN_BUFFERS];
     void *out[RUN_BUFFERS];
     bool fast;
-    vd_type value_type; /* one more argument, by value; VD_BYTES: none */
+    vd_type value_type; /* one more argument, passed by value; VD_BYTES: none */
     const void *value;
 } Run;
 
@@ -50,7 +53,7 @@ static bool run_verbose;
 static long run_kernels, run_passed, run_failed, run_skipped;
 static uint64_t run_lacking;
 
-/* A small whole number as a value of any type. */
+/* A small integer as a value of any type. */
 static inline uint64_t bits_of_number(vc_type type, int n) { return is_float(type) ? bits_of(type, n) : (uint64_t)n; }
 
 static inline Run run_begin(const char *name, int form, uint32_t threads, uint32_t local, Build build, void *user) {
@@ -65,7 +68,7 @@ static inline Run run_begin(const char *name, int form, uint32_t threads, uint32
     return r;
 }
 
-/* `out` is where it is read to after the run; may be NULL. */
+/* `out` receives the contents after the run; may be NULL. */
 static inline void run_buffer(Run *r, vc_type type, uint32_t elements, const void *data, void *out) {
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -87,8 +90,9 @@ static inline void run_judge(const Run *r, bool good) {
     fflush(stdout);
 }
 
-/* size 0: a text */
-static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_code kind, const void *code, size_t size) {
+/* size 0: zero-terminated text */
+static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_code kind, const void *code,
+                                      size_t size) {
     static vd_arg_info args[VD_MAX_ARGS];
     static vd_implicit_info hidden[64];
     vd_kernel_desc desc;
@@ -96,15 +100,24 @@ static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_c
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].location = a->location; args[i].size = a->size; args[i].align = a->align; args[i].may_alias = a->may_alias;
+        args[i].location = a->location;
+        args[i].size = a->size;
+        args[i].align = a->align;
+        args[i].may_alias = a->may_alias;
     }
     for (int i = 0; i < info->implicit_count; i++) {
         const vc_implicit_info *h = &info->implicit[i];
-        hidden[i].kind = (vd_implicit)h->kind; hidden[i].arg = h->arg; hidden[i].axis = h->axis; hidden[i].offset = h->offset;
+        hidden[i].kind = (vd_implicit)h->kind;
+        hidden[i].arg = h->arg;
+        hidden[i].axis = h->axis;
+        hidden[i].offset = h->offset;
     }
     desc.name = info->name; desc.code_kind = kind; desc.code = code; desc.code_size = size;
     if (kind != VD_CODE_SPIRV) desc.entry = info->entry;
-    desc.args = args; desc.arg_count = info->arg_count; desc.implicit = hidden; desc.implicit_count = info->implicit_count;
+    desc.args = args;
+    desc.arg_count = info->arg_count;
+    desc.implicit = hidden;
+    desc.implicit_count = info->implicit_count;
     desc.argument_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
     return vd_kernel_create(ctx, &desc);
@@ -126,7 +139,8 @@ static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
     return true;
 }
 
-/* The kernel for its device; {0} with the reason where it cannot be. NULL: the device lacks something, or there is none. */
+/* Creates the kernel. Returns {0} with the reason on failure; the reason is NULL if a device feature or the device
+   is missing. */
 static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     vd_kernel made = { 0 };
     size_t words = 0;
@@ -162,7 +176,7 @@ static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     return made;
 }
 
-/* Builds, validates and runs; whether there are results to judge. */
+/* Builds, validates and runs. Returns whether there are results to check. */
 static inline bool run_end(Run *r) {
     const char *why = NULL;
     bool ran = false;
@@ -221,7 +235,8 @@ static inline int run_close(void) {
     for (uint64_t bit = 1; bit <= run_lacking; bit <<= 1)
         if (run_lacking & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
-    printf("%ld kernels validated\n%ld passed, %ld failed, %ld skipped\n", run_kernels, run_passed, run_failed, run_skipped);
+    printf("%ld kernels validated\n%ld passed, %ld failed, %ld skipped\n", run_kernels, run_passed, run_failed,
+           run_skipped);
     return run_failed > 0;
 }
 

@@ -1,6 +1,7 @@
-/* Subgroups: every operation on every type it takes, whole subgroups and cut ones, against an oracle that knows which invocation stood where. Run with
-   buffers by address, as bindings, from GLSL, and on a device that is told to have no subgroups, where each invocation is one of its own.
-     subgroups [-v] [PART]     PART: only cases whose name contains it; -v names each */
+/* Subgroups: every operation on every type it supports, with full and partial subgroups, compared with an oracle that
+   knows the lane of each invocation. Runs with buffers by address, as bindings, from GLSL, and with subgroups disabled,
+   so that each invocation is its own subgroup.
+     subgroups [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -12,9 +13,12 @@
 
 enum { MOST = 1024, GROUPS = 3 };
 
-typedef enum What { REDUCE, INCLUSIVE, EXCLUSIVE, CLUSTERED, BROADCAST, FIRST, DYNAMIC, SHUFFLE, XOR, UP, DOWN, ANY, ALL, EQUAL, BALLOT, COUNTS, ELECT } What;
-static const char *const names[] = { "reduce", "inclusive", "exclusive", "clustered", "broadcast", "first", "dynamic", "shuffle", "xor", "up", "down",
-                                     "any", "all", "equal", "ballot", "counts", "elect" };
+typedef enum What { REDUCE, INCLUSIVE, EXCLUSIVE, CLUSTERED, BROADCAST, FIRST, DYNAMIC, SHUFFLE, XOR, UP, DOWN, ANY,
+                    ALL, EQUAL, BALLOT, COUNTS, ELECT }
+What;
+static const char *const names[] = { "reduce", "inclusive", "exclusive", "clustered", "broadcast", "first", "dynamic",
+                                     "shuffle", "xor", "up", "down", "any", "all", "equal", "ballot", "counts",
+                                     "elect" };
 typedef struct Case { What what; vc_combine op; vc_type type; uint32_t local, number; } Case;
 
 static vc_type out_type(const Case *c) {
@@ -33,7 +37,8 @@ static vc_val lanes_of(const Case *c, vc_kernel *k, vc_val v, vc_val i) {
     case BROADCAST: return vc_subgroup_broadcast(v, n);
     case FIRST: return vc_subgroup_broadcast_first(v);
     case DYNAMIC: return vc_subgroup_broadcast(v, vc_rem(vc_group_id(k, 0), vc_u32(2)));
-    case SHUFFLE: return vc_subgroup_shuffle(v, vc_xor(lane, vc_and(vc_sub(vc_subgroup_size(k), vc_u32(1)), vc_u32(5))));
+    case SHUFFLE: return vc_subgroup_shuffle(v,
+                                             vc_xor(lane, vc_and(vc_sub(vc_subgroup_size(k), vc_u32(1)), vc_u32(5))));
     case XOR: return vc_subgroup_shuffle_xor(v, n);
     case UP: return vc_subgroup_shuffle_up(v, n);
     case DOWN: return vc_subgroup_shuffle_down(v, n);
@@ -43,14 +48,16 @@ static vc_val lanes_of(const Case *c, vc_kernel *k, vc_val v, vc_val i) {
     case BALLOT: return vc_subgroup_ballot(odd(vc_shr(i, n)));
     case COUNTS:
         ballot = vc_subgroup_ballot(odd(vc_shr(i, n)));
-        return vc_vec4(vc_subgroup_ballot_count(ballot), vc_subgroup_ballot_inclusive(ballot), vc_subgroup_ballot_exclusive(ballot), vc_u32(7));
+        return vc_vec4(vc_subgroup_ballot_count(ballot), vc_subgroup_ballot_inclusive(ballot),
+                       vc_subgroup_ballot_exclusive(ballot), vc_u32(7));
     default: return vc_cast(VC_U32, vc_subgroup_elect(k));
     }
 }
 
 static void build(void *user, vc_kernel *k) {
     const Case *c = (const Case *)user;
-    vc_ref in = vc_buffer(k, "in", c->type, VC_READ), out = vc_buffer(k, "out", out_type(c), VC_WRITE), ids = vc_buffer(k, "ids", VC_U32X4, VC_WRITE);
+    vc_ref in = vc_buffer(k, "in", c->type, VC_READ), out = vc_buffer(k, "out", out_type(c), VC_WRITE);
+    vc_ref ids = vc_buffer(k, "ids", VC_U32X4, VC_WRITE);
     vc_val i = vc_global_id(k, 0);
     vc_store(out, i, lanes_of(c, k, vc_load(in, i), i));
     vc_store(ids, i, vc_vec4(vc_subgroup_id(k), vc_subgroup_local_id(k), vc_subgroup_size(k), vc_subgroup_count(k)));
@@ -81,33 +88,38 @@ static uint64_t neutral(vc_combine op, unsigned kind) {
     if (kind == VC_BOOL) return op == VC_AND;
     switch (op) {
     case VC_MUL: return bits_of_number(kind, 1);
-    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind) ? top - 1 : narrow(kind, ~UINT64_C(0));
+    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind)
+        ? top - 1 : narrow(kind, ~UINT64_C(0));
     case VC_MAX: return is_float(kind) ? bits_of(kind, -(double)INFINITY) : is_signed(kind) ? top : 0;
     case VC_AND: return narrow(kind, ~UINT64_C(0));
     default: return 0;
     }
 }
 
-/* Sums and products that are exact in any order: halves of small whole numbers, and powers of two whose product stays small. */
+/* Inputs whose sums and products are exact in any order: halves of small integers, and powers of two with small
+   products. */
 static uint64_t input_of(const Case *c, size_t i, unsigned component) {
     uint64_t state = i * 4 + component, r = random_next(&state);
     unsigned kind = kind_of(c->type);
-    if (c->what == EQUAL && is_float(kind) && i / c->local != 1) return bits_of(kind, i / c->local == 2 ? (double)NAN : i % 67 == 3 ? -0.0 : 0.0);
-    if (c->what == EQUAL) return i / c->local == 1 ? bits_of_number(kind, kind == VC_BOOL ? 1 : 5) : bits_of_number(kind, (int)(i % 67 == 3));
+    if (c->what == EQUAL && is_float(kind) && i / c->local != 1)
+        return bits_of(kind, i / c->local == 2 ? (double)NAN : i % 67 == 3 ? -0.0 : 0.0);
+    if (c->what == EQUAL)
+        return i / c->local == 1 ? bits_of_number(kind, kind == VC_BOOL ? 1 : 5)
+            : bits_of_number(kind, (int)(i % 67 == 3));
     if (kind == VC_BOOL) return r & 1;
     if (!is_float(kind)) return narrow(kind, r);
     if (c->op == VC_MUL) return bits_of(kind, i % 8 == 3 ? 2.0 : i % 8 == 5 ? -0.5 : r & 1 ? 1 : -1);
     return bits_of(kind, ((double)(r % 64) - 32) / 2);
 }
 
-/* Where the invocation of this workgroup and subgroup with that local id is; MOST: nowhere. */
+/* Index of the invocation of this workgroup and subgroup with that lane id; MOST: none. */
 static size_t at(const Case *c, size_t i, uint32_t lane) {
     size_t first = i / c->local * c->local, j;
     for (j = first; j < first + c->local; j++) if (ids[j][0] == ids[i][0] && ids[j][1] == lane) return j;
     return MOST;
 }
 
-/* Over the lanes from `from` up to but not `to`. */
+/* Combines the lanes from `from` up to, but not including, `to`. */
 static uint64_t over(const Case *c, size_t i, uint32_t from, uint32_t to, unsigned component, uint64_t r) {
     for (uint32_t lane = from; lane < to; lane++) {
         size_t j = at(c, i, lane);
@@ -121,7 +133,7 @@ static uint64_t bit_of(const Case *c, size_t i, uint32_t lane) {
     return j < MOST ? (j >> c->number) & 1 : 0;
 }
 
-/* False: anything is right. */
+/* Returns false if any result is allowed. */
 static bool want_moved(const Case *c, size_t i, unsigned component, uint64_t *w) {
     uint32_t lane = ids[i][1], size = ids[i][2], from = 0;
     size_t j;
@@ -141,14 +153,17 @@ static bool want_moved(const Case *c, size_t i, unsigned component, uint64_t *w)
 
 static bool want(const Case *c, size_t i, unsigned component, uint64_t *w) {
     uint32_t lane = ids[i][1], size = ids[i][2], from, l, first = 0, count[3] = { 0, 0, 0 };
-    uint64_t none = c->op ? neutral(c->op, kind_of(c->type)) : 0, any = 0, all = 1, equal = 1, ballot[4] = { 0, 0, 0, 0 };
+    uint64_t none = c->op ? neutral(c->op, kind_of(c->type)) : 0, any = 0, all = 1, equal = 1;
+    uint64_t ballot[4] = { 0, 0, 0, 0 };
     size_t begin = i / c->local * c->local, j;
     unsigned k;
     switch (c->what) {
     case REDUCE: *w = over(c, i, 0, size, component, none); return true;
     case INCLUSIVE: *w = over(c, i, 0, lane + 1, component, none); return true;
     case EXCLUSIVE: *w = over(c, i, 0, lane, component, none); return true;
-    case CLUSTERED: from = size == 1 ? 0 : lane / c->number * c->number; *w = over(c, i, from, size == 1 ? 1 : from + c->number, component, none); return true;
+    case CLUSTERED: from = size == 1 ? 0 : lane / c->number * c->number; *w = over(c, i, from,
+                                                                                   size == 1 ? 1 : from + c->number,
+                                                                                   component, none); return true;
     default: break;
     }
     if (c->what < ANY) return want_moved(c, i, component, w);
@@ -166,12 +181,13 @@ static bool want(const Case *c, size_t i, unsigned component, uint64_t *w) {
         count[1] += l <= lane ? bit : 0;
         count[2] += l < lane ? bit : 0;
     }
-    *w = c->what == ANY ? any : c->what == ALL ? all : c->what == EQUAL ? equal : c->what == BALLOT ? ballot[component] : c->what == ELECT ? lane == first
+    *w = c->what == ANY ? any : c->what == ALL ? all : c->what == EQUAL ? equal : c->what == BALLOT ? ballot[component]
+        : c->what == ELECT ? lane == first
        : component == 3 ? 7 : count[component];
     return true;
 }
 
-/* Local ids of a subgroup are different, below its size, and there are as many subgroups as are told. */
+/* Lane ids in a subgroup differ and are below its size, and the number of subgroups is the reported one. */
 static bool ids_right(const Case *c, size_t threads) {
     for (size_t i = 0; i < threads; i++) {
         if (ids[i][1] >= ids[i][2] || ids[i][0] >= ids[i][3] || at(c, i, ids[i][1]) != i) return false;
@@ -180,24 +196,28 @@ static bool ids_right(const Case *c, size_t threads) {
     return true;
 }
 
-enum { ADDRESS = 1, BINDING = 2, GLSL = 4, WITHOUT = 8, WITHOUT_GLSL = 16, NARROW = 32, OPENCL = 64, EVERY = 31 | OPENCL };
+enum { ADDRESS = 1, BINDING = 2, GLSL = 4, WITHOUT = 8, WITHOUT_GLSL = 16, NARROW = 32, OPENCL = 64,
+       EVERY = 31 | OPENCL };
 
 static unsigned bit_of_form(int form) {
-    static const char *const form_names[] = { "address", "binding", "glsl", "without", "without glsl", "without more", "opencl" };
+    static const char *const form_names[] = { "address", "binding", "glsl", "without", "without glsl", "without more",
+                                              "opencl" };
     unsigned i = 0;
     while (i < sizeof form_names / sizeof *form_names && strcmp(form_names[i], forms[form].name)) i++;
     return 1u << i;
 }
 
-/* `some`: bits of the forms to run in; every kernel is validated as SPIR-V and as GLSL in each of them. */
+/* `some`: bit mask of the forms to run in. Every form of a kernel is validated as SPIR-V and as GLSL. */
 static void check(const Case *c, unsigned some) {
     char name[96];
     vc_type out = out_type(c);
     unsigned rows = rows_of(c->type), kind = kind_of(c->type);
     size_t threads = (size_t)c->local * GROUPS;
     static const char *const combines[] = { "", "add", "mul", "min", "max", "and", "or", "xor" };
-    snprintf(name, sizeof name, "%s %s %s local %u number %u", names[c->what], combines[c->op], vc_type_name(c->type), c->local, c->number);
-    for (size_t i = 0; i < threads; i++) for (unsigned j = 0; j < rows; j++) put_bits(kind, in_data, i * rows + j, input_of(c, i, j));
+    snprintf(name, sizeof name, "%s %s %s local %u number %u", names[c->what], combines[c->op], vc_type_name(c->type),
+             c->local, c->number);
+    for (size_t i = 0; i < threads; i++)
+        for (unsigned j = 0; j < rows; j++) put_bits(kind, in_data, i * rows + j, input_of(c, i, j));
     for (int f = 0; f < FORMS; f++) {
         if (!(some & bit_of_form(f))) continue;
         Run run = run_begin(name, f, (uint32_t)threads, c->local, build, (void *)(uintptr_t)c);
@@ -212,9 +232,11 @@ static void check(const Case *c, unsigned some) {
             for (unsigned j = 0; j < rows_of(out) && good; j++) {
                 uint64_t w = 0, got = get_bits(kind_of(out), out_data, i * rows_of(out) + j);
                 if (!want(c, i, j, &w) || got == w) continue;
-                good = is_float(kind_of(out)) && real_of(kind_of(out), got) == real_of(kind_of(out), w); /* the sign of a zero */
-                if (!good) printf("  %s [%zu].%u in subgroup %u at %u of %u: got %llx, wanted %llx\n", name, i, j, ids[i][0], ids[i][1], ids[i][2],
-                                  (unsigned long long)got, (unsigned long long)w);
+                /* the sign of zero may differ */
+                good = is_float(kind_of(out)) && real_of(kind_of(out), got) == real_of(kind_of(out), w);
+                if (!good)
+                    printf("  %s [%zu].%u in subgroup %u at %u of %u: got %llx, wanted %llx\n", name, i, j, ids[i][0],
+                           ids[i][1], ids[i][2], (unsigned long long)got, (unsigned long long)w);
             }
         run_judge(&run, good);
     }
@@ -237,7 +259,8 @@ static void check_arithmetic(vc_type type, uint32_t local, unsigned some) {
             Case c = { (What)what, (vc_combine)op, type, local, 0 };
             if (rows_of(type) > 1 && (what == CLUSTERED || (op != VC_ADD && op != VC_XOR))) continue;
             if (what != CLUSTERED) check(&c, some);
-            else for (c.number = 1; c.number <= 8; c.number *= 2) if (c.number == 4 || (c.number != 2 && op == VC_ADD)) check(&c, some);
+            else for (c.number = 1; c.number <= 8; c.number *= 2)
+                if (c.number == 4 || (c.number != 2 && op == VC_ADD)) check(&c, some);
         }
     }
 }

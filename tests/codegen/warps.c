@@ -1,5 +1,6 @@
-/* Operations of subgroups under conditions, as CUDA C: the text runs on the host with a thread for each invocation, whose warps meet at every operation that
-   names a mask. One that names those who do not come never ends here, and one that names too few is found at once. Compiled by NVRTC besides.
+/* Subgroup operations in divergent control flow, as CUDA C. The text runs on the host with one thread per invocation;
+   the threads of a warp synchronise at every operation that has a lane mask. A mask with lanes that never arrive hangs
+   the test, and a mask without an arriving lane is detected at once. NVRTC compiles the text too.
      warps [-v]     -v prints the text */
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -9,7 +10,7 @@
 
 enum { LOCAL_MOST = 80, GROUPS = 2, MOST = LOCAL_MOST * GROUPS, SITES = 14, NOTHING = 0x5a5a5a5a };
 
-/* What a warp does together: those of one mask meet, each leaves a value and takes all of them along. */
+/* Warp operations: the lanes of a mask meet, each stores a value and reads the values of all. */
 static const char meeting[] =
     "#include <pthread.h>\n#include <stdlib.h>\n#include <time.h>\n"
     "struct Meet { unsigned mask, arrived, round; unsigned long long in[32], out[32]; };\n"
@@ -25,7 +26,8 @@ static const char meeting[] =
     "    clock_gettime(CLOCK_REALTIME, &end); end.tv_sec += 60;\n"
     "    if (++m->arrived == (unsigned)__builtin_popcount(mask)) {\n"
     "        memcpy(m->out, m->in, sizeof m->in); m->arrived = 0; m->round++; pthread_cond_broadcast(&w->more);\n"
-    "    } else for (unsigned round = m->round; round == m->round && !wrong;) if (pthread_cond_timedwait(&w->more, &w->lock, &end)) wrong |= 2;\n"
+    "    } else for (unsigned round = m->round; round == m->round && !wrong;) if (pthread_cond_timedwait(&w->more, "
+    "&w->lock, &end)) wrong |= 2;\n"
     "    memcpy(all, m->out, sizeof m->out);\n"
     "    pthread_mutex_unlock(&w->lock);\n"
     "}\n"
@@ -38,22 +40,26 @@ static const char meeting[] =
     "    unsigned long long all[32], x = 0; memcpy(&x, &v, sizeof v); together(mask, x, all);\n"
     "    x = mask >> (from & 31) & 1 ? all[from & 31] : 0xbadbadbadbadbadull; memcpy(&v, &x, sizeof v); return v;\n}\n"
     "template <class T> static T __shfl_up_sync(unsigned mask, T v, unsigned by) {\n"
-    "    int lane = (int)(threadIdx.x & 31); return __shfl_sync(mask, v, lane - (int)by < 0 ? lane : lane - (int)by); }\n"
-    "template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by) { return __shfl_sync(mask, v, (int)(threadIdx.x & 31) ^ by); }\n"
+    "    int lane = (int)(threadIdx.x & 31); return __shfl_sync(mask, v, lane - (int)by < 0 ? lane : lane - (int)by); "
+    "}\n"
+    "template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by) { return __shfl_sync(mask, v, "
+    "(int)(threadIdx.x & 31) ^ by); }\n"
     "static void __syncwarp(unsigned mask) { (void)__ballot_sync(mask, 1); }\n";
 
 static const char runner[] =
     "static struct warps_args passed; static unsigned group;\n"
-    "static void *one(void *thread) { threadIdx.x = (unsigned)(size_t)thread; blockIdx.x = group; warps(passed); return 0; }\n"
+    "static void *one(void *thread) { threadIdx.x = (unsigned)(size_t)thread; blockIdx.x = group; warps(passed); "
+    "return 0; }\n"
     "extern \"C\" void run(const void *block, unsigned local, unsigned groups) {\n"
     "    pthread_t made[256]; memcpy(&passed, block, sizeof passed);\n"
-    "    for (int i = 0; i < 8; i++) { pthread_mutex_init(&warps_of(i)->lock, 0); pthread_cond_init(&warps_of(i)->more, 0); }\n"
+    "    for (int i = 0; i < 8; i++) { pthread_mutex_init(&warps_of(i)->lock, 0); "
+    "pthread_cond_init(&warps_of(i)->more, 0); }\n"
     "    for (group = 0; group < groups; group++) {\n"
     "        for (size_t i = 0; i < local; i++) pthread_create(&made[i], 0, one, (void *)i);\n"
     "        for (size_t i = 0; i < local; i++) pthread_join(made[i], 0);\n"
     "    }\n}\n";
 
-/* Where each operation stands. */
+/* Whether invocation i reaches this call site. */
 static bool comes(unsigned site, uint32_t i, uint32_t threads) {
     if (i >= threads) return false;
     switch (site) {
@@ -95,7 +101,9 @@ static vc_kernel *build(uint32_t local) {
             put(out, 13, i, vc_subgroup_shuffle_xor(x, vc_u32(2)));
         }
         VC_FOR(k, j, vc_u32(0), vc_u32(2)) {
-            VC_IF(k, vc_eq(vc_rem(i, vc_u32(3)), vc_u32(0))) { vc_set(sum, vc_add(vc_get(sum), vc_subgroup_reduce(VC_MIN, vc_add(x, j)))); }
+            VC_IF(k, vc_eq(vc_rem(i, vc_u32(3)), vc_u32(0))) {
+                vc_set(sum, vc_add(vc_get(sum), vc_subgroup_reduce(VC_MIN, vc_add(x, j))));
+            }
         }
         VC_IF(k, vc_eq(vc_rem(i, vc_u32(3)), vc_u32(0))) { put(out, 9, i, vc_get(sum)); }
         put(out, 11, i, vc_subgroup_ballot_count(vc_subgroup_ballot(vc_gt(x, vc_u32(500)))));
@@ -107,9 +115,10 @@ static vc_kernel *build(uint32_t local) {
 static uint32_t in_data[MOST], out_data[SITES * MOST];
 static uint32_t local_size, threads;
 
-/* Over those of i's warp that come to the site, from lane `from` to lane `to`. */
+/* Combines the lanes of the warp of i that reach the site, from lane `from` to lane `to`. */
 static uint32_t over(unsigned site, uint32_t i, int from, int to, vc_combine op, uint32_t r, uint32_t more) {
-    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32, end = i / local_size * local_size + local_size;
+    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32;
+    uint32_t end = i / local_size * local_size + local_size;
     for (int lane = from; lane <= to; lane++) {
         uint32_t j = first + (uint32_t)lane, x = j < MOST ? in_data[j] + more : 0;
         if (j >= end || !comes(site, j, threads)) continue;
@@ -119,7 +128,8 @@ static uint32_t over(unsigned site, uint32_t i, int from, int to, vc_combine op,
 }
 
 static uint32_t ballot(unsigned site, uint32_t i, uint32_t above) {
-    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32, end = i / local_size * local_size + local_size, r = 0;
+    uint32_t first = i / local_size * local_size + i % local_size / 32 * 32;
+    uint32_t end = i / local_size * local_size + local_size, r = 0;
     for (uint32_t lane = 0; lane < 32 && first + lane < end; lane++)
         if (comes(site, first + lane, threads) && in_data[first + lane] > above) r |= 1u << lane;
     return r;
@@ -127,7 +137,7 @@ static uint32_t ballot(unsigned site, uint32_t i, uint32_t above) {
 
 static uint32_t want(unsigned site, uint32_t i) {
     int lane = (int)(i % local_size % 32), count = 0;
-    uint32_t all = ballot(site, i, 0), first = i - (uint32_t)lane, b; /* numbers are above 0 */
+    uint32_t all = ballot(site, i, 0), first = i - (uint32_t)lane, b; /* numbers are positive */
     switch (site) {
     case 0: return over(site, i, 0, 31, VC_ADD, 0, 0);
     case 1: return over(site, i, 0, lane, VC_ADD, 0, 0);
@@ -146,7 +156,7 @@ static uint32_t want(unsigned site, uint32_t i) {
     }
 }
 
-/* Whether the partner of a shuffle is there. */
+/* Whether the source lane of a shuffle is active. */
 static bool known(unsigned site, uint32_t i) {
     uint32_t j = i / local_size * local_size + ((i % local_size) ^ 2u);
     return site != 13 || (j / local_size == i / local_size && comes(site, j, threads));
@@ -155,7 +165,9 @@ static bool known(unsigned site, uint32_t i) {
 static char *whole_text(const char *cuda) {
     char *text = (char *)malloc(strlen(cuda) + sizeof meeting + sizeof runner + 200);
     strcpy(text, meeting);
-    strcat(text, "static Warp *warps_of(int i) { return &warps[i]; }\n#define warps kernel_warps\n#define warps_args kernel_warps_args\n");
+    strcat(text,
+           "static Warp *warps_of(int i) { return &warps[i]; }\n#define warps kernel_warps\n#define warps_args "
+           "kernel_warps_args\n");
     strcat(text, cuda);
     strcat(text, runner);
     return text;
@@ -177,7 +189,8 @@ static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
     judge(cuda != NULL, vc_error(k) ? vc_error(k) : "no text");
     if (cuda && compiler) { bad = nvrtc_wrong(cuda); judge(!bad, bad ? bad : ""); }
     char *text = cuda ? whole_text(cuda) : NULL;
-    void *library = text ? host_cuda_build(text) : NULL, *run = library ? dlsym(library, "run") : NULL, *wrong = library ? dlsym(library, "wrong") : NULL;
+    void *library = text ? host_cuda_build(text) : NULL, *run = library ? dlsym(library, "run") : NULL;
+    void *wrong = library ? dlsym(library, "wrong") : NULL;
     HostCudaRun *call;
     judge(run && wrong, "does not compile on the host");
     memset(out_data, 0x5a, sizeof out_data);
@@ -185,7 +198,8 @@ static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
     memcpy(&call, &run, sizeof call);
     if (run && wrong) {
         call(&args, local, (of + local - 1) / local);
-        judge(*(int *)wrong == 0, *(int *)wrong & 1 ? "one came that the mask does not name" : "one that the mask names never came");
+        judge(*(int *)wrong == 0, *(int *)wrong & 1 ? "one came that the mask does not name"
+              : "one that the mask names never came");
         for (unsigned site = 0; site < SITES; site++) {
             unsigned off = 0;
             for (uint32_t i = 0; i < MOST; i++) {
@@ -200,7 +214,7 @@ static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
     vc_free(k);
 }
 
-/* What no mask tells is refused. */
+/* Operations without a suitable mask must be refused. */
 static void check_refused(void) {
     for (int form = 0; form < 3; form++) {
         vc_kernel *k = vc_begin(NULL);
@@ -208,9 +222,14 @@ static void check_refused(void) {
         VC_EACH(k, i) {
             if (form == 0) VC_FOR(k, j, vc_u32(0), i) { vc_store(out, i, vc_subgroup_reduce(VC_ADD, j)); }
             if (form == 1) VC_SWITCH(k, i) { VC_CASE(k, 1) { vc_store(out, i, vc_subgroup_reduce(VC_ADD, i)); } }
-            if (form == 2) { vc_return_if(k, vc_eq(vc_load(out, i), vc_u32(7))); vc_store(out, i, vc_subgroup_reduce(VC_ADD, i)); }
+            if (form == 2) {
+                vc_return_if(k, vc_eq(vc_load(out, i), vc_u32(7)));
+                vc_store(out, i, vc_subgroup_reduce(VC_ADD, i));
+            }
         }
-        judge(!vc_source(k, VC_TARGET_CUDA) && vc_error(k) && strstr(vc_error(k), "because of a loop, a switch or an exit"), "is not refused");
+        judge(!vc_source(k, VC_TARGET_CUDA) && vc_error(k) && strstr(vc_error(k),
+                                                                     "because of a loop, a switch or an exit"),
+                                                                     "is not refused");
         vc_free(k);
     }
 }
