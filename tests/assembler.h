@@ -1,4 +1,4 @@
-/* A small assembler: enough of SPIR-V for the modules of the tests. */
+/* A small SPIR-V assembler for the modules of the tests. */
 #ifndef TESTS_ASSEMBLER_H
 #define TESTS_ASSEMBLER_H
 
@@ -19,7 +19,7 @@ static inline void unit_op(unit_module *m, uint32_t op, uint32_t count, ...) {
     va_end(args);
 }
 
-/* `count` words, then a text. */
+/* Appends `count` words, then a text. */
 static inline void unit_text(unit_module *m, uint32_t op, const char *text, uint32_t count, ...) {
     uint32_t start = m->count, length = (uint32_t)strlen(text) / 4 + 1;
     va_list args;

@@ -1,6 +1,6 @@
-/* What the tests of kernels share: numbers of every kind as bits, the validators of SPIR-V and GLSL, and running a kernel on buffers.
-   Include behind the implementations of both headers. The validators are libraries (spirv-tools, glslang), used where their headers are: a
-   process for each of thousands of kernels would cost minutes. */
+/* Shared by the tests of kernels: numbers of every kind as bits, validators for SPIR-V and GLSL, and running a
+   kernel on buffers. Include after the implementations of both headers. The validators are libraries (spirv-tools,
+   glslang), used if their headers are installed: a process for each of thousands of kernels would take minutes. */
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
 
@@ -21,10 +21,11 @@
 #endif
 #endif
 
-/* ---- numbers: a component is the bits that lie in memory, in the low end of 64 ---- */
+/* ---- numbers: a component is its bit pattern in memory, zero-extended to 64 bits ---- */
 
 #if defined(VKDISPATCH_H)
-/* The machine of a context, except that it has all types: a kernel that uses one is built, and what it needs of the device tells whether it can run. */
+/* The machine of a context with all types enabled: kernels with any type are built, and their requirements tell
+   whether the device can run them. */
 static inline vc_machine machine_with_all_types(const vd_context *ctx) {
     vc_machine m = vd_machine(ctx);
     m.missing_features &= ~((uint64_t)VC_FEATURE_F16 | VC_FEATURE_F64 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64
@@ -41,7 +42,10 @@ static inline unsigned kind_width(unsigned kind) { /* bits in memory */
     static const unsigned char width[13] = { 0, 32, 8, 16, 32, 64, 8, 16, 32, 64, 16, 32, 64 };
     return width[kind];
 }
-static inline uint64_t narrow(unsigned kind, uint64_t x) { unsigned w = kind_width(kind); return w == 64 ? x : x & ((UINT64_C(1) << w) - 1); }
+static inline uint64_t narrow(unsigned kind, uint64_t x) {
+    unsigned w = kind_width(kind);
+    return w == 64 ? x : x & ((UINT64_C(1) << w) - 1);
+}
 static inline int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where signed */
     unsigned w = kind_width(kind);
     if (!is_signed(kind) || w == 64 || !(x >> (w - 1))) return (int64_t)x;
@@ -51,7 +55,7 @@ static inline int64_t widen(unsigned kind, uint64_t x) { /* sign-extended where 
 static inline uint64_t get_bits(unsigned kind, const void *from, size_t i) {
     uint64_t x = 0;
     size_t size = kind_width(kind) / 8;
-    memcpy(&x, (const char *)from + i * size, size); /* little-endian, as every device here */
+    memcpy(&x, (const char *)from + i * size, size); /* little-endian, like all supported devices */
     return x;
 }
 static inline void put_bits(unsigned kind, void *to, size_t i, uint64_t x) {
@@ -59,8 +63,10 @@ static inline void put_bits(unsigned kind, void *to, size_t i, uint64_t x) {
     memcpy((char *)to + i * size, &x, size);
 }
 
-static inline int mantissa_of(unsigned kind) { return kind == VC_F16 ? 11 : kind == VC_F32 ? 24 : 53; } /* bits, the hidden one included */
-static inline int lowest_of(unsigned kind) { return kind == VC_F16 ? -14 : kind == VC_F32 ? -126 : -1022; } /* exponent of the least normal number */
+/* bits, including the implicit one */
+static inline int mantissa_of(unsigned kind) { return kind == VC_F16 ? 11 : kind == VC_F32 ? 24 : 53; }
+/* exponent of the least normal number */
+static inline int lowest_of(unsigned kind) { return kind == VC_F16 ? -14 : kind == VC_F32 ? -126 : -1022; }
 
 static inline double half_value(uint16_t h) {
     int e = (h >> 10) & 31, m = h & 1023;
@@ -94,14 +100,15 @@ static inline uint64_t bits_of(unsigned kind, double v) {
 }
 static inline bool is_subnormal(unsigned kind, double v) { return v != 0 && fabs(v) < ldexp(1, lowest_of(kind)); }
 static inline double flushed(unsigned kind, double v) { return is_subnormal(kind, v) ? copysign(0.0, v) : v; }
-static inline long double unit_of(unsigned kind, long double v) { /* distance of the numbers around v */
+static inline long double unit_of(unsigned kind, long double v) { /* distance between neighbouring numbers at v */
     int e = lowest_of(kind) + 1;
     if (v != 0 && !isnan(v) && !isinf(v)) (void)frexpl(v, &e);
     if (e < lowest_of(kind) + 1) e = lowest_of(kind) + 1;
     return ldexpl(1, e - mantissa_of(kind));
 }
 
-static inline uint64_t random_next(uint64_t *state) { /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good seed */
+/* splitmix64 (Steele, Lea, Flood 2014): any seed is a good seed */
+static inline uint64_t random_next(uint64_t *state) {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -112,17 +119,27 @@ static inline uint64_t random_next(uint64_t *state) { /* splitmix64 (Steele, Lea
 
 enum { B = 1, I = 2, U = 4, F = 8 };
 #define OPS(X) \
-    X(neg, 1, I|U|F, 0) X(add, 2, I|U|F, 0) X(sub, 2, I|U|F, 0) X(mul, 2, I|U|F, 0) X(div, 2, I|U|F, 0) X(rem, 2, I|U|F, 0) X(mod, 2, I|U|F, 0) \
-    X(fma, 3, I|U|F, 0) X(abs, 1, I|U|F, 0) X(sign, 1, I|U|F, 0) X(min, 2, I|U|F, 0) X(max, 2, I|U|F, 0) X(clamp, 3, I|U|F, 0) X(mix, 3, F, 0) \
-    X(step, 2, F, 0) X(floor, 1, F, 0) X(ceil, 1, F, 0) X(trunc, 1, F, 0) X(round, 1, F, 0) X(fract, 1, F, 0) X(sqrt, 1, F, 0) X(rsqrt, 1, F, 0) \
-    X(exp, 1, F, 0) X(exp2, 1, F, 0) X(log, 1, F, 0) X(log2, 1, F, 0) X(pow, 2, F, 0) X(sin, 1, F, 0) X(cos, 1, F, 0) X(tan, 1, F, 0) X(asin, 1, F, 0) \
-    X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) X(asinh, 1, F, 0) \
-    X(acosh, 1, F, 0) X(atanh, 1, F, 0) X(exp10, 1, F, 0) X(log10, 1, F, 0) X(cbrt, 1, F, 0) X(hypot, 2, F, 0) X(erf, 1, F, 0) X(radians, 1, F, 0) \
-    X(degrees, 1, F, 0) X(smoothstep, 3, F, 0) X(saturate, 1, F, 0) X(modf_fract, 1, F, 0) X(isnan, 1, F, 1) X(isinf, 1, F, 1) \
-    X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
+    X(neg, 1, I|U|F, 0) X(add, 2, I|U|F, 0) X(sub, 2, I|U|F, 0) X(mul, 2, I|U|F, 0) X(div, 2, I|U|F, 0) \
+        X(rem, 2, I|U|F, 0) X(mod, 2, I|U|F, 0) \
+    X(fma, 3, I|U|F, 0) X(abs, 1, I|U|F, 0) X(sign, 1, I|U|F, 0) X(min, 2, I|U|F, 0) X(max, 2, I|U|F, 0) \
+        X(clamp, 3, I|U|F, 0) X(mix, 3, F, 0) \
+    X(step, 2, F, 0) X(floor, 1, F, 0) X(ceil, 1, F, 0) X(trunc, 1, F, 0) X(round, 1, F, 0) X(fract, 1, F, 0) \
+        X(sqrt, 1, F, 0) X(rsqrt, 1, F, 0) \
+    X(exp, 1, F, 0) X(exp2, 1, F, 0) X(log, 1, F, 0) X(log2, 1, F, 0) X(pow, 2, F, 0) X(sin, 1, F, 0) X(cos, 1, F, 0) \
+        X(tan, 1, F, 0) X(asin, 1, F, 0) \
+    X(acos, 1, F, 0) X(atan, 1, F, 0) X(atan2, 2, F, 0) X(sinh, 1, F, 0) X(cosh, 1, F, 0) X(tanh, 1, F, 0) \
+        X(asinh, 1, F, 0) \
+    X(acosh, 1, F, 0) X(atanh, 1, F, 0) X(exp10, 1, F, 0) X(log10, 1, F, 0) X(cbrt, 1, F, 0) X(hypot, 2, F, 0) \
+        X(erf, 1, F, 0) X(radians, 1, F, 0) \
+    X(degrees, 1, F, 0) X(smoothstep, 3, F, 0) X(saturate, 1, F, 0) X(modf_fract, 1, F, 0) X(isnan, 1, F, 1) \
+        X(isinf, 1, F, 1) \
+    X(not, 1, B|I|U, 0) X(and, 2, B|I|U, 0) X(or, 2, B|I|U, 0) X(xor, 2, B|I|U, 0) X(shl, 2, I|U, 0) \
+        X(shr, 2, I|U, 0) X(eq, 2, B|I|U|F, 1) \
     X(ne, 2, B|I|U|F, 1) X(lt, 2, I|U|F, 1) X(le, 2, I|U|F, 1) X(gt, 2, I|U|F, 1) X(ge, 2, I|U|F, 1) \
-    X(popcount, 1, I|U, 0) X(clz, 1, I|U, 0) X(ctz, 1, I|U, 0) X(find_lsb, 1, I|U, I) X(find_msb, 1, I|U, I) X(bit_reverse, 1, I|U, 0) \
-    X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bitfield_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) X(add_carry, 2, I|U, 0) \
+    X(popcount, 1, I|U, 0) X(clz, 1, I|U, 0) X(ctz, 1, I|U, 0) X(find_lsb, 1, I|U, I) X(find_msb, 1, I|U, I) \
+        X(bit_reverse, 1, I|U, 0) \
+    X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bitfield_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) \
+        X(add_carry, 2, I|U, 0) \
     X(sub_borrow, 2, I|U, 0) X(abs_diff, 2, I|U, U) X(add_sat, 2, I|U, 0) X(sub_sat, 2, I|U, 0) X(average, 2, I|U, 0)
 #define OPS_NAME(name, arity, kinds, gives) O_##name,
 typedef enum OpName { OPS(OPS_NAME) O_COUNT } OpName;
@@ -148,7 +165,7 @@ static inline vc_type result_of(const Op *op, vc_type t) {
     return op->gives == U && is_signed(kind_of(t)) ? t + (VC_U8 - VC_I8) : t;
 }
 
-/* + - * and the like as the device has to do them: rounded to the kind after each step */
+/* Arithmetic as devices must perform it: rounded to the kind after each operation. */
 static inline double rounded(unsigned kind, double v) { return real_of(kind, bits_of(kind, v)); }
 
 static inline double step_by_step(OpName op, unsigned kind, const double *x, int variant) {
@@ -158,8 +175,9 @@ static inline double step_by_step(OpName op, unsigned kind, const double *x, int
     case O_add: return rounded(kind, x[0] + x[1]);
     case O_sub: return rounded(kind, x[0] - x[1]);
     case O_mul: return rounded(kind, x[0] * x[1]);
-    case O_fma: return variant ? rounded(kind, rounded(kind, x[0] * x[1]) + x[2]) : kind == VC_F64 ? fma(x[0], x[1], x[2]) : kind == VC_F32 ?
-                (double)fmaf((float)x[0], (float)x[1], (float)x[2]) : rounded(kind, x[0] * x[1] + x[2]);
+    case O_fma:
+        return variant ? rounded(kind, rounded(kind, x[0] * x[1]) + x[2]) : kind == VC_F64 ? fma(x[0], x[1], x[2])
+            : kind == VC_F32 ? (double)fmaf((float)x[0], (float)x[1], (float)x[2]) : rounded(kind, x[0] * x[1] + x[2]);
     case O_rem: case O_mod:
         q = fmod(x[0], x[1]);
         return op == O_mod && q != 0 && (q < 0) != (x[1] < 0) ? rounded(kind, q + x[1]) : q;
@@ -192,12 +210,12 @@ static inline uint64_t int_quotient(OpName op, unsigned kind, uint64_t a, uint64
 }
 
 static inline int top_bit(uint64_t x) { int n = -1; while (x) { x >>= 1; n++; } return n; }
-static inline uint64_t mirrored(uint64_t x, unsigned width, unsigned piece) { /* its pieces in the other order */
+static inline uint64_t mirrored(uint64_t x, unsigned width, unsigned piece) { /* pieces in reverse order */
     uint64_t r = 0;
     for (unsigned i = 0; i < width; i += piece) r = r << piece | (x >> i & ((UINT64_C(1) << piece) - 1));
     return r;
 }
-static inline uint64_t upper_product(uint64_t a, uint64_t b) { /* digit by digit, base 2^16 */
+static inline uint64_t upper_product(uint64_t a, uint64_t b) { /* schoolbook multiplication in base 2^16 */
     uint64_t column[8] = { 0 }, r = 0;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
@@ -210,8 +228,9 @@ static inline uint64_t upper_product(uint64_t a, uint64_t b) { /* digit by digit
     return r;
 }
 
-/* a and b are widened; x, y, z without their sign */
-static inline uint64_t want_bits_of_int(OpName op, unsigned w, bool s, int64_t a, int64_t b, uint64_t x, uint64_t y, uint64_t z) {
+/* a and b are sign-extended; x, y, z are their absolute values */
+static inline uint64_t want_bits_of_int(OpName op, unsigned w, bool s, int64_t a, int64_t b, uint64_t x, uint64_t y,
+                                        uint64_t z) {
     uint64_t ones = w == 64 ? ~UINT64_C(0) : (UINT64_C(1) << w) - 1, at, count;
     int64_t most = (int64_t)(ones >> 1);
     switch (op) {
@@ -262,7 +281,10 @@ static inline uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b
     case O_sign: return s ? (uint64_t)((x > 0) - (x < 0)) : a != 0;
     case O_min: return below ? a : b;
     case O_max: return below ? b : a;
-    case O_clamp: if (s) { x = x > y ? x : y; return (uint64_t)(x < z ? x : z); } a = a > b ? a : b; return a < c ? a : c;
+    case O_clamp:
+        if (s) { x = x > y ? x : y; return (uint64_t)(x < z ? x : z); }
+        a = a > b ? a : b;
+        return a < c ? a : c;
     case O_not: return boolean ? !a : ~a;
     case O_and: return a & b;
     case O_or: return a | b;
@@ -278,12 +300,12 @@ static inline uint64_t want_int(OpName op, unsigned kind, uint64_t a, uint64_t b
     }
 }
 
-/* v by value to another kind; integers wrap, floats saturate, everything rounds once */
+/* Converts v to another kind by value: integers wrap, floats saturate, everything rounds once. */
 static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
     double v = is_float(from) ? real_of(from, a) : is_signed(from) ? (double)widen(from, a) : (double)a;
     if (to == VC_BOOL) return is_float(from) ? v != 0 : a != 0;
     if (is_float(to)) {
-        /* a 64-bit integer to f32 rounds once; by way of a double it would round twice */
+        /* converts a 64-bit integer to f32 with one rounding; through a double it would round twice */
         if (to == VC_F32 && !is_float(from)) v = is_signed(from) ? (double)(float)widen(from, a) : (double)(float)a;
         return bits_of(to, v);
     }
@@ -298,7 +320,7 @@ static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
     return narrow(to, v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v);
 }
 
-/* ---- validators: NULL when right, else what is wrong ---- */
+/* ---- validators: return NULL if valid, otherwise the error ---- */
 
 static inline const char *spirv_wrong(const uint32_t *code, size_t words) {
 #if defined(TESTS_HAVE_SPIRV_TOOLS)
@@ -318,7 +340,7 @@ static inline const char *spirv_wrong(const uint32_t *code, size_t words) {
 }
 
 #if defined(TESTS_HAVE_GLSLANG)
-static uint32_t *glsl_words; /* what the last text became */
+static uint32_t *glsl_words; /* SPIR-V of the last text */
 static size_t glsl_count;
 
 static inline const char *glsl_wrong(const char *source) {
@@ -345,7 +367,8 @@ static inline const char *glsl_wrong(const char *source) {
         glslang_program_add_shader(program, shader);
         right = glslang_program_link(program, GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT);
     }
-    snprintf(text, sizeof text, "%s%s", glslang_shader_get_info_log(shader), right ? "" : glslang_program_get_info_log(program));
+    snprintf(text, sizeof text, "%s%s", glslang_shader_get_info_log(shader),
+             right ? "" : glslang_program_get_info_log(program));
     glsl_count = 0;
     if (right) {
         glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);

@@ -1,10 +1,11 @@
-/* Packing, dot products of bytes, places in arrays, random numbers and hashes: one table of the calls, and what they have to give. */
+/* Packing, dot products of bytes, indices of arrays, random numbers and hashes: a table of calls and their expected
+   results. */
 #ifndef TESTS_PACKINGS_H
 #define TESTS_PACKINGS_H
 
 #include "kernels.h"
 
-/* vc_cast_sat from one kind of integers to another */
+/* vc_cast_sat between integer kinds */
 static inline uint64_t saturated(unsigned from, unsigned to, uint64_t a) {
     unsigned bits = kind_width(to);
     uint64_t most = (is_signed(to) ? ~UINT64_C(0) >> 1 : ~UINT64_C(0)) >> (64 - bits);
@@ -14,10 +15,13 @@ static inline uint64_t saturated(unsigned from, unsigned to, uint64_t a) {
 }
 
 typedef enum Packed {
-    P_pack_half2, P_unpack_half2, P_round_f16, P_pack_snorm4x8, P_pack_unorm4x8, P_pack_snorm2x16, P_pack_unorm2x16, P_unpack_snorm4x8, P_unpack_unorm4x8,
-    P_unpack_snorm2x16, P_unpack_unorm2x16, P_pack_4x8, P_unpack_4xi8, P_unpack_4xu8, P_unpack_2x32, P_hash_bits, P_normal, /* of one operand */
-    P_philox, P_ravel, P_unravel, P_dot_4xi8, P_dot_4xu8, P_dot_4xi8_4xu8, /* of two */
-    P_dot_4xi8_sat, P_dot_4xu8_sat, P_dot_4xi8_4xu8_sat, /* of three */
+    P_pack_half2, P_unpack_half2, P_round_f16, P_pack_snorm4x8, P_pack_unorm4x8, P_pack_snorm2x16, P_pack_unorm2x16,
+        P_unpack_snorm4x8, P_unpack_unorm4x8,
+    /* one operand */
+    P_unpack_snorm2x16, P_unpack_unorm2x16, P_pack_4x8, P_unpack_4xi8, P_unpack_4xu8, P_unpack_2x32, P_hash_bits,
+        P_normal,
+    P_philox, P_ravel, P_unravel, P_dot_4xi8, P_dot_4xu8, P_dot_4xi8_4xu8, /* two operands */
+    P_dot_4xi8_sat, P_dot_4xu8_sat, P_dot_4xi8_4xu8_sat, /* three operands */
     P_pack_2x32, P_uniform, P_unravel_constant
 } Packed;
 #define PACK(name, a, b, d, out) { P_##name, #name, a, b, d, out, vc_##name, NULL, NULL }
@@ -31,28 +35,45 @@ static const struct Packing {
     vc_val (*f2)(vc_val, vc_val);
     vc_val (*f3)(vc_val, vc_val, vc_val);
 } packings[] = {
-    PACK(pack_half2, VC_F32X2, 0, 0, VC_U32), PACK(unpack_half2, VC_U32, 0, 0, VC_F32X2), PACK(round_f16, VC_F32, 0, 0, VC_F32),
-    PACK(round_f16, VC_F32X2, 0, 0, VC_F32X2), PACK(round_f16, VC_F32X3, 0, 0, VC_F32X3), PACK(round_f16, VC_F32X4, 0, 0, VC_F32X4),
-    PACK(pack_snorm4x8, VC_F32X4, 0, 0, VC_U32), PACK(pack_unorm4x8, VC_F32X4, 0, 0, VC_U32), PACK(pack_snorm2x16, VC_F32X2, 0, 0, VC_U32),
-    PACK(pack_unorm2x16, VC_F32X2, 0, 0, VC_U32), PACK(unpack_snorm4x8, VC_U32, 0, 0, VC_F32X4), PACK(unpack_unorm4x8, VC_U32, 0, 0, VC_F32X4),
-    PACK(unpack_snorm2x16, VC_U32, 0, 0, VC_F32X2), PACK(unpack_unorm2x16, VC_U32, 0, 0, VC_F32X2), PACK(pack_4x8, VC_U32X4, 0, 0, VC_U32),
-    PACK(pack_4x8, VC_I32X4, 0, 0, VC_U32), PACK(unpack_4xi8, VC_U32, 0, 0, VC_I32X4), PACK(unpack_4xu8, VC_U32, 0, 0, VC_U32X4),
-    PACK(unpack_2x32, VC_U64, 0, 0, VC_U32X2), PACK(unpack_2x32, VC_I64, 0, 0, VC_U32X2), PACK(unpack_2x32, VC_F64, 0, 0, VC_U32X2),
-    { P_pack_2x32, "pack_2x32", VC_U32X2, 0, 0, VC_U64, NULL, NULL, NULL }, { P_pack_2x32, "pack_2x32", VC_U32X2, 0, 0, VC_I64, NULL, NULL, NULL },
+    PACK(pack_half2, VC_F32X2, 0, 0, VC_U32), PACK(unpack_half2, VC_U32, 0, 0, VC_F32X2),
+        PACK(round_f16, VC_F32, 0, 0, VC_F32),
+    PACK(round_f16, VC_F32X2, 0, 0, VC_F32X2), PACK(round_f16, VC_F32X3, 0, 0, VC_F32X3),
+        PACK(round_f16, VC_F32X4, 0, 0, VC_F32X4),
+    PACK(pack_snorm4x8, VC_F32X4, 0, 0, VC_U32), PACK(pack_unorm4x8, VC_F32X4, 0, 0, VC_U32),
+        PACK(pack_snorm2x16, VC_F32X2, 0, 0, VC_U32),
+    PACK(pack_unorm2x16, VC_F32X2, 0, 0, VC_U32), PACK(unpack_snorm4x8, VC_U32, 0, 0, VC_F32X4),
+        PACK(unpack_unorm4x8, VC_U32, 0, 0, VC_F32X4),
+    PACK(unpack_snorm2x16, VC_U32, 0, 0, VC_F32X2), PACK(unpack_unorm2x16, VC_U32, 0, 0, VC_F32X2),
+        PACK(pack_4x8, VC_U32X4, 0, 0, VC_U32),
+    PACK(pack_4x8, VC_I32X4, 0, 0, VC_U32), PACK(unpack_4xi8, VC_U32, 0, 0, VC_I32X4),
+        PACK(unpack_4xu8, VC_U32, 0, 0, VC_U32X4),
+    PACK(unpack_2x32, VC_U64, 0, 0, VC_U32X2), PACK(unpack_2x32, VC_I64, 0, 0, VC_U32X2),
+        PACK(unpack_2x32, VC_F64, 0, 0, VC_U32X2),
+    { P_pack_2x32, "pack_2x32", VC_U32X2, 0, 0, VC_U64, NULL, NULL, NULL },
+    { P_pack_2x32, "pack_2x32", VC_U32X2, 0, 0, VC_I64, NULL, NULL, NULL },
     { P_pack_2x32, "pack_2x32", VC_U32X2, 0, 0, VC_F64, NULL, NULL, NULL },
-    PACK2(dot_4xi8, VC_U32, VC_U32, 0, VC_I32), PACK2(dot_4xu8, VC_U32, VC_U32, 0, VC_U32), PACK2(dot_4xi8_4xu8, VC_U32, VC_U32, 0, VC_I32),
+    PACK2(dot_4xi8, VC_U32, VC_U32, 0, VC_I32), PACK2(dot_4xu8, VC_U32, VC_U32, 0, VC_U32),
+        PACK2(dot_4xi8_4xu8, VC_U32, VC_U32, 0, VC_I32),
     PACK3(dot_4xi8_sat, VC_U32, VC_U32, VC_I32, VC_I32), PACK3(dot_4xu8_sat, VC_U32, VC_U32, VC_U32, VC_U32),
     PACK3(dot_4xi8_4xu8_sat, VC_U32, VC_U32, VC_I32, VC_I32),
-    PACK2(ravel, VC_U32, VC_U32, 0, VC_U32), PACK2(ravel, VC_U32X2, VC_U32X2, 0, VC_U32), PACK2(ravel, VC_U32X3, VC_U32X3, 0, VC_U32),
-    PACK2(ravel, VC_U32X4, VC_U32X4, 0, VC_U32), PACK2(unravel, VC_U32, VC_U32, 0, VC_U32), PACK2(unravel, VC_U32, VC_U32X2, 0, VC_U32X2),
+    PACK2(ravel, VC_U32, VC_U32, 0, VC_U32), PACK2(ravel, VC_U32X2, VC_U32X2, 0, VC_U32),
+        PACK2(ravel, VC_U32X3, VC_U32X3, 0, VC_U32),
+    PACK2(ravel, VC_U32X4, VC_U32X4, 0, VC_U32), PACK2(unravel, VC_U32, VC_U32, 0, VC_U32),
+        PACK2(unravel, VC_U32, VC_U32X2, 0, VC_U32X2),
     PACK2(unravel, VC_U32, VC_U32X3, 0, VC_U32X3), PACK2(unravel, VC_U32, VC_U32X4, 0, VC_U32X4),
     { P_unravel_constant, "unravel by a constant", VC_U32, 0, 0, VC_U32X4, NULL, NULL, NULL },
-    PACK2(philox, VC_U32X4, VC_U32X2, 0, VC_U32X4), PACK(hash_bits, VC_U32, 0, 0, VC_U32), PACK(hash_bits, VC_U32X3, 0, 0, VC_U32X3),
-    PACK(hash_bits, VC_U64, 0, 0, VC_U64), PACK(normal, VC_U32X2, 0, 0, VC_F32X2), PACK(normal, VC_U32X4, 0, 0, VC_F32X4),
-    PACK(normal, VC_VEC(VC_U64, 2), 0, 0, VC_F64X2), { P_uniform, "uniform f16", VC_U32, 0, 0, VC_F16, NULL, NULL, NULL },
-    { P_uniform, "uniform f32", VC_U32, 0, 0, VC_F32, NULL, NULL, NULL }, { P_uniform, "uniform f32", VC_U32X3, 0, 0, VC_F32X3, NULL, NULL, NULL },
-    { P_uniform, "uniform f64", VC_U32, 0, 0, VC_F64, NULL, NULL, NULL }, { P_uniform, "uniform f16", VC_U64, 0, 0, VC_F16, NULL, NULL, NULL },
-    { P_uniform, "uniform f32", VC_U64, 0, 0, VC_F32, NULL, NULL, NULL }, { P_uniform, "uniform f64", VC_U64, 0, 0, VC_F64, NULL, NULL, NULL }
+    PACK2(philox, VC_U32X4, VC_U32X2, 0, VC_U32X4), PACK(hash_bits, VC_U32, 0, 0, VC_U32),
+        PACK(hash_bits, VC_U32X3, 0, 0, VC_U32X3),
+    PACK(hash_bits, VC_U64, 0, 0, VC_U64), PACK(normal, VC_U32X2, 0, 0, VC_F32X2),
+        PACK(normal, VC_U32X4, 0, 0, VC_F32X4),
+    PACK(normal, VC_VEC(VC_U64, 2), 0, 0, VC_F64X2), { P_uniform, "uniform f16", VC_U32, 0, 0, VC_F16, NULL, NULL,
+                                                       NULL },
+    { P_uniform, "uniform f32", VC_U32, 0, 0, VC_F32, NULL, NULL, NULL },
+    { P_uniform, "uniform f32", VC_U32X3, 0, 0, VC_F32X3, NULL, NULL, NULL },
+    { P_uniform, "uniform f64", VC_U32, 0, 0, VC_F64, NULL, NULL, NULL },
+    { P_uniform, "uniform f16", VC_U64, 0, 0, VC_F16, NULL, NULL, NULL },
+    { P_uniform, "uniform f32", VC_U64, 0, 0, VC_F32, NULL, NULL, NULL },
+    { P_uniform, "uniform f64", VC_U64, 0, 0, VC_F64, NULL, NULL, NULL }
 };
 static const uint32_t fixed_shape[4] = { 9, 7, 5, 16 };
 
@@ -72,17 +93,20 @@ static inline void philox(const uint32_t *counter, const uint32_t *key, uint32_t
     memcpy(c, counter, sizeof c);
     for (int round = 0; round < 10; round++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
         uint64_t p = (uint64_t)0xd2511f53u * c[0], q = (uint64_t)0xcd9e8d57u * c[2];
-        uint32_t next[4] = { (uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k1, (uint32_t)p };
+        uint32_t next[4] = { (uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q, (uint32_t)(p >> 32) ^ c[3] ^ k1,
+                             (uint32_t)p };
         memcpy(c, next, sizeof c);
     }
     memcpy(out, c, sizeof c);
 }
-/* The vectors that come with the authors' Random123. */
+/* The test vectors of Random123 by its authors. */
 static inline bool philox_is_right(void) {
     static const struct { uint32_t counter[4], key[2], want[4]; } known[3] = {
         { { 0, 0, 0, 0 }, { 0, 0 }, { 0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u } },
-        { { 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu }, { 0xffffffffu, 0xffffffffu }, { 0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu } },
-        { { 0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u }, { 0xa4093822u, 0x299f31d0u }, { 0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u } }
+        { { 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu }, { 0xffffffffu, 0xffffffffu },
+          { 0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu } },
+          { { 0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u }, { 0xa4093822u, 0x299f31d0u },
+            { 0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u } }
     };
     uint32_t got[4];
     bool right = true;
@@ -109,8 +133,9 @@ static inline int64_t dotted(Packed id, uint32_t a, uint32_t b) {
     return sum;
 }
 
-static inline uint64_t packed_word(Packed id, const uint64_t *a) { /* what packs into a u32 */
-    bool half = id == P_pack_half2 || id == P_pack_snorm2x16 || id == P_pack_unorm2x16, s = id == P_pack_snorm4x8 || id == P_pack_snorm2x16;
+static inline uint64_t packed_word(Packed id, const uint64_t *a) { /* operations that pack into a u32 */
+    bool half = id == P_pack_half2 || id == P_pack_snorm2x16 || id == P_pack_unorm2x16;
+    bool s = id == P_pack_snorm4x8 || id == P_pack_snorm2x16;
     unsigned bits = half ? 16 : 8;
     uint64_t r = 0, part;
     for (unsigned j = 0; j < 32 / bits; j++) {
@@ -129,8 +154,9 @@ static inline uint32_t place_of(uint32_t i, const uint32_t *shape, unsigned axes
     return axis && shape[axis] ? i % shape[axis] : i;
 }
 
-/* One component of what is exact: a, b and d are the operands' components, 0 behind the last. */
-static inline uint64_t want_word(const struct Packing *p, const uint64_t *a, const uint64_t *b, const uint64_t *d, unsigned component) {
+/* One component of an exact operation: a, b and d are the components of the operands, 0 beyond the last. */
+static inline uint64_t want_word(const struct Packing *p, const uint64_t *a, const uint64_t *b, const uint64_t *d,
+                                 unsigned component) {
     Packed id = p->id;
     uint32_t x[4], y[4], out[4];
     int64_t sum;

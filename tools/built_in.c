@@ -1,11 +1,13 @@
-/* Prints the kernels that are part of vkdispatch.h, as its `vulkan kernel` room has them: tools/built-in puts them there. */
+/* Prints the kernels that are part of vkdispatch.h in the format of its room `vulkan kernel`. tools/built-in inserts
+   them there. */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* 16 bytes an invocation, from address to address. No group base: the runtime cuts what is too large for one dispatch into several. */
+/* Copies 16 bytes per invocation from address to address. Has no group offset: the runtime splits copies that exceed
+   one dispatch. */
 static vc_kernel *move(void) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -14,13 +16,14 @@ static vc_kernel *move(void) {
     desc.buffers = VC_BUFFERS_ADDRESS;
     desc.machine.max_groups[0] = INT32_MAX;
     vc_kernel *k = vc_begin(&desc);
-    vc_ref to = vc_buffer(k, "to", VC_VEC(VC_U32, 4), VC_WRITE), from = vc_buffer(k, "from", VC_VEC(VC_U32, 4), VC_READ);
+    vc_ref to = vc_buffer(k, "to", VC_VEC(VC_U32, 4), VC_WRITE);
+    vc_ref from = vc_buffer(k, "from", VC_VEC(VC_U32, 4), VC_READ);
     vc_val count = vc_param(k, "count", VC_U32), i = vc_global_id(k, 0);
     VC_IF(k, vc_lt(i, count)) { vc_store(to, i, vc_load(from, i)); }
     return k;
 }
 
-/* What trunc and round of f64 make of eight numbers. */
+/* Tests trunc and round of f64 on eight numbers. */
 static vc_kernel *rounded(void) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -40,7 +43,8 @@ static void print(const char *name, vc_kernel *k) {
     size_t count = 0;
     const uint32_t *words = vc_spirv(k, &count);
     printf("static const uint32_t vd__vk_%s_words[] = {", name);
-    for (size_t i = 0; i < count; i++) printf("%s0x%x%s", i % 9 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
+    for (size_t i = 0; i < count; i++)
+        printf("%s0x%x%s", i % 9 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
 }
 
 int main(void) {
@@ -48,11 +52,13 @@ int main(void) {
     const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r);
     if (!info || info->argument_bytes != 20 || info->args[0].location != 0 || info->args[1].location != 8
         || info->args[2].location != 16 || info->implicit_count) {
-        fprintf(stderr, "built_in: %s\n", vc_error(k) ? vc_error(k) : "the block of values is not as the runtime fills it");
+        fprintf(stderr, "built_in: %s\n",
+                vc_error(k) ? vc_error(k) : "the block of values is not as the runtime fills it");
         return 1;
     }
     if (!round_info || round_info->argument_bytes || round_info->args[0].location) {
-        fprintf(stderr, "built_in: %s\n", vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
+        fprintf(stderr, "built_in: %s\n",
+                vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
         return 1;
     }
     print("move", k);

@@ -1,6 +1,7 @@
-/* The half of tools/vcc that is compiled together with a file of kernels: builds them and writes what was asked for. The script gives VCC_FILE, the file,
-   and VCC_LIST, a file with a line VCC_KERNEL(name) for each kernel; its arguments are the file's name for people, then --header, --blob, --target,
-   -o and --form as the script explains them. C99 and C++11. */
+/* The part of tools/vcc that is compiled together with a file of kernels: builds the kernels and writes the outputs.
+   The script defines VCC_FILE, the file, and VCC_LIST, a file with a line VCC_KERNEL(name) for each kernel. The
+   arguments are the name of the file for messages, then --header, --blob, --target, -o and --form as documented in
+   the script. C99 and C++11. */
 #include VCC_FILE
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
@@ -14,7 +15,7 @@ typedef struct output { char *path, *draft; bytes content; } output;
 typedef struct entry {
     const char *name;
     vc_kernel *(*make)(const vc_kernel_desc *);
-    vc_kernel *form[4]; /* in order of the table forms; NULL: not asked for */
+    vc_kernel *form[4]; /* in the order of the table forms; NULL: not requested */
 } entry;
 
 #define VCC_KERNEL(name) { #name, name, { NULL, NULL, NULL, NULL } },
@@ -23,16 +24,18 @@ static entry kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-/* What a kernel is built for: the best one first, as programs look for the first that they can take. */
+/* The forms of a kernel, best first: programs use the first one that the device supports. */
 enum { ADDRESS, BINDING, CUDA, OPENCL, FORMS };
-static const struct { const char *name; vc_buffers buffers; vc_target target; const char *code; uint32_t number; } forms[FORMS] = { /* number: of vd_code */
+/* number: value of vd_code */
+static const struct { const char *name; vc_buffers buffers; vc_target target; const char *code; uint32_t number;
+                      } forms[FORMS] = {
     { "address", VC_BUFFERS_ADDRESS, VC_TARGET_SPIRV, "VD_CODE_SPIRV", 1 },
     { "binding", VC_BUFFERS_BINDING, VC_TARGET_SPIRV, "VD_CODE_SPIRV", 1 },
     { "cuda", VC_BUFFERS_DEFAULT, VC_TARGET_CUDA, "VD_CODE_CUDA", 2 },
     { "opencl", VC_BUFFERS_DEFAULT, VC_TARGET_OPENCL, "VD_CODE_OPENCL", 5 }
 };
 
-/* Kinds of files. */
+/* Kinds of output files. */
 enum { SPIRV_FILE, GLSL_FILE, CUDA_FILE, OPENCL_FILE, TARGETS };
 static const struct { const char *name, *suffix; vc_target target; } targets[TARGETS] = {
     { "spirv", "spv", VC_TARGET_SPIRV },
@@ -42,9 +45,9 @@ static const struct { const char *name, *suffix; vc_target target; } targets[TAR
 };
 
 typedef struct options {
-    const char *source, *header, *blob, *folder; /* folder: NULL: no files */
-    bool target[TARGETS], form[FORMS];           /* form: what is built */
-    bool in_program[FORMS];                      /* what goes into header and blob */
+    const char *source, *header, *blob, *folder; /* folder: NULL: no separate files */
+    bool target[TARGETS], form[FORMS];           /* form: which forms are built */
+    bool in_program[FORMS];                      /* forms for header and blob */
 } options;
 
 static output *outputs;
@@ -93,7 +96,7 @@ VC__PRINTF(2, 3) static void say(bytes *b, const char *format, ...) {
     put(b, line, (size_t)length);
 }
 
-/* Little-endian everywhere. */
+/* Writes little-endian integers on every host. */
 static void put_u32(bytes *b, uint32_t x) {
     unsigned char byte[4];
     int i;
@@ -104,7 +107,7 @@ static void put_u64(bytes *b, uint64_t x) { put_u32(b, (uint32_t)x); put_u32(b, 
 
 static void put_padding(bytes *b) { while (b->size % 4) put(b, "", 1); }
 
-/* Length, bytes, a zero, padding. */
+/* Writes length, bytes, a zero byte and padding. */
 static void put_text(bytes *b, const char *text) {
     size_t length = text ? strlen(text) : 0;
     put_u32(b, (uint32_t)length);
@@ -134,7 +137,7 @@ static bytes *open_output(char *path) {
     return &outputs[output_count++].content;
 }
 
-/* All or none, as far as the file system lets us: drafts first, then their names. */
+/* Writes all files or none, as far as the file system allows: temporary files first, then renames. */
 static void write_outputs(void) {
     size_t i;
     for (i = 0; i < output_count; i++) {
@@ -143,7 +146,12 @@ static void write_outputs(void) {
         bool good;
         o->draft = joined(o->path, ".draft", "", "", "");
         f = fopen(o->draft, "wb");
-        if (!f) { int why = errno; free(o->draft); o->draft = NULL; fail("cannot write '%s': %s", o->path, strerror(why)); }
+        if (!f) {
+            int why = errno;
+            free(o->draft);
+            o->draft = NULL;
+            fail("cannot write '%s': %s", o->path, strerror(why));
+        }
         good = fwrite(o->content.at, 1, o->content.size, f) == o->content.size;
         if (fclose(f) || !good) fail("cannot write '%s': %s", o->path, strerror(errno));
     }
@@ -156,7 +164,7 @@ static void write_outputs(void) {
 
 /* ---- kernels ---- */
 
-/* A form's code; false after an error. */
+/* Writes the code of a form. Returns false after an error. */
 static bool code_of(vc_kernel *k, int form, const void **code, size_t *size) {
     size_t words = 0;
     if (forms[form].target == VC_TARGET_SPIRV) *code = vc_spirv(k, &words);
@@ -197,7 +205,7 @@ static void release(void) {
     free(outputs);
 }
 
-/* One file of one kernel. */
+/* Writes one file of one kernel. */
 static void write_file(const options *o, const entry *e, int form, int target) {
     bool both = o->form[ADDRESS] && o->form[BINDING] && form <= BINDING;
     char *name = joined(e->name, both ? "." : "", both ? forms[form].name : "", ".", targets[target].suffix);
@@ -228,7 +236,7 @@ static void write_files(const options *o) {
 
 /* ---- the header ---- */
 
-/* What a form needs of the device; an argument that is an address is one even where nothing reads it. */
+/* Writes the requirements of a form on the device. Address arguments stay addresses even if nothing reads them. */
 static uint64_t needs_of(const vc_info *info) {
     uint64_t needs = info->features;
     int i;
@@ -236,7 +244,7 @@ static uint64_t needs_of(const vc_info *info) {
     return needs;
 }
 
-/* A literal that C and C++ read alike: what is not plain goes by octal escapes. */
+/* Writes a string literal that is valid in C and C++: special characters become octal escapes. */
 static void say_literal(bytes *b, const char *text) {
     put_string(b, "\"");
     for (; *text; text++) {
@@ -248,7 +256,8 @@ static void say_literal(bytes *b, const char *text) {
 }
 
 static const char *arg_kind(vc_arg_kind kind) {
-    static const char *const names[] = { "VD_ARG_NONE", "VD_ARG_BINDING", "VD_ARG_ADDRESS", "VD_ARG_VALUE", "VD_ARG_IMAGE" };
+    static const char *const names[] = { "VD_ARG_NONE", "VD_ARG_BINDING", "VD_ARG_ADDRESS", "VD_ARG_VALUE",
+                                         "VD_ARG_IMAGE" };
     return names[kind];
 }
 
@@ -264,13 +273,14 @@ static const char *hidden_kind(vc_implicit kind) {
     }
 }
 
-/* SPIR-V as words, texts as bytes: string literals of C99 end at 4095. */
+/* Writes SPIR-V as words and texts as bytes, because C99 limits string literals to 4095 characters. */
 static void say_code(bytes *b, const char *name, int form, const void *code, size_t size) {
     const uint32_t *words = (const uint32_t *)code;
     const unsigned char *text = (const unsigned char *)code;
     size_t i, count = forms[form].target == VC_TARGET_SPIRV ? size / 4 : size + 1;
     bool is_words = forms[form].target == VC_TARGET_SPIRV;
-    say(b, "\nstatic const %s %s_%s_code[%lu] = {", is_words ? "uint32_t" : "unsigned char", name, forms[form].name, (unsigned long)count);
+    say(b, "\nstatic const %s %s_%s_code[%lu] = {", is_words ? "uint32_t" : "unsigned char", name, forms[form].name,
+        (unsigned long)count);
     for (i = 0; i < count; i++) {
         if (is_words) say(b, "%s0x%08lx", i % 8 ? " " : "\n    ", (unsigned long)words[i]);
         else say(b, "%s%u", i % 24 ? " " : "\n    ", (unsigned)text[i]);
@@ -282,23 +292,26 @@ static void say_code(bytes *b, const char *name, int form, const void *code, siz
 static void say_arrays(bytes *b, const char *name, const char *form, const vc_info *info) {
     int i;
     if (info->arg_count)
-        say(b, "static const vd_arg_info %s_%s_args[%d] = { /* name, kind, type, access, place, size, align, may alias, of images */\n", name, form,
-            info->arg_count);
+        say(b, "static const vd_arg_info %s_%s_args[%d] = { /* name, kind, type, access, place, size, align, may "
+               "alias, of images */\n", name, form, info->arg_count);
     for (i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         put_string(b, "    { ");
         if (a->name) say_literal(b, a->name); else put_string(b, "NULL");
-        say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type, vc_type_name(a->type), (unsigned long)a->access,
-            (unsigned long)a->location, (unsigned long)a->size, (unsigned long)a->align, a->may_alias ? "true" : "false");
-        say(b, ", %s, (vd_dim)%d, (vd_format)%d }%s\n", a->sampled ? "true" : "false", (int)a->dim, (int)a->format, i + 1 < info->arg_count ? "," : "");
+        say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type,
+            vc_type_name(a->type), (unsigned long)a->access, (unsigned long)a->location, (unsigned long)a->size,
+            (unsigned long)a->align, a->may_alias ? "true" : "false");
+        say(b, ", %s, (vd_dim)%d, (vd_format)%d }%s\n", a->sampled ? "true" : "false", (int)a->dim, (int)a->format,
+            i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
     if (info->implicit_count)
-        say(b, "static const vd_implicit_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form, info->implicit_count);
+        say(b, "static const vd_implicit_info %s_%s_hidden[%d] = { /* kind, argument, axis, place */\n", name, form,
+            info->implicit_count);
     for (i = 0; i < info->implicit_count; i++) {
         const vc_implicit_info *h = &info->implicit[i];
-        say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis, (unsigned long)h->offset,
-            i + 1 < info->implicit_count ? "," : "");
+        say(b, "    { %s, %lu, %lu, %lu }%s\n", hidden_kind(h->kind), (unsigned long)h->arg, (unsigned long)h->axis,
+            (unsigned long)h->offset, i + 1 < info->implicit_count ? "," : "");
     }
     if (info->implicit_count) say(b, "};\n");
     if (info->format_count) say(b, "static const char *const %s_%s_formats[%d] = {\n", name, form, info->format_count);
@@ -309,24 +322,28 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
     }
 }
 
-/* One row of the table of descs. */
+/* Writes one row of the table of descs. */
 static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
     const char *form = forms[f].name;
-    say(b, "    { \"%s\", %s, %s_%s_code, sizeof %s_%s_code, \"%s\", ", name, forms[f].code, name, form, name, form, info->entry);
+    say(b, "    { \"%s\", %s, %s_%s_code, sizeof %s_%s_code, \"%s\", ", name, forms[f].code, name, form, name, form,
+        info->entry);
     if (info->arg_count) say(b, "%s_%s_args, %d, ", name, form, info->arg_count); else say(b, "NULL, 0, ");
     if (info->implicit_count) say(b, "%s_%s_hidden, %d, ", name, form, info->implicit_count); else say(b, "NULL, 0, ");
-    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx, ", (unsigned long)info->argument_bytes, (unsigned long)info->local_size[0], (unsigned long)info->local_size[1],
-        (unsigned long)info->local_size[2], (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
-    if (info->format_count) say(b, "%s_%s_formats, %d }", name, form, info->format_count); else put_string(b, "NULL, 0 }");
+    say(b, "%lu, { %lu, %lu, %lu }, %lu, 0x%llx, ", (unsigned long)info->argument_bytes,
+        (unsigned long)info->local_size[0], (unsigned long)info->local_size[1], (unsigned long)info->local_size[2],
+        (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
+    if (info->format_count)
+        say(b, "%s_%s_formats, %d }", name, form, info->format_count); else put_string(b, "NULL, 0 }");
 }
 
-/* The first form that the device takes; where none is, one whose code it takes, so that the error names the feature. */
+/* Selects the first form that the device supports; if there is none, a form with a supported language, so that the
+   error names the missing feature. */
 static void say_choice(bytes *b, const char *name, int count) {
     say(b, "/* The desc of %s in the form that the context's device takes. */\n", name);
     say(b, "static inline vd_kernel_desc %s_desc(const vd_context *ctx) {\n", name);
     say(b, "    const vd_device_info *device = ctx ? vd_device(ctx, 0) : NULL;\n");
-    say(b, "    const vd_code code = device && device->backend == VD_BACKEND_CUDA ? VD_CODE_CUDA : device && device->backend == VD_BACKEND_OPENCL ? "
-           "VD_CODE_OPENCL\n                         : VD_CODE_SPIRV;\n");
+    say(b, "    const vd_code code = device && device->backend == VD_BACKEND_CUDA ? VD_CODE_CUDA : device && "
+           "device->backend == VD_BACKEND_OPENCL ? " "VD_CODE_OPENCL\n                         : VD_CODE_SPIRV;\n");
     say(b, "    int i, best = %d;\n", count - 1);
     say(b, "    for (i = %d; i >= 0 && device; i--)\n", count - 1);
     say(b, "        if (%s_forms[i].code_kind == code && (%s_forms[best].code_kind != code ||\n", name, name);
@@ -354,7 +371,8 @@ static void say_kernel(bytes *b, const options *o, const entry *e) {
     for (f = 0; f < FORMS; f++) count += o->in_program[f];
     say(b, "};\n\n");
     say_choice(b, e->name, count);
-    say(b, "\nstatic inline vd_kernel %s_create(vd_context *ctx) {\n    const vd_kernel_desc desc = %s_desc(ctx);\n", e->name, e->name);
+    say(b, "\nstatic inline vd_kernel %s_create(vd_context *ctx) {\n    const vd_kernel_desc desc = %s_desc(ctx);\n",
+        e->name, e->name);
     say(b, "    return vd_kernel_create(ctx, &desc);\n}\n");
 }
 
@@ -370,15 +388,15 @@ static void write_header(const options *o) {
     put(&guard, "", 1);
     say(b, "/* Made by tools/vcc from ");
     for (c = o->source; *c; c++) if (!(c[0] == '*' && c[1] == '/')) put(b, c, 1);
-    say(b, ". For each kernel NAME: vd_kernel NAME_create(ctx), and NAME_desc(ctx), which that passes to vd_kernel_create.\n"
-           "   Include behind vkdispatch.h or in its place; C99 and C++11. */\n");
+    say(b, ". For each kernel NAME: vd_kernel NAME_create(ctx), and NAME_desc(ctx), which that passes to "
+           "vd_kernel_create.\n" "   Include behind vkdispatch.h or in its place; C99 and C++11. */\n");
     say(b, "#ifndef VCC_%s\n#define VCC_%s\n\n#include \"vkdispatch.h\"\n", guard.at, guard.at);
     for (i = 0; i < KERNELS; i++) say_kernel(b, o, &kernels[i]);
     say(b, "\n#endif\n");
     free(guard.at);
 }
 
-/* ---- the blob; vd_kernel_load reads it, and its room in vkdispatch.h says what stands where ---- */
+/* ---- the blob: the room of vd_kernel_load in vkdispatch.h documents the format ---- */
 
 static void blob_form(bytes *b, vc_kernel *k, int form) {
     const vc_info *info = info_of(k, form);
@@ -454,17 +472,20 @@ static void write_blob(const options *o) {
 static void read_targets(options *o, const char *list) {
     while (*list) {
         size_t length = strcspn(list, ","), t;
-        for (t = 0; t < TARGETS; t++) if (strlen(targets[t].name) == length && !memcmp(targets[t].name, list, length)) break;
-        if (t == TARGETS) fail("there is no target '%.*s'; the choices are: spirv, glsl, cuda, opencl", (int)length, list);
+        for (t = 0; t < TARGETS; t++)
+            if (strlen(targets[t].name) == length && !memcmp(targets[t].name, list, length)) break;
+        if (t == TARGETS)
+            fail("there is no target '%.*s'; the choices are: spirv, glsl, cuda, opencl", (int)length, list);
         o->target[t] = true;
         list += length;
         if (*list) list++;
     }
 }
 
-/* What the targets and --form come to. */
+/* Evaluates the targets and --form. */
 static void choose_forms(options *o, const char *form) {
-    bool address = strcmp(form, "address") == 0 || strcmp(form, "both") == 0, binding = strcmp(form, "binding") == 0 || strcmp(form, "both") == 0;
+    bool address = strcmp(form, "address") == 0 || strcmp(form, "both") == 0;
+    bool binding = strcmp(form, "binding") == 0 || strcmp(form, "both") == 0;
     bool spirv = o->target[SPIRV_FILE], program = o->header || o->blob;
     int f;
     if (!address && !binding) fail("there is no form '%s'; the choices are: address, binding, both", form);
@@ -474,7 +495,8 @@ static void choose_forms(options *o, const char *form) {
     o->form[CUDA] = o->target[CUDA_FILE];
     o->form[OPENCL] = o->target[OPENCL_FILE];
     for (f = 0; f < FORMS; f++) o->in_program[f] = o->form[f] && (f > BINDING || spirv);
-    if (program && !spirv && !o->form[CUDA] && !o->form[OPENCL]) fail("glsl is for people: header and blob take spirv, cuda or opencl");
+    if (program && !spirv && !o->form[CUDA] && !o->form[OPENCL])
+        fail("glsl is for people: header and blob take spirv, cuda or opencl");
 }
 
 static options read_options(int argc, char **argv) {

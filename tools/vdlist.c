@@ -1,4 +1,4 @@
-/* vdlist: the compute devices of this machine and what they can do.
+/* vdlist: prints the compute devices of this machine and their capabilities.
 
    cc -O1 -I. tools/vdlist.c -o vdlist -ldl -lpthread
    vdlist [--help] [--verbose] [--json] [--backend NAME] */
@@ -14,7 +14,7 @@
 
 typedef struct options {
     bool help, verbose, json;
-    vd_backend backend; /* default: all that have real devices */
+    vd_backend backend; /* default: all with real devices */
 } options;
 
 static const struct { vd_backend backend; bool real; } backends[] = {
@@ -22,8 +22,9 @@ static const struct { vd_backend backend; bool real; } backends[] = {
 };
 enum { BACKENDS = sizeof backends / sizeof *backends, FEATURES = 64 };
 
-/* What is a number or three of them: name, place in vd_device_info, how many, bytes of each. */
-#define FIELD(name, member, count) { name, offsetof(vd_device_info, member), count, sizeof(((vd_device_info *)0)->member) / count }
+/* Numeric limits: name, offset in vd_device_info, count, bytes of each. */
+#define FIELD(name, member, count) \
+    { name, offsetof(vd_device_info, member), count, sizeof(((vd_device_info *)0)->member) / count }
 static const struct { const char *name; size_t at; int count; size_t bytes; } fields[] = {
     FIELD("vendor_id", vendor_id, 1),
     FIELD("device_id", device_id, 1),
@@ -63,7 +64,7 @@ static const char *type_name(vd_device_type type) {
     return names[(size_t)type < sizeof names / sizeof *names ? type : VD_DEVICE_OTHER];
 }
 
-/* The name of feature bit `i` if the device has it, else NULL. */
+/* Returns the name of feature bit `i` if the device has it, otherwise NULL. */
 static const char *feature(const vd_device_info *info, int i) {
     uint64_t bit = 1ull << i;
     return info->features & bit ? vd_feature_name(bit) : NULL;
@@ -138,7 +139,7 @@ static void json_device(const vd_device_info *info) {
 
 /* ---- the list ---- */
 
-/* Prints the devices of one backend; returns how many there are. */
+/* Prints the devices of one backend. Returns their number. */
 static int list_backend(vd_backend backend, const options *o, int before) {
     int count = vd_devices(backend, NULL, 0);
     vd_device_info *infos = count > 0 ? (vd_device_info *)calloc((size_t)count, sizeof *infos) : NULL;
@@ -194,7 +195,8 @@ int main(int argc, char **argv) {
     }
     if (o.json) printf("{\"version\": %d, \"devices\": [\n", VKDISPATCH_VERSION);
     for (int i = 0; i < BACKENDS; i++) {
-        if (o.backend ? backends[i].backend == o.backend : backends[i].real) count += list_backend(backends[i].backend, &o, count);
+        if (o.backend ? backends[i].backend == o.backend : backends[i].real)
+            count += list_backend(backends[i].backend, &o, count);
     }
     if (o.json) printf("%s]}\n", count ? "\n" : "");
     return count == 0;

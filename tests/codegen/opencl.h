@@ -42,7 +42,8 @@ static inline void opencl_close(void) { }
 
 #define OPENCL_FUNCTIONS(X) \
     X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clCreateCommandQueue) \
-    X(clCreateBuffer) X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) \
+    X(clCreateBuffer) X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) \
+    X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) \
     X(clSetKernelArg) X(clEnqueueNDRangeKernel) \
     X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clReleaseCommandQueue) X(clReleaseContext) X(clReleaseMemObject)
 #define OPENCL_DECLARE(name) __typeof__(&name) name##_at;
@@ -64,8 +65,11 @@ static inline const char *opencl_open(void) {
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
     if (!library) return "no libOpenCL.so.1";
 #define OPENCL_OPEN(f) \
-    do { void *at = dlsym(library, #f); if (!at) return "libOpenCL lacks " #f; memcpy(&opencl.f##_at, &at, sizeof at); \
-         } while (0);
+    do { \
+        void *at = dlsym(library, #f); \
+        if (!at) return "libOpenCL lacks " #f; \
+        memcpy(&opencl.f##_at, &at, sizeof at); \
+    } while (0);
     OPENCL_FUNCTIONS(OPENCL_OPEN)
 #undef OPENCL_OPEN
     if (opencl.clGetPlatformIDs_at(1, &platform, NULL) != CL_SUCCESS) return "no OpenCL platform";

@@ -1,5 +1,6 @@
-/* Our declarations of the CUDA driver and of NVRTC against the toolkit's own, where it is installed: numbers in C and C++, and in C++ each function's
-   result and parameters, which have to be as wide and of the same sort (a handle is a pointer, whatever it points to). */
+/* Compares our declarations of the CUDA driver and of NVRTC with the headers of the toolkit, if it is installed:
+   constants in C and C++; in C++ also the result and parameters of each function, which must have the same size and
+   category (all handles count as pointers). */
 #include <cuda.h>
 #include <nvrtc.h>
 
@@ -10,7 +11,7 @@
 #define USE_RUNTIME
 #include "tests/compile/use.h"
 
-/* Newer names, which an older toolkit does not have yet. */
+/* Newer names that older toolkits lack. */
 #if CUDA_VERSION < 12080
 #define CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID 139
 #define CUDA_ERROR_CONTAINED 226
@@ -21,24 +22,30 @@
 VD__CU_NUMBERS(SAME)
 VD__CU_RESULTS(SAME_RESULT)
 typedef char same_address[sizeof(CUdeviceptr) == sizeof(vd__cu_address) ? 1 : -1];
-typedef char same_rows[sizeof(CUDA_MEMCPY2D) == sizeof(vd__cu_copy_2d) && offsetof(CUDA_MEMCPY2D, dstDevice) == offsetof(vd__cu_copy_2d, to.address)
-                       && offsetof(CUDA_MEMCPY2D, srcPitch) == offsetof(vd__cu_copy_2d, from.pitch)
-                       && offsetof(CUDA_MEMCPY2D, Height) == offsetof(vd__cu_copy_2d, height) ? 1 : -1];
+typedef char same_rows[sizeof(CUDA_MEMCPY2D) == sizeof(vd__cu_copy_2d) && offsetof(CUDA_MEMCPY2D, dstDevice)
+                       == offsetof(vd__cu_copy_2d, to.address) && offsetof(CUDA_MEMCPY2D, srcPitch)
+                       == offsetof(vd__cu_copy_2d, from.pitch) && offsetof(CUDA_MEMCPY2D, Height)
+                       == offsetof(vd__cu_copy_2d, height) ? 1 : -1];
 typedef char same_external[sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == sizeof(vd__cu_external_memory)
-                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, handle.fd) == offsetof(vd__cu_external_memory, handle.fd)
+                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, handle.fd) == offsetof(vd__cu_external_memory,
+                                                                                                handle.fd)
                            && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, size) == offsetof(vd__cu_external_memory, size)
-                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, flags) == offsetof(vd__cu_external_memory, flags) ? 1 : -1];
+                           && offsetof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC, flags) == offsetof(vd__cu_external_memory,
+                                                                                            flags) ? 1 : -1];
 typedef char same_range[sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == sizeof(vd__cu_external_buffer)
                         && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size) == offsetof(vd__cu_external_buffer, size)
-                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags) == offsetof(vd__cu_external_buffer, flags) ? 1 : -1];
+                        && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags) == offsetof(vd__cu_external_buffer, flags)
+                            ? 1 : -1];
 typedef char same_uuid[sizeof(CUuuid) == sizeof ((vd_device_info *)NULL)->uuid ? 1 : -1];
 
 #ifdef __cplusplus
 #include <type_traits>
 
-template <class A, class B> struct alike { static const bool value = sizeof(A) == sizeof(B) && !std::is_pointer<A>::value && !std::is_pointer<B>::value; };
+template <class A, class B> struct alike { static const bool value = sizeof(A) == sizeof(B)
+                                           && !std::is_pointer<A>::value && !std::is_pointer<B>::value; };
 template <class A, class B> struct opaque {
-    static const bool value = std::is_void<A>::value || std::is_void<B>::value || std::is_class<A>::value || std::is_class<B>::value;
+    static const bool value = std::is_void<A>::value || std::is_void<B>::value || std::is_class<A>::value
+        || std::is_class<B>::value;
 };
 template <class A, class B> struct alike<A *, B *> {
     static const bool value = std::conditional<opaque<A, B>::value, std::true_type,
@@ -46,7 +53,8 @@ template <class A, class B> struct alike<A *, B *> {
 };
 template <class A, class B> struct alike_functions { static const bool value = false; };
 template <class R, class S> struct alike_functions<R (*)(), S (*)()> { static const bool value = alike<R, S>::value; };
-template <class R, class S, class A, class B, class... As, class... Bs> struct alike_functions<R (*)(A, As...), S (*)(B, Bs...)> {
+template <class R, class S, class A, class B, class... As, class... Bs> struct alike_functions<R (*)(A, As...),
+    S (*)(B, Bs...)> {
     static const bool value = alike<A, B>::value && alike_functions<R (*)(As...), S (*)(Bs...)>::value;
 };
 
@@ -57,15 +65,17 @@ VD__NVRTC_FUNCTIONS(SAME_FUNCTION)
 #if CUDA_VERSION >= 12040
 VD__CU_NEWER_FUNCTIONS(SAME_FUNCTION)
 #endif
-static_assert(!alike_functions<int (*)(int), int (*)(int, int)>::value && !alike_functions<int (*)(int), int (*)(long)>::value
-    && !alike_functions<int (*)(void *), int (*)(int)>::value && !alike_functions<int (*)(int *), int (*)(long *)>::value
-    && alike_functions<int (*)(void **), int (*)(CUcontext *)>::value, "the comparison sees nothing");
+static_assert(!alike_functions<int (*)(int), int (*)(int, int)>::value && !alike_functions<int (*)(int),
+              int (*)(long)>::value && !alike_functions<int (*)(void *), int (*)(int)>::value
+              && !alike_functions<int (*)(int *), int (*)(long *)>::value && alike_functions<int (*)(void **),
+              int (*)(CUcontext *)>::value, "the comparison sees nothing");
 
-/* The name that we look up is what the toolkit's macros make of the plain one. */
+/* The symbol that we look up is the expansion of the plain name by the macros of the toolkit. */
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 constexpr bool same_text(const char *a, const char *b) { return *a == *b && (!*a || same_text(a + 1, b + 1)); }
-#define SAME_NAME(result, name, exported, args) static_assert(same_text(TEXT(name), #exported), #name " is exported under another name");
+#define SAME_NAME(result, name, exported, args) \
+    static_assert(same_text(TEXT(name), #exported), #name " is exported under another name");
 #if CUDA_VERSION >= 13000
 VD__NVRTC_FUNCTIONS(SAME_NAME)
 VD__CU_FUNCTIONS(SAME_NAME)

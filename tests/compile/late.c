@@ -1,4 +1,4 @@
-/* The public parts first, as through somebody else's header; the implementations later in the same file. */
+/* Includes the public parts first, as through another header, and the implementations later in the same file. */
 #include "vkdispatch_codegen.h"
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"

@@ -1,4 +1,5 @@
-/* Loads three copies of a plugin together (the arguments), runs each, unloads them, and does so once more. The plugins must really go. */
+/* Loads three copies of a plugin (the arguments) at the same time, runs each, unloads them, and repeats this once.
+   dlclose must really unload them. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

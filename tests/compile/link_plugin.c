@@ -1,4 +1,4 @@
-/* A plugin that holds an implementation. */
+/* A plugin that contains an implementation. */
 #define VKDISPATCH_STATIC
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"

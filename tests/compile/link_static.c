@@ -1,4 +1,4 @@
-/* Two units that hold an implementation each, all of it static; both use Vulkan, one after the other and within each other. */
+/* Two translation units, each with a static implementation. Both use Vulkan, one after the other and nested. */
 #define VKDISPATCH_STATIC
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"

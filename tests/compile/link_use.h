@@ -1,10 +1,12 @@
-/* What the programs of tests/compile/link do with the library and with Vulkan of their own. C99 and C++11. */
+/* Used by the programs of tests/compile/link: calls of the library, and calls of Vulkan by the application. C99 and
+   C++11. */
 #include <stdio.h>
 #include <string.h>
 
 enum { SKIPPED = 77 };
 
-/* Fills a buffer on a Vulkan device and reads it back: 0, 1 on failure, or SKIPPED where there is no device. `loader`: PFN_vkGetInstanceProcAddr or NULL. */
+/* Fills a buffer on a Vulkan device and reads it back. Returns 0, 1 on failure, or SKIPPED if there is no device.
+   `loader`: PFN_vkGetInstanceProcAddr or NULL. */
 static int use_library_by(void (*loader)(void))
 {
     vd_context_desc desc;
@@ -38,7 +40,8 @@ static int use_library(void)
 }
 
 #ifdef USE_VULKAN
-/* The application's own calls, by the names that its loader or libvulkan gives them: the number of devices, -1 on failure. */
+/* Calls of the application by the names that its loader or libvulkan provides. Returns the number of devices, -1 on
+   failure. */
 static int own_devices(VkInstance *instance)
 {
     VkApplicationInfo application;
@@ -58,11 +61,12 @@ static int own_devices(VkInstance *instance)
     return (int)count;
 }
 
-/* Calls of the application before, between and after those of the library. */
+/* The application calls Vulkan before, between and after calls of the library. */
 static int use_both(void)
 {
     VkInstance instance = NULL;
-    int before = own_devices(&instance), first = use_library(), between = own_devices(&instance), second = use_library();
+    int before = own_devices(&instance), first = use_library(), between = own_devices(&instance);
+    int second = use_library();
     int after = own_devices(&instance);
     if (instance) vkDestroyInstance(instance, NULL);
     if (before != between || before != after) {
@@ -72,7 +76,7 @@ static int use_both(void)
     return first ? first : second;
 }
 
-static int loaded; /* calls of counting_loader */
+static int loaded; /* number of calls of counting_loader */
 static PFN_vkGetInstanceProcAddr own_loader;
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_loader(VkInstance instance, const char *name)

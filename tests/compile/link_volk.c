@@ -1,4 +1,5 @@
-/* An application that uses volk, which volk.c compiles, and has the library start from it. UNINITIALISED: the library is the first to use it. */
+/* An application that uses volk (compiled in volk.c) and passes its loader to the library. UNINITIALISED: the
+   library is the first to use volk. */
 #define VKDISPATCH_VOLK
 #define VKDISPATCH_IMPLEMENTATION
 #include "vkdispatch.h"

@@ -1,4 +1,5 @@
-/* An application that is linked with libvulkan and calls it by its prototypes; HEADERS_LAST: it includes them after the implementation. */
+/* An application that links libvulkan and calls its prototypes. HEADERS_LAST: it includes the Vulkan headers after
+   the implementation. */
 #ifndef HEADERS_LAST
 #include <vulkan/vulkan.h>
 #endif

@@ -1,5 +1,6 @@
-/* What vkdispatch.h declares of OpenCL against OpenCL's own headers: each function can be assigned to our pointer to it, each number is the same. With
-   VKDISPATCH_TEST_HEADERS_LAST the headers come behind the implementation. */
+/* Compares the OpenCL declarations of vkdispatch.h with the OpenCL headers: each function can be assigned to our
+   pointer type, and each constant is equal. With VKDISPATCH_TEST_HEADERS_LAST the headers are included after the
+   implementation. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #ifndef VKDISPATCH_TEST_HEADERS_LAST
@@ -17,7 +18,8 @@
 #include <CL/cl_ext.h>
 #endif
 
-#define SAME_NUMBER(name, value) typedef char same_##name[(long long)CL_##name == (long long)(value) ? 1 : -1] VD__UNUSED;
+#define SAME_NUMBER(name, value) \
+    typedef char same_##name[(long long)CL_##name == (long long)(value) ? 1 : -1] VD__UNUSED;
 #define SAME_ERROR(name, value, result) SAME_NUMBER(name, value)
 
 /* Not linked with libOpenCL, so nothing here is evaluated. */
@@ -34,7 +36,7 @@ int main(void) {
     vd_context_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_OPENCL;
-    vd_result r = vd_context_create(&desc, &ctx); /* works or does not, and says why */
+    vd_result r = vd_context_create(&desc, &ctx); /* succeeds, or fails with a message */
     int ok = r ? vd_error_text()[0] != 0 : vd_device(ctx, 0)->backend == VD_BACKEND_OPENCL;
     vd_context_destroy(ctx);
     return sizeof(vd__cl_region) == sizeof(cl_buffer_region) && ok ? 0 : 1;

@@ -1,4 +1,4 @@
-/* What the compile matrix calls of each header: enough to be linked and run without any driver. C99 and C++11. */
+/* Calls of each header for the compile matrix: enough to be linked and run without a driver. C99 and C++11. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int use_runtime(void)
 #endif
 
 #ifdef USE_CODEGEN
-/* `without`: the macro that leaves the target out, NULL where that is not defined. */
+/* `without`: the macro that excludes the target, NULL if it is not defined. */
 static int use_target(vc_target target, const char *without)
 {
     vc_kernel *kernel = vc_begin(NULL);
@@ -28,7 +28,8 @@ static int use_target(vc_target target, const char *without)
     int failed;
     VC_EACH(kernel, i) { vc_store(x, i, vc_neg(vc_load(x, i))); }
     text = vc_source(kernel, target);
-    failed = without ? text != NULL || vc_error(kernel) == NULL || strstr(vc_error(kernel), without) == NULL : text == NULL;
+    failed = without ? text != NULL || vc_error(kernel) == NULL || strstr(vc_error(kernel), without) == NULL : text
+        == NULL;
     if (failed) printf("target %d: %s\n", (int)target, vc_error(kernel) ? vc_error(kernel) : "is not left out");
     vc_free(kernel);
     return failed;
@@ -61,7 +62,7 @@ static int use_codegen(void)
     kernel = vc_begin(&desc);
     x = vc_buffer(kernel, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(kernel, i) { vc_store(x, i, vc_mul(vc_load(x, i), vc_f32(2.0f))); }
-    VC_FOR(kernel, round, vc_u32(0), vc_u32(2)) { vc_barrier(kernel); } /* a counter may go unused */
+    VC_FOR(kernel, round, vc_u32(0), vc_u32(2)) { vc_barrier(kernel); } /* the counter is unused */
     vc_printf(kernel, "done\n");
     vc_printf(kernel, "%u of %u\n", vc_global_id(kernel, 0), vc_threads(kernel, 0));
     vc_assert(kernel, vc_lt(vc_global_id(kernel, 0), vc_length(x)), "the buffer is long enough");
@@ -72,7 +73,7 @@ static int use_codegen(void)
 }
 #endif
 
-/* Where both implementations are in one unit, in either order. */
+/* For both implementations in one translation unit, in either order. */
 #ifdef USE_GLUE
 static int use_glue(void)
 {
@@ -94,7 +95,8 @@ static int use_glue(void)
     failed = vd_run(context, kernel, 10, vd_b(vd_buffer_create(context, &numbers))) != VD_OK;
     if (failed) printf("%s\n", vd_error_text());
 #ifdef __cplusplus
-    failed |= vd_run(context, kernel, 10) == VD_OK || vd_run2(context, kernel, 10, 2) == VD_OK; /* compiles, but the argument is missing */
+    /* compiles, but the argument is missing at run time */
+    failed |= vd_run(context, kernel, 10) == VD_OK || vd_run2(context, kernel, 10, 2) == VD_OK;
 #endif
     vc_free(builder);
     vd_context_destroy(context);

@@ -1,4 +1,4 @@
-/* Only the public parts; the definitions come from implementation.c. */
+/* Only the public parts; implementation.c has the definitions. */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #define USE_RUNTIME

@@ -1,3 +1,3 @@
-/* An application's own volk. */
+/* The volk of the application. */
 #define VOLK_IMPLEMENTATION
 #include <volk.h>

@@ -1,6 +1,7 @@
-/* A libcuda and a libnvrtc for machines without a GPU: device memory is host memory, a stream does its work at once, kernels are found in their text and
-   launched nowhere. It is strict where a driver is: a call without a current context, an address that was never allocated or a size that is not a multiple
-   of what it has to be fails. Tests load it by VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC and steer it through the fake_ functions at the end. */
+/* A fake libcuda and libnvrtc for machines without a GPU. Device memory is host memory, streams execute immediately,
+   kernels are found in their text and never run. It is as strict as a driver: a call without a current context, an
+   address that was not allocated or a size that is not a required multiple fails. Tests load it through
+   VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC and control it through the fake_ functions at the end. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,34 +18,38 @@
 #endif
 
 typedef unsigned long long address;
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600,
-       CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_ISOLATION = 905, BLOCKS = 4096, FUNCTIONS = 8, STREAMS = 16, NODES = 256 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201,
+       NOT_FOUND = 500, NOT_READY = 600, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901, CAPTURE_ISOLATION = 905,
+       BLOCKS = 4096, FUNCTIONS = 8, STREAMS = 16, NODES = 256 };
 
 /* A command in a captured graph. */
 typedef struct node { address to, from; size_t size; unsigned word; bool launch; } node;
 
 static struct {
-    int devices, version, stall;       /* stall: timelines stay as they are, streams are not ready */
-    int fault;                         /* what every call for the device gives from now on */
-    char fail_call[64];                /* this one ("*": any that makes or does something) fails with fail_result, after fail_after that work */
+    int devices, version, stall;       /* stall: timelines do not advance, streams are not ready */
+    int fault;                         /* result of all further calls for the device */
+    /* this call ("*": any that creates or executes something) fails with fail_result after fail_after successes */
+    char fail_call[64];
     int fail_result, fail_after;
-    int values;                        /* streams write values */
+    int values;                        /* whether streams support writing values */
     long launches, blits, compiles, contexts, live;
     unsigned launch_bytes, launch_shared;
     char parameters[2048];
-    struct { uintptr_t at; size_t size; bool part; } blocks[BLOCKS]; /* part: of external memory */
+    struct { uintptr_t at; size_t size; bool part; } blocks[BLOCKS]; /* part: mapped from external memory */
     int capture;                       /* CUstreamCaptureStatus of `captured` */
     int capture_mode;                  /* CUstreamCaptureMode */
     void *captured;
     unsigned capturing_thread;
-    long forbidden, node_count;        /* calls that a capture forbids */
-    long garbage;                      /* what a failed call left was handed back */
+    long forbidden, node_count;        /* forbidden: number of calls that a capture forbids */
+    long garbage;                      /* outputs of failed calls that were passed back */
     node nodes[NODES];
-} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, 0, { { 0, 0, 0, 0, false } } };
+} fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, 0,
+           { { 0, 0, 0, 0, false } }
+};
 
 static __thread void *stack[16];
 static __thread int depth;
-static int context_of_device[2]; /* its address is the context */
+static int context_of_device[2]; /* its address is the context handle */
 
 static __thread int mode;          /* CUstreamCaptureMode of the thread */
 static __thread unsigned thread;
@@ -55,7 +60,8 @@ static unsigned this_thread(void) {
     return thread;
 }
 
-/* Calls that no stream sees, or that wait, spoil a capture of this thread's, and one of mode GLOBAL in any, unless the thread said that it knows. */
+/* Calls outside streams and calls that wait invalidate a capture of this thread, and one of mode GLOBAL of any
+   thread, unless this thread is in mode RELAXED. */
 static int unsafe(void) {
     bool mine = fake.capture && fake.capture_mode != 2 && fake.capturing_thread == this_thread();
     bool global = fake.capture && fake.capture_mode == 0 && mode == 0;
@@ -65,9 +71,10 @@ static int unsafe(void) {
     return CAPTURE_UNSUPPORTED;
 }
 
-/* What gives something back: a program can do nothing about its failure. */
+/* Release functions: a program cannot handle their failure. */
 static bool gives_back(const char *call) {
-    return strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "Unload") || strstr(call, "Release") || strstr(call, "PopCurrent");
+    return strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "Unload") || strstr(call, "Release")
+        || strstr(call, "PopCurrent");
 }
 
 static int refused(const char *call) {
@@ -78,16 +85,17 @@ static int refused(const char *call) {
     return fake.fail_result;
 }
 
-/* What a failed call leaves in its output. */
+/* Written to the output of a failed call. */
 #define GARBAGE ((void *)(uintptr_t)0xdbdbdbdbdbdbdbdb)
 
-/* Calls that need a context; all others only ask whether they were told to fail. */
-#define NEEDS_CONTEXT do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
+/* Calls that need a context; all others only check for an injected failure. */
+#define NEEDS_CONTEXT \
+    do { int refused_ = depth ? refused(__func__) : INVALID_CONTEXT; if (refused_) return refused_; } while (0)
 #define MAY_FAIL do { int refused_ = refused(__func__); if (refused_) return refused_; } while (0)
 
 #define MAY_SPOIL do { int spoils_ = unsafe(); if (spoils_) return spoils_; } while (0)
 
-/* Of the blocks and counts; calls come from several threads. */
+/* Guards the blocks and counters; calls come from several threads. */
 static char lock_held;
 static void lock(void) { while (__atomic_test_and_set(&lock_held, __ATOMIC_ACQUIRE)) continue; }
 static void unlock(void) { __atomic_clear(&lock_held, __ATOMIC_RELEASE); }
@@ -97,7 +105,8 @@ static bool known(address at, size_t size) {
     bool found = false;
     lock();
     for (int i = 0; i < BLOCKS; i++)
-        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at <= fake.blocks[i].size - size) found = true;
+        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at
+            <= fake.blocks[i].size - size) found = true;
     unlock();
     return found;
 }
@@ -106,7 +115,7 @@ static int block_make(size_t size, uintptr_t *out) {
     int i = 0;
     void *block = NULL;
     if (!size || size > (size_t)1 << 31 || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
-    memset(block, 0xA5, size < 65536 ? size : 65536); /* nobody counts on zeros */
+    memset(block, 0xA5, size < 65536 ? size : 65536); /* new memory is not zero */
     lock();
     while (i < BLOCKS && fake.blocks[i].at) i++;
     if (i < BLOCKS) {
@@ -137,8 +146,14 @@ static int block_free(uintptr_t at) {
 API int cuInit(unsigned flags) { MAY_FAIL; return flags ? INVALID_VALUE : 0; }
 API int cuDriverGetVersion(int *version) { *version = fake.version; return 0; }
 API int cuDeviceGetCount(int *out) { MAY_FAIL; *out = fake.devices; return 0; }
-API int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return ordinal >= 0 && ordinal < fake.devices ? 0 : INVALID_DEVICE; }
-API int cuDeviceGetName(char *name, int size, int device) { snprintf(name, (size_t)size, "fake CUDA device %d", device); return 0; }
+API int cuDeviceGet(int *device, int ordinal) {
+    *device = ordinal;
+    return ordinal >= 0 && ordinal < fake.devices ? 0 : INVALID_DEVICE;
+}
+API int cuDeviceGetName(char *name, int size, int device) {
+    snprintf(name, (size_t)size, "fake CUDA device %d", device);
+    return 0;
+}
 API int cuDeviceGetUuid_v2(void *uuid, int device) { memset(uuid, 0x40 + device, 16); return 0; }
 API int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = (size_t)8 << 30 >> device; return 0; }
 API int cuGetErrorName(int error, const char **name) {
@@ -148,8 +163,9 @@ API int cuGetErrorName(int error, const char **name) {
     return 0;
 }
 API int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int values[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 2147483647 }, { 6, 65535 }, { 7, 65535 }, { 8, 49152 }, { 10, 32 },
-        { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 }, { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
+    static const int values[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 2147483647 }, { 6, 65535 },
+                                     { 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 },
+                                     { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
     (void)device;
     *value = attribute == 122 ? fake.values : 0;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -177,7 +193,12 @@ API int cuCtxPopCurrent_v2(void **context) {
 
 /* ---- memory ---- */
 
-API int cuMemGetInfo_v2(size_t *available, size_t *total) { NEEDS_CONTEXT; *available = (size_t)7 << 30; *total = (size_t)8 << 30; return 0; }
+API int cuMemGetInfo_v2(size_t *available, size_t *total) {
+    NEEDS_CONTEXT;
+    *available = (size_t)7 << 30;
+    *total = (size_t)8 << 30;
+    return 0;
+}
 API int cuMemAlloc_v2(address *at, size_t size) {
     uintptr_t block = 0;
     NEEDS_CONTEXT;
@@ -196,17 +217,23 @@ API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
     *memory = (void *)block;
     return result;
 }
-API int cuMemFreeHost(void *memory) { NEEDS_CONTEXT; MAY_SPOIL; fake.garbage += memory == GARBAGE; return block_free((uintptr_t)memory); }
+API int cuMemFreeHost(void *memory) {
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    fake.garbage += memory == GARBAGE;
+    return block_free((uintptr_t)memory);
+}
 API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) {
     NEEDS_CONTEXT;
     *at = (uintptr_t)memory;
     return flags ? INVALID_VALUE : 0;
 }
 
-/* ---- external memory: a file that is mapped; the descriptor is the driver's from then on ---- */
+/* ---- external memory: a file that is mapped; the driver then owns the descriptor ---- */
 
 /* CUDA_EXTERNAL_MEMORY_HANDLE_DESC and CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
-typedef struct external_desc { int type; union { int fd; void *pointers[2]; } handle; unsigned long long size; unsigned flags, reserved[16]; } external_desc;
+typedef struct external_desc { int type; union { int fd; void *pointers[2]; } handle; unsigned long long size;
+                               unsigned flags, reserved[16]; } external_desc;
 typedef struct external_range { unsigned long long offset, size; unsigned flags, reserved[16]; } external_range;
 typedef struct external { void *at; size_t size; } external;
 
@@ -226,7 +253,8 @@ API int cuImportExternalMemory(void **out, const external_desc *desc) {
 API int cuExternalMemoryGetMappedBuffer(address *at, void *memory, const external_range *range) {
     const external *e = (const external *)memory;
     NEEDS_CONTEXT;
-    if (range->flags || !range->size || range->offset > e->size || range->size > e->size - range->offset) return INVALID_VALUE;
+    if (range->flags || !range->size || range->offset > e->size || range->size > e->size - range->offset)
+        return INVALID_VALUE;
     int i = 0;
     lock();
     while (i < BLOCKS && fake.blocks[i].at) i++;
@@ -253,9 +281,11 @@ API int cuDestroyExternalMemory(void *memory) {
 static char streams[STREAMS], an_event;
 static bool event_captured;
 
-static bool is_stream(void *stream) { return (char *)stream >= streams && (char *)stream < streams + STREAMS && *(char *)stream; }
+static bool is_stream(void *stream) {
+    return (char *)stream >= streams && (char *)stream < streams + STREAMS && *(char *)stream;
+}
 
-/* What a capturing stream is given is noted and not done; `done` says that it was. */
+/* Commands in a capturing stream are recorded, not executed; `done` returns that this happened. */
 static int capture(void *stream, address to, address from, size_t size, unsigned word, bool launch, bool *done) {
     *done = fake.capture && stream == fake.captured;
     if (!*done) return 0;
@@ -269,7 +299,7 @@ static int capture(void *stream, address to, address from, size_t size, unsigned
     return 0;
 }
 
-/* What cannot be asked of a capturing stream, whatever the thread says. */
+/* Queries that a capturing stream never allows, in any mode. */
 static int asked(void *stream) {
     if (!fake.capture || stream != fake.captured) return 0;
     fake.forbidden++;
@@ -381,10 +411,12 @@ typedef struct rows {
 } rows;
 API int cuMemcpy2DAsync_v2(const rows *r, void *stream) {
     NEEDS_CONTEXT;
-    if (r->from.memory != 4 || r->to.memory != 4 || r->from.x || r->from.y || r->to.x || r->to.y || r->width > r->from.pitch || r->width > r->to.pitch)
+    if (r->from.memory != 4 || r->to.memory != 4 || r->from.x || r->from.y || r->to.x || r->to.y
+        || r->width > r->from.pitch || r->width > r->to.pitch)
         return INVALID_VALUE;
     for (size_t i = 0; i < r->height; i++)
-        if (cuMemcpyAsync(r->to.at + i * r->to.pitch, r->from.at + i * r->from.pitch, r->width, stream)) return INVALID_VALUE;
+        if (cuMemcpyAsync(r->to.at + i * r->to.pitch, r->from.at + i * r->from.pitch, r->width, stream))
+            return INVALID_VALUE;
     count(&fake.blits, 1);
     return 0;
 }
@@ -409,7 +441,7 @@ API int cuStreamWriteValue64_v2(void *stream, address to, unsigned long long val
 
 static __thread void *last_loaded; /* a function */
 
-/* ---- modules: an image is "FAKE" and the text; a function is the place behind __global__ ---- */
+/* ---- modules: an image is "FAKE" and the text; a function is the position after __global__ ---- */
 
 typedef struct module { char *text; char *functions[FUNCTIONS]; unsigned count; } module;
 
@@ -426,7 +458,8 @@ API int cuModuleLoadDataEx(void **out, const void *image, unsigned settings, int
     }
     module *m = (module *)calloc(1, sizeof *m);
     m->text = cubin ? strdup("__global__ elf(") : strdup(text);
-    for (char *at = m->text; (at = strstr(at, "__global__ ")) != NULL && m->count < FUNCTIONS;) m->functions[m->count++] = at += 11;
+    for (char *at = m->text; (at = strstr(at, "__global__ ")) != NULL && m->count < FUNCTIONS;)
+        m->functions[m->count++] = at += 11;
     count(&fake.live, 1);
     *out = m;
     return 0;
@@ -440,12 +473,14 @@ API int cuModuleUnload(void *m) {
     count(&fake.live, -1);
     return 0;
 }
-/* Whether the head of a function, up to its body, has the name before a parenthesis. NVRTC's own code is not read: it has every name. */
+/* Whether the declaration of a function, up to its body, has the name before a parenthesis. NVRTC output is not
+   parsed: every name exists. */
 static bool is_called(const char *function, const char *name) {
     size_t head = strcspn(function, "{;"), length = strlen(name);
     if (!strncmp(function, "elf(", 4)) return true;
     for (size_t i = 0; i + length < head; i++)
-        if (!memcmp(function + i, name, length) && function[i + length] == '(' && (!i || function[i - 1] == ' ')) return true;
+        if (!memcmp(function + i, name, length) && function[i + length] == '(' && (!i || function[i - 1] == ' '))
+            return true;
     return false;
 }
 
@@ -467,9 +502,10 @@ API int cuModuleEnumerateFunctions(void **functions, unsigned most, void *m) {
 API int cuFuncLoad(void *function) { NEEDS_CONTEXT; last_loaded = function; return 0; }
 API int cuFuncGetAttribute(int *value, int attribute, void *function) {
     NEEDS_CONTEXT;
-    if (function != last_loaded) return 913; /* not loaded: a module comes piece by piece */
+    if (function != last_loaded) return 913; /* not loaded: modules are loaded lazily */
     const char *text = (const char *)function;
-    *value = attribute == 0 ? (strstr(text, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr(text, "__shared__") ? 4096 : 0;
+    *value = attribute == 0 ? (strstr(text, "FEW_THREADS") ? 128 : 1024) : attribute == 1 && strstr(text, "__shared__")
+        ? 4096 : 0;
     return 0;
 }
 API int cuFuncSetAttribute(void *function, int attribute, int value) {
@@ -477,11 +513,12 @@ API int cuFuncSetAttribute(void *function, int attribute, int value) {
     (void)function;
     return attribute == 8 && value <= 232448 ? 0 : INVALID_VALUE;
 }
-API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz, unsigned shared, void *stream,
-                       void **parameters, void **extra) {
+API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned lx, unsigned ly, unsigned lz,
+                       unsigned shared, void *stream, void **parameters, void **extra) {
     NEEDS_CONTEXT;
     bool done;
-    if (!function || parameters || !is_stream(stream) || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly || !lz || lx * ly * lz > 1024)
+    if (!function || parameters || !is_stream(stream) || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !lx || !ly
+        || !lz || lx * ly * lz > 1024)
         return INVALID_VALUE;
     int result = capture(stream, 0, 0, 0, 0, true, &done);
     if (result) return result;
@@ -489,7 +526,8 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
     fake.launch_shared = shared;
     fake.launch_bytes = 0;
     if (!extra) return 0;
-    if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] || *(size_t *)extra[3] > sizeof fake.parameters) return INVALID_VALUE;
+    if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] || *(size_t *)extra[3] > sizeof fake.parameters)
+        return INVALID_VALUE;
     fake.launch_bytes = (unsigned)*(size_t *)extra[3];
     memcpy(fake.parameters, extra[1], fake.launch_bytes);
     return 0;
@@ -503,7 +541,8 @@ API int nvrtcVersion(int *major, int *minor) { *major = 12; *minor = 4; return 0
 API const char *nvrtcGetErrorString(int result) { return result ? "FAKE_NVRTC_ERROR" : "NVRTC_SUCCESS"; }
 API int nvrtcGetNumSupportedArchs(int *out) { *out = 3; return 0; }
 API int nvrtcGetSupportedArchs(int *archs) { archs[0] = 75; archs[1] = 90; archs[2] = 120; return 0; }
-API int nvrtcCreateProgram(void **out, const char *source, const char *name, int headers, const char *const *texts, const char *const *names) {
+API int nvrtcCreateProgram(void **out, const char *source, const char *name, int headers, const char *const *texts,
+                           const char *const *names) {
     (void)name, (void)texts, (void)names;
     program *p = (program *)calloc(1, sizeof *p);
     p->text = strdup(source);
@@ -525,7 +564,9 @@ API int nvrtcCompileProgram(void *p, int given, const char *const *options) {
     count(&fake.compiles, 1);
     if (given < 1 || strcmp(options[0], "--gpu-architecture=sm_90")) return 5;
     for (const char *c = ((program *)p)->text; wrong && c < wrong; c++) line += *c == '\n';
-    if (wrong) snprintf(((program *)p)->log, sizeof ((program *)p)->log, "text(1): warning: it is fake\ntext(%d): error: #error directive\n1 error\n", line);
+    if (wrong)
+        snprintf(((program *)p)->log, sizeof ((program *)p)->log,
+                 "text(1): warning: it is fake\ntext(%d): error: #error directive\n1 error\n", line);
     return wrong ? 6 : 0;
 }
 API int nvrtcGetProgramLogSize(void *p, size_t *size) { *size = strlen(((program *)p)->log) + 1; return 0; }
@@ -535,7 +576,7 @@ API int nvrtcGetCUBIN(void *p, char *code) { sprintf(code, "FAKE%s", ((program *
 API int nvrtcGetPTXSize(void *p, size_t *size) { return nvrtcGetCUBINSize(p, size); }
 API int nvrtcGetPTX(void *p, char *code) { return nvrtcGetCUBIN(p, code); }
 
-/* ---- for tests ---- */
+/* ---- control functions for tests ---- */
 
 API void fake_fail(const char *call, int result, int after) {
     snprintf(fake.fail_call, sizeof fake.fail_call, "%s", call);
@@ -556,10 +597,11 @@ API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
 API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
-    const struct { const char *name; long value; } all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
-        { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes }, { "shared", (long)fake.launch_shared },
-        { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
-        { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
+    const struct { const char *name; long value; }
+    all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
+              { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes },
+              { "shared", (long)fake.launch_shared }, { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
+              { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;
     return -1;

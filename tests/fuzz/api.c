@@ -1,8 +1,8 @@
-/* Any sequence of calls of the builder: bytes choose them and their operands, right and wrong ones: values of closed blocks, of another kernel, from before
-   vc_restart, never set; wrong types; blocks that do not match; memory that runs out. Nothing may crash, leak or hang; what goes through has to be valid,
-   and what does not has to have a sentence.
-   As a program: FUZZ_COUNT sessions from FUZZ_SEED on; `api FILE...` plays files; FUZZ_PRINT=hash prints a line of seed and hash a session. With
-   -DFUZZ_LIBFUZZER it is a target of libFuzzer (`make fuzz-api`). */
+/* Arbitrary sequences of builder calls. Bytes choose calls and operands, valid and invalid: values of closed blocks, of
+   another kernel, from before vc_restart, or never set; wrong types; unbalanced blocks; out of memory. Nothing may
+   crash, leak or hang. A kernel without an error must be valid; an error must have a message.
+   As a program: FUZZ_COUNT sessions starting at seed FUZZ_SEED; `api FILE...` replays files; FUZZ_PRINT=hash prints
+   the seed and a hash of each session. With -DFUZZ_LIBFUZZER it is a target of libFuzzer (`make fuzz-api`). */
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
@@ -17,17 +17,18 @@ static unsigned next_byte(Feed *f) { return f->at < f->end ? *f->at++ : 0; }
 static unsigned roll(Feed *f, unsigned sides) { return next_byte(f) % sides; }
 
 static uint64_t next_number(Feed *f) {
-    static const uint64_t odd[] = { 0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-                                    UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_MAX, UINT64_MAX - 1 };
+    static const uint64_t odd[] = { 0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 0x7fffffff,
+                                    0x80000000, 0xffffffff, 0x100000000, UINT64_C(0x7fffffffffffffff),
+                                    UINT64_C(0x8000000000000000), UINT64_MAX, UINT64_MAX - 1 };
     uint64_t x = next_byte(f);
     if (x < 200) return odd[x % (sizeof odd / sizeof odd[0])];
     for (int i = 0; i < 7; i++) x = x << 8 | next_byte(f);
     return x;
 }
 
-/* ---- memory that is counted, and may run out ---- */
+/* ---- an allocator that counts, and that can fail ---- */
 
-typedef struct Account { long live, left; } Account; /* left: requests until all fail; -1: never */
+typedef struct Account { long live, left; } Account; /* left: successful requests before all fail; -1: never fail */
 
 static bool refuses(Account *a) { return a->left == 0 || (a->left > 0 && a->left-- == 0); }
 static void *take(void *user, size_t size) {
@@ -36,34 +37,38 @@ static void *take(void *user, size_t size) {
     a->live += p != NULL;
     return p;
 }
-static void *retake(void *user, void *block, size_t size) { return refuses((Account *)user) ? NULL : realloc(block, size); }
+static void *retake(void *user, void *block, size_t size) {
+    return refuses((Account *)user) ? NULL : realloc(block, size);
+}
 static void drop(void *user, void *block) { ((Account *)user)->live--; free(block); }
 
-/* ---- the player ---- */
+/* ---- playing a session ---- */
 
 typedef struct Slot { vc_val v; int kernel, depth; bool closed; } Slot;
 typedef struct Place { vc_ref r; vc_type type; int kernel, depth; bool closed, buffer, var; } Place;
-typedef struct Block { int what; bool exits; } Block; /* what: a B_ */
+typedef struct Block { int what; bool exits; } Block; /* what: one of B_ */
 enum { B_NONE, B_IF, B_LOOP, B_FOR, B_SWITCH, B_CASE };
 
 typedef struct Player {
     Feed feed;
     Account memory;
     vc_kernel *k[2];
-    int now;              /* the kernel that is written */
-    bool wild;            /* operands are picked without looking */
+    int now;              /* index of the current kernel */
+    bool wild;            /* operands are picked without regard to validity */
     Slot value[VALUES];
     Place place[REFS];
     struct { vc_image_ref r; vc_image_desc desc; } picture[4];
-    int values, places;   /* written so far; the last ones are kept */
+    int values, places;   /* number recorded so far; only the most recent ones are kept */
     Block block[2][BLOCKS];
     int depth[2];
     const char *wrong;
     uint64_t hash;
-    uint64_t sound;       /* kernels without an error */
+    uint64_t sound;       /* number of kernels without an error */
 } Player;
 
-static unsigned kind_mask(vc_type t) { return kind_of(t) == VC_BOOL ? B : is_float(kind_of(t)) ? F : is_signed(kind_of(t)) ? I : U; }
+static unsigned kind_mask(vc_type t) {
+    return kind_of(t) == VC_BOOL ? B : is_float(kind_of(t)) ? F : is_signed(kind_of(t)) ? I : U;
+}
 
 static void keep(Player *p, vc_val v) {
     Slot *s = &p->value[p->values++ % VALUES];
@@ -84,17 +89,20 @@ static void keep_ref(Player *p, vc_ref r, bool buffer, bool var) {
     s->var = var;
 }
 
-/* What a closed block held is still there to be misused. */
+/* Values of closed blocks remain available as invalid operands. */
 static void close_slots(Player *p, int from_depth) {
-    for (int i = 0; i < VALUES; i++) if (p->value[i].kernel == p->now && p->value[i].depth >= from_depth) p->value[i].closed = true;
-    for (int i = 0; i < REFS; i++) if (p->place[i].kernel == p->now && p->place[i].depth >= from_depth) p->place[i].closed = true;
+    for (int i = 0; i < VALUES; i++)
+        if (p->value[i].kernel == p->now && p->value[i].depth >= from_depth) p->value[i].closed = true;
+    for (int i = 0; i < REFS; i++)
+        if (p->place[i].kernel == p->now && p->place[i].depth >= from_depth) p->place[i].closed = true;
 }
 
 static bool careless(Player *p) { return p->wild && roll(&p->feed, 16) == 0; }
 
-/* A value whose kind is in `mask`, with so many rows (0: any); an immediate where there is none. */
+/* Returns a value whose kind is in `mask` with `rows` rows (0: any), or an immediate if there is none. */
 static vc_val pick(Player *p, unsigned mask, unsigned rows) {
-    static const uint8_t kinds[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16, VC_F32, VC_F64 };
+    static const uint8_t kinds[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U64, VC_F16,
+                                     VC_F32, VC_F64 };
     unsigned start = roll(&p->feed, VALUES), first;
     if (careless(p)) return p->value[start].v;
     for (unsigned i = 0; i < VALUES; i++) {
@@ -109,7 +117,7 @@ static vc_val pick(Player *p, unsigned mask, unsigned rows) {
     return rows > 1 ? vc_splat(v, rows) : v;
 }
 
-/* A value of this type; one beside a vector may be a scalar. */
+/* Returns a value of this type, or a scalar instead of a vector. */
 static vc_val pick_type(Player *p, vc_type type) {
     unsigned start = roll(&p->feed, VALUES);
     if (careless(p)) return p->value[start].v;
@@ -121,7 +129,7 @@ static vc_val pick_type(Player *p, vc_type type) {
     return vc_imm(kind_of(type), next_number(&p->feed));
 }
 
-/* A value of exactly this type. */
+/* Returns a value of exactly this type. */
 static vc_val pick_exact(Player *p, vc_type type) {
     unsigned start = roll(&p->feed, VALUES);
     if (careless(p)) return p->value[start].v;
@@ -134,7 +142,7 @@ static vc_val pick_exact(Player *p, vc_type type) {
 
 static vc_val pick_condition(Player *p) { return pick(p, B, 1); }
 
-/* Memory that can be used here; NULL: none. */
+/* Returns memory that can be used here; NULL: none. */
 static Place *pick_place(Player *p, bool var) {
     unsigned start = roll(&p->feed, REFS);
     if (careless(p)) return &p->place[start];
@@ -154,7 +162,8 @@ static vc_val pick_index(Player *p) {
 }
 
 static vc_type pick_kind(Player *p) {
-    static const uint8_t kinds[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U32, VC_U64, VC_F16, VC_F32, VC_F32, VC_F64 };
+    static const uint8_t kinds[] = { VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U32,
+                                     VC_U64, VC_F16, VC_F32, VC_F32, VC_F64 };
     return kinds[roll(&p->feed, sizeof kinds)];
 }
 
@@ -167,11 +176,14 @@ static vc_type pick_some_type(Player *p) {
 
 static const char *pick_name(Player *p) {
     static const char *const names[] = {
-        NULL, "", "x", "y", "main", "int", "float", "buffer", "uniform", "void main() {", "gl_GlobalInvocationID", "__double", "a b", "a__b", "_",
-        "9lives", "\xc3\xbc", "*/", "/*", "//", "\\", "\"", "?" "?/", "\n", "#define x", "kernel", "__global", "double", "vec4", "struct", "new",
-        "template", "this", "return", "half", "uchar", "get_global_id", "blockIdx", "threadIdx", "v0", "i0", "x_", "my_x", "values", "sin", "fma",
+        NULL, "", "x", "y", "main", "int", "float", "buffer", "uniform", "void main() {", "gl_GlobalInvocationID",
+        "__double", "a b", "a__b", "_", "9lives", "\xc3\xbc", "*/", "/*", "//", "\\", "\"", "?" "?/", "\n", "#define x", "kernel",
+        "__global", "double", "vec4", "struct", "new", "template", "this", "return", "half", "uchar", "get_global_id",
+        "blockIdx", "threadIdx", "v0", "i0", "x_",
+        "my_x", "values", "sin", "fma",
         "bool", "true", "NULL", "size_t", "defined", "sample", "image2D",
-        "a name that is so long that nobody would ever write it down, not even in a language that has no limit of its own for the length of names; and longer"
+        "a name that is so long that nobody would ever write it down, not even in a language that has no limit of its "
+        "own for the length of names; and longer"
     };
     return names[roll(&p->feed, sizeof names / sizeof names[0])];
 }
@@ -189,17 +201,24 @@ static void play_operation(Player *p) {
     keep(p, op->f3(a, b, c));
 }
 
-/* Functions whose operands are of given types; carelessly, of any. */
-static const struct { vc_val (*one)(vc_val); vc_val (*two)(vc_val, vc_val); vc_val (*three)(vc_val, vc_val, vc_val); vc_type a, b, c; } functions[] = {
-    { vc_pack_half2, NULL, NULL, VC_F32X2, 0, 0 }, { vc_unpack_half2, NULL, NULL, VC_U32, 0, 0 }, { vc_round_f16, NULL, NULL, VC_F32X3, 0, 0 },
-    { vc_pack_snorm4x8, NULL, NULL, VC_F32X4, 0, 0 }, { vc_unpack_unorm2x16, NULL, NULL, VC_U32, 0, 0 }, { vc_pack_4x8, NULL, NULL, VC_I32X4, 0, 0 },
-    { vc_unpack_4xi8, NULL, NULL, VC_U32, 0, 0 }, { vc_unpack_2x32, NULL, NULL, VC_F64, 0, 0 }, { vc_hash_bits, NULL, NULL, VC_U64, 0, 0 },
-    { vc_normal, NULL, NULL, VC_U32X4, 0, 0 }, { vc_frexp_mantissa, NULL, NULL, VC_F32X2, 0, 0 }, { vc_frexp_exponent, NULL, NULL, VC_F16, 0, 0 },
-    { vc_norm, NULL, NULL, VC_F32X3, 0, 0 }, { vc_normalize, NULL, NULL, VC_F32X2, 0, 0 }, { NULL, vc_ldexp, NULL, VC_F32, VC_I64, 0 },
-    { NULL, vc_distance, NULL, VC_F64X2, VC_F64X2, 0 }, { NULL, vc_cross, NULL, VC_F32X3, VC_F32X3, 0 }, { NULL, vc_reflect_vector, NULL, VC_F32X3, VC_F32, 0 },
-    { NULL, vc_dot_4xi8, NULL, VC_U32, VC_U32, 0 }, { NULL, vc_ravel, NULL, VC_U32X3, VC_U32X3, 0 }, { NULL, vc_unravel, NULL, VC_U32, VC_U32X4, 0 },
-    { NULL, vc_philox, NULL, VC_U32X4, VC_U32X2, 0 }, { NULL, NULL, vc_faceforward, VC_F32X2, VC_F32X2, VC_F32X2 },
-    { NULL, NULL, vc_refract, VC_F32X3, VC_F32X3, VC_F32 }, { NULL, NULL, vc_dot_4xi8_sat, VC_U32, VC_U32, VC_I32 }
+/* Functions with operands of given types, or of any types if careless. */
+static const struct { vc_val (*one)(vc_val); vc_val (*two)(vc_val, vc_val); vc_val (*three)(vc_val, vc_val, vc_val);
+                      vc_type a, b, c; } functions[] = {
+    { vc_pack_half2, NULL, NULL, VC_F32X2, 0, 0 }, { vc_unpack_half2, NULL, NULL, VC_U32, 0, 0 },
+    { vc_round_f16, NULL, NULL, VC_F32X3, 0, 0 }, { vc_pack_snorm4x8, NULL, NULL, VC_F32X4, 0, 0 },
+    { vc_unpack_unorm2x16, NULL, NULL, VC_U32, 0, 0 }, { vc_pack_4x8, NULL, NULL, VC_I32X4, 0, 0 },
+    { vc_unpack_4xi8, NULL, NULL, VC_U32, 0, 0 }, { vc_unpack_2x32, NULL, NULL, VC_F64, 0, 0 },
+    { vc_hash_bits, NULL, NULL, VC_U64, 0, 0 }, { vc_normal, NULL, NULL, VC_U32X4, 0, 0 },
+    { vc_frexp_mantissa, NULL, NULL, VC_F32X2, 0, 0 }, { vc_frexp_exponent, NULL, NULL, VC_F16, 0, 0 },
+    { vc_norm, NULL, NULL, VC_F32X3, 0, 0 }, { vc_normalize, NULL, NULL, VC_F32X2, 0, 0 },
+    { NULL, vc_ldexp, NULL, VC_F32, VC_I64, 0 }, { NULL, vc_distance, NULL, VC_F64X2, VC_F64X2, 0 },
+    { NULL, vc_cross, NULL, VC_F32X3, VC_F32X3, 0 }, { NULL, vc_reflect_vector, NULL, VC_F32X3, VC_F32, 0 },
+    { NULL, vc_dot_4xi8, NULL, VC_U32, VC_U32, 0 }, { NULL, vc_ravel, NULL, VC_U32X3, VC_U32X3, 0 },
+    { NULL, vc_unravel, NULL, VC_U32, VC_U32X4, 0 }, { NULL, vc_philox, NULL, VC_U32X4, VC_U32X2, 0 },
+    { NULL, NULL, vc_faceforward, VC_F32X2, VC_F32X2, VC_F32X2 }, { NULL, NULL, vc_refract, VC_F32X3, VC_F32X3,
+                                                                    VC_F32 },
+                                                                    { NULL, NULL, vc_dot_4xi8_sat, VC_U32, VC_U32,
+                                                                      VC_I32 }
 };
 
 static void play_function(Player *p) {
@@ -245,12 +264,17 @@ static void play_construction(Player *p) {
     case 3: n = roll(&p->feed, p->wild ? 6 : 4); keep(p, vc_splat(v[0], p->wild ? n : n + 1)); break;
     case 4: n = roll(&p->feed, p->wild ? 5 : rows_of(t)); keep(p, vc_component(v[0], n)); break;
     case 5: v[1] = pick(p, I | U, 1); keep(p, vc_extract(v[0], v[1])); break;
-    case 6: n = roll(&p->feed, p->wild ? 5 : rows_of(t)); v[1] = pick_type(p, kind_of(t)); keep(p, vc_insert(v[0], n, v[1])); break;
+    case 6:
+        n = roll(&p->feed, p->wild ? 5 : rows_of(t));
+        v[1] = pick_type(p, kind_of(t));
+        keep(p, vc_insert(v[0], n, v[1]));
+        break;
     case 7: n = roll(&p->feed, p->wild ? 9 : rows_of(t)); keep(p, vc_swizzle(v[0], swizzles[n])); break;
     case 8: n = pick_kind(p); keep(p, vc_cast(VC_VEC(n, rows_of(t)), v[0])); break;
     case 9:
         n = pick_kind(p);
-        if (!p->wild && (n == VC_BOOL || kind_of(t) == VC_BOOL || kind_width(n) != kind_width(kind_of(t)))) n = kind_of(t);
+        if (!p->wild && (n == VC_BOOL || kind_of(t) == VC_BOOL || kind_width(n) != kind_width(kind_of(t))))
+            n = kind_of(t);
         if (kind_of(t) != VC_BOOL || p->wild) keep(p, vc_bitcast(VC_VEC(n, rows_of(t)), v[0]));
         break;
     case 10: v[1] = pick_condition(p); v[2] = pick_type(p, t); keep(p, vc_select(v[1], v[0], v[2])); break;
@@ -259,7 +283,8 @@ static void play_construction(Player *p) {
 }
 
 static void play_immediate(Player *p) {
-    unsigned kind = pick_kind(p), given = careless(p) ? 77 : kind; /* one read of the feed a statement: compilers order arguments as they like */
+    /* one read per statement: the order of evaluation of arguments is unspecified */
+    unsigned kind = pick_kind(p), given = careless(p) ? 77 : kind;
     vc_val v = vc_imm(given, next_number(&p->feed));
     if (roll(&p->feed, 4) == 0) v = vc_sqrt(v);
     if (roll(&p->feed, 4) == 0) v = vc_add(v, vc_imm(kind, next_number(&p->feed)));
@@ -274,12 +299,16 @@ static void play_declaration(Player *p) {
     vc_type type = pick_some_type(p);
     if (careless(p)) count = (unsigned)next_number(&p->feed);
     switch (which) {
-    case 0: case 1: keep_ref(p, vc_buffer(k, name, type, careless(p) ? count : (unsigned)VC_READ_WRITE), true, false); break;
+    case 0: case 1:
+        keep_ref(p, vc_buffer(k, name, type, careless(p) ? count : (unsigned)VC_READ_WRITE), true, false);
+        break;
     case 2: keep(p, vc_param(k, name, type)); break;
     case 3: case 4: keep_ref(p, vc_var(k, name, type), false, true); break;
     case 5: keep_ref(p, vc_array(k, name, type, count), false, false); break;
     case 6: keep_ref(p, vc_shared(k, name, type, count), false, false); break;
-    default: keep_ref(p, vc_table(k, name, type, careless(p) ? NULL : data, count > 2 ? 2 : count), false, false); break;
+    default:
+        keep_ref(p, vc_table(k, name, type, careless(p) ? NULL : data, count > 2 ? 2 : count), false, false);
+        break;
     }
 }
 
@@ -295,7 +324,10 @@ static void play_memory(Player *p) {
     case 2: condition = pick_condition(p); keep(p, vc_load_or(s->r, index, condition, value)); break;
     case 3: vc_store(s->r, index, value); break;
     case 4: { bool buffer = s->buffer; keep_ref(p, vc_offset(s->r, index), buffer, false); break; }
-    case 5: if (s->buffer || p->wild) keep(p, roll(&p->feed, 2) ? vc_length(s->r) : vc_shape(s->r, roll(&p->feed, p->wild ? 5 : 4))); break;
+    case 5:
+        if (s->buffer || p->wild)
+            keep(p, roll(&p->feed, 2) ? vc_length(s->r) : vc_shape(s->r, roll(&p->feed, p->wild ? 5 : 4)));
+        break;
     case 6: keep(p, vc_get(s->r)); break;
     default: vc_set(s->r, value); break;
     }
@@ -319,7 +351,10 @@ static vc_type pick_composite(Player *p, unsigned depth) {
     }
     if (how == 2) return pick_some_type(p);
     count = 1 + roll(&p->feed, 4);
-    if (how == 3) { t = pick_composite(p, depth - 1); return vc_array_type(k, t, careless(p) ? (uint32_t)next_number(&p->feed) : count); }
+    if (how == 3) {
+        t = pick_composite(p, depth - 1);
+        return vc_array_type(k, t, careless(p) ? (uint32_t)next_number(&p->feed) : count);
+    }
     for (unsigned i = 0; i < count; i++) {
         m[i].name = pick_name(p);
         m[i].type = pick_composite(p, depth - 1);
@@ -329,7 +364,7 @@ static vc_type pick_composite(Player *p, unsigned depth) {
     return vc_struct(k, name, careless(p) ? NULL : m, count);
 }
 
-/* A part of a value, of its part, and so on, down to a number or vector; on the way values are put together again. */
+/* Extracts a component of a value, recursively down to a number or vector; sometimes puts values together again. */
 static vc_val take_apart(Player *p, vc_val v) {
     vc_kernel *k = p->k[p->now];
     for (int i = 0; i < 8 && vc_typeof(v) >= 64; i++) {
@@ -342,7 +377,7 @@ static vc_val take_apart(Player *p, vc_val v) {
     return v;
 }
 
-/* The same of memory. */
+/* The same for memory. */
 static vc_ref step_inside(Player *p, vc_ref r) {
     vc_kernel *k = p->k[p->now];
     for (int i = 0; i < 8 && r.type >= 64; i++) {
@@ -355,7 +390,8 @@ static vc_ref step_inside(Player *p, vc_ref r) {
 }
 
 static void play_numbers(Player *p) {
-    vc_val a = pick(p, F, 1), b = pick_type(p, vc_typeof(a)), z = vc_complex(a, vc_const(p->k[p->now], b)), w = vc_mul(z, vc_conj(z));
+    vc_val a = pick(p, F, 1), b = pick_type(p, vc_typeof(a)), z = vc_complex(a, vc_const(p->k[p->now], b));
+    vc_val w = vc_mul(z, vc_conj(z));
     switch (roll(&p->feed, 8)) {
     case 0: z = vc_div(z, w); break;
     case 1: z = vc_add(vc_sub(z, w), a); break;
@@ -379,7 +415,8 @@ static void play_composite(Player *p) {
     if (how == 5) { play_numbers(p); return; }
     type = pick_composite(p, 3);
     if (how == 4) { keep(p, take_apart(p, vc_param(k, pick_name(p), type))); return; }
-    r = how == 0 ? vc_buffer(k, "c", type, VC_READ_WRITE) : how == 1 ? vc_var(k, "c", type) : how == 2 ? vc_array(k, "c", type, 4) : vc_shared(k, "c", type, 4);
+    r = how == 0 ? vc_buffer(k, "c", type, VC_READ_WRITE) : how == 1 ? vc_var(k, "c", type) : how == 2
+        ? vc_array(k, "c", type, 4) : vc_shared(k, "c", type, 4);
     if (how != 1) r = vc_at(r, pick_index(p));
     v = vc_get(r);
     if (roll(&p->feed, 2)) vc_set(r, v);
@@ -402,22 +439,29 @@ static void play_place(Player *p) {
     }
 }
 
-/* Functions with types of their own. */
+/* Functions with special type rules. */
 static void play_typed(Player *p) {
     static const struct { vc_val (*call)(vc_val); vc_type takes; } one[] = {
-        { vc_pack_half2, VC_F32X2 }, { vc_unpack_half2, VC_U32 }, { vc_pack_snorm4x8, VC_F32X4 }, { vc_pack_unorm4x8, VC_F32X4 },
-        { vc_pack_snorm2x16, VC_F32X2 }, { vc_pack_unorm2x16, VC_F32X2 }, { vc_unpack_snorm4x8, VC_U32 }, { vc_unpack_unorm2x16, VC_U32 },
-        { vc_pack_4x8, VC_U32X4 }, { vc_unpack_4xi8, VC_U32 }, { vc_unpack_4xu8, VC_U32 }, { vc_unpack_2x32, VC_U64 }, { vc_subgroup_any, VC_BOOL },
-        { vc_subgroup_all, VC_BOOL }, { vc_subgroup_ballot, VC_BOOL }, { vc_subgroup_ballot_count, VC_U32X4 }, { vc_subgroup_ballot_exclusive, VC_U32X4 },
+        { vc_pack_half2, VC_F32X2 }, { vc_unpack_half2, VC_U32 }, { vc_pack_snorm4x8, VC_F32X4 },
+        { vc_pack_unorm4x8, VC_F32X4 }, { vc_pack_snorm2x16, VC_F32X2 }, { vc_pack_unorm2x16, VC_F32X2 },
+        { vc_unpack_snorm4x8, VC_U32 }, { vc_unpack_unorm2x16, VC_U32 }, { vc_pack_4x8, VC_U32X4 },
+        { vc_unpack_4xi8, VC_U32 }, { vc_unpack_4xu8, VC_U32 }, { vc_unpack_2x32, VC_U64 },
+        { vc_subgroup_any, VC_BOOL }, { vc_subgroup_all, VC_BOOL }, { vc_subgroup_ballot, VC_BOOL },
+        { vc_subgroup_ballot_count, VC_U32X4 }, { vc_subgroup_ballot_exclusive, VC_U32X4 },
         { vc_subgroup_broadcast_first, VC_F32 }, { vc_subgroup_all_equal, VC_U32 }, { vc_hash_bits, VC_U32 }
     };
     static const struct { vc_val (*call)(vc_val, vc_val); vc_type takes[2]; } two[] = {
-        { vc_dot_4xi8, { VC_U32, VC_U32 } }, { vc_dot_4xi8_4xu8, { VC_U32, VC_U32 } }, { vc_ravel, { VC_U32X3, VC_U32X3 } },
-        { vc_philox, { VC_U32X4, VC_U32X2 } }, { vc_subgroup_shuffle, { VC_F32X2, VC_U32 } }, { vc_subgroup_shuffle_xor, { VC_I32, VC_U32 } }
+        { vc_dot_4xi8, { VC_U32, VC_U32 } }, { vc_dot_4xi8_4xu8, { VC_U32, VC_U32 } },
+        { vc_ravel, { VC_U32X3, VC_U32X3 } }, { vc_philox, { VC_U32X4, VC_U32X2 } },
+        { vc_subgroup_shuffle, { VC_F32X2, VC_U32 } }, { vc_subgroup_shuffle_xor, { VC_I32, VC_U32 } }
     };
     unsigned which = roll(&p->feed, 40);
     vc_val a, b;
-    if (which < sizeof one / sizeof one[0]) { a = pick_exact(p, one[which].takes); keep(p, one[which].call(a)); return; }
+    if (which < sizeof one / sizeof one[0]) {
+        a = pick_exact(p, one[which].takes);
+        keep(p, one[which].call(a));
+        return;
+    }
     which -= (unsigned)(sizeof one / sizeof one[0]);
     if (which < sizeof two / sizeof two[0]) {
         a = pick_exact(p, two[which].takes[0]);
@@ -427,12 +471,14 @@ static void play_typed(Player *p) {
     }
     a = pick(p, I | U | F, 1);
     which = roll(&p->feed, p->wild ? 9 : 3);
-    keep(p, roll(&p->feed, 2) ? vc_subgroup_reduce((vc_combine)(which + 1), a) : vc_subgroup_exclusive((vc_combine)(which + 1), a));
+    keep(p, roll(&p->feed, 2) ? vc_subgroup_reduce((vc_combine)(which + 1),
+                                                   a) : vc_subgroup_exclusive((vc_combine)(which + 1), a));
 }
 
 static void play_atomic(Player *p) {
-    static void (*const change[])(vc_ref, vc_val, vc_val, vc_val *) = { vc_atomic_add, vc_atomic_sub, vc_atomic_min, vc_atomic_max, vc_atomic_and,
-                                                                        vc_atomic_or, vc_atomic_xor, vc_atomic_exchange };
+    static void (*const change[])(vc_ref, vc_val, vc_val, vc_val *) = { vc_atomic_add, vc_atomic_sub, vc_atomic_min,
+                                                                        vc_atomic_max, vc_atomic_and, vc_atomic_or,
+                                                                        vc_atomic_xor, vc_atomic_exchange };
     unsigned which = roll(&p->feed, 12), how = roll(&p->feed, 16);
     Place *s = pick_place(p, false);
     vc_val index = pick_index(p), value, old = { 0, 0 };
@@ -467,7 +513,7 @@ static vc_val pick_spread(Player *p, vc_type kind, unsigned rows) {
     return vc_splat(vc_const(p->k[p->now], pick_exact(p, kind)), rows);
 }
 
-/* Whether an image has the call that play_image numbers so. */
+/* Whether an image supports call number `which` of play_image. */
 static bool has_call(const vc_image_desc *d, unsigned which) {
     bool cube = d->dim == VC_DIM_CUBE, buffer = d->dim == VC_DIM_BUFFER;
     if (which >= 7) return which < 9 ? d->storage : which == 9 || (!d->storage && !buffer);
@@ -482,12 +528,13 @@ static void play_image(Player *p) {
     vc_image_desc d;
     vc_val at, texel, x, y, level;
     bool one;
-    if (which == 0 || !p->picture[slot].r.kernel || (p->picture[slot].r.kernel != p->k[p->now] && !p->wild)) play_picture(p, slot);
+    if (which == 0 || !p->picture[slot].r.kernel || (p->picture[slot].r.kernel != p->k[p->now] && !p->wild))
+        play_picture(p, slot);
     r = p->picture[slot].r;
     d = p->picture[slot].desc;
     one = d.storage || d.dim == VC_DIM_BUFFER;
     if (d.dim <= VC_DIM_BUFFER) { rows = vc__dims[d.dim].rows; axes = vc__dims[d.dim].axes; }
-    while (!p->wild && !has_call(&d, which)) which = which % 10 + 1; /* all have a size */
+    while (!p->wild && !has_call(&d, which)) which = which % 10 + 1; /* every image has a size */
     at = pick_spread(p, VC_F32, rows);
     texel = pick_spread(p, roll(&p->feed, 2) ? VC_I32 : VC_U32, rows);
     level = one && !careless(p) ? vc_u32(0) : pick_spread(p, VC_I32, 1);
@@ -498,11 +545,18 @@ static void play_image(Player *p) {
     case 2: keep(p, vc_sample_lod(r, at, x)); break;
     case 3: keep(p, vc_sample_grad(r, at, x, y)); break;
     case 4: keep(p, vc_gather(r, at, roll(&p->feed, p->wild ? 6 : 4))); break;
-    case 5: keep(p, vc_sample_offset(r, at, x, (int32_t)roll(&p->feed, p->wild ? 20 : 8), axes > 1 ? -3 : 0, p->wild ? 1 : 0)); break;
+    case 5:
+        keep(p, vc_sample_offset(r, at, x, (int32_t)roll(&p->feed, p->wild ? 20 : 8), axes > 1 ? -3 : 0,
+                                 p->wild ? 1 : 0));
+        break;
     case 6: keep(p, vc_fetch(r, texel, level)); break;
     case 7: keep(p, vc_image_load(r, texel)); break;
-    case 8: vc_image_store(r, texel, pick_type(p, VC_VEC(vc__formats[(unsigned)d.format % 40].kind ? vc__formats[(unsigned)d.format % 40].kind :
-                                                             d.type ? d.type : (vc_type)VC_F32, 4))); break;
+    case 8:
+        vc_image_store(r, texel,
+                       pick_type(p, VC_VEC(vc__formats[(unsigned)d.format % 40].kind
+                                           ? vc__formats[(unsigned)d.format % 40].kind : d.type
+                                           ? d.type : (vc_type)VC_F32, 4)));
+        break;
     case 9: keep(p, vc_image_size(r, level)); break;
     default: keep(p, vc_image_levels(r)); break;
     }
@@ -516,7 +570,7 @@ static void push(Player *p, int what) {
     b->exits = false;
 }
 
-/* In a loop, a way out; loops without one are refused. */
+/* An exit of a loop; without a loop, it is refused. */
 static void play_exit(Player *p, unsigned which, vc_val condition) {
     vc_kernel *k = p->k[p->now];
     int d = p->depth[p->now];
@@ -563,22 +617,31 @@ static void play_block(Player *p) {
     case 2:
         a = pick(p, I | U, 1);
         b = pick_type(p, vc_typeof(a));
-        c = roll(&p->feed, 2) ? vc_i32(1) : roll(&p->feed, 2) ? vc_imm(VC_I32, next_number(&p->feed)) : pick_type(p, vc_typeof(a));
+        c = roll(&p->feed, 2) ? vc_i32(1) : roll(&p->feed, 2) ? vc_imm(VC_I32, next_number(&p->feed))
+            : pick_type(p, vc_typeof(a));
         push(p, B_FOR);
         keep(p, vc_for_begin(k, a, b, c));
         break;
     case 3: push(p, B_LOOP); vc_loop_begin(k); break;
     case 4: a = pick(p, I | U, 1); push(p, B_SWITCH); vc_switch_begin(k, a); break;
     case 5:
-        if (p->depth[p->now] == 0 || p->wild) { push(p, B_CASE); keep(p, vc_each_begin(k, 1 + roll(&p->feed, p->wild ? 4 : 3), 0)); }
+        if (p->depth[p->now] == 0 || p->wild) {
+            push(p, B_CASE);
+            keep(p, vc_each_begin(k, 1 + roll(&p->feed, p->wild ? 4 : 3), 0));
+        }
         break;
-    default: if (p->wild) { if (roll(&p->feed, 2)) { push(p, B_CASE); vc_default_begin(k); } else { push(p, B_CASE); vc_else_begin(k); } } break;
+    default:
+        if (p->wild) {
+            if (roll(&p->feed, 2)) { push(p, B_CASE); vc_default_begin(k); } else { push(p, B_CASE); vc_else_begin(k); }
+        }
+        break;
     }
 }
 
-/* What is printed goes with its format, or not. */
+/* printf with arguments that may or may not match the format. */
 static void play_print(Player *p) {
-    static const char *const odd[] = { "", "%", "%s", "%5.3g %d", "%-08x%%", "%*u", "%+i|", "%c%c", "%llu", "%999f", "%.3", "%#a %e" };
+    static const char *const odd[] = { "", "%", "%s", "%5.3g %d", "%-08x%%", "%*u", "%+i|", "%c%c", "%llu", "%999f",
+                                       "%.3", "%#a %e" };
     vc_kernel *k = p->k[p->now];
     vc_val v = pick(p, I | U | F, roll(&p->feed, 3) == 0), w;
     vc_type type = vc_typeof(v), kind = type & 15u;
@@ -600,7 +663,7 @@ static void play_statement(Player *p) {
     play_exit(p, which, pick_condition(p));
 }
 
-/* Printing in the middle changes nothing. */
+/* Printing a dump in between must not change the kernel. */
 static void play_question(Player *p) {
     vc_kernel *k = p->k[p->now];
     size_t words;
@@ -663,7 +726,7 @@ static void play_call(Player *p) {
     else if (p->wild) play_restart(p);
 }
 
-/* ---- what has to hold of the end ---- */
+/* ---- properties that must hold at the end ---- */
 
 static char wrong_text[4000];
 
@@ -678,7 +741,7 @@ static void mix(Player *p, const void *from, size_t size) {
     for (size_t i = 0; i < size; i++) p->hash = (p->hash ^ c[i]) * UINT64_C(0x100000001b3);
 }
 
-/* A result, or an error that says why not. */
+/* Either a result, or an error with a message. */
 static bool told(Player *p, vc_kernel *k, const char *what, bool result) {
     const char *error = vc_error(k);
     if (result && error) wrong(p, what, "gives something in spite of an error");
@@ -687,12 +750,13 @@ static bool told(Player *p, vc_kernel *k, const char *what, bool result) {
     return result;
 }
 
-/* What SPIRV-Tools 2023.1 says of a right way out of a switch that nothing reaches, behind a loop that is left by a return alone. */
+/* A known false error of SPIRV-Tools 2023.1: a valid but unreachable exit of a switch after a loop that is only left
+   by return. */
 static bool is_unreachable_switch(const char *why) {
     return strstr(why, "Case construct that targets") && strstr(why, "outer loop merge or outer loop continue");
 }
 
-/* spirv_wrong without MaximallyReconvergesKHR, an execution mode that SPIRV-Tools 2023.1 does not know. */
+/* spirv_wrong without MaximallyReconvergesKHR, an execution mode unknown to SPIRV-Tools 2023.1. */
 static const char *module_wrong(const uint32_t *code, size_t words) {
     uint32_t *plain = (uint32_t *)malloc(words * 4);
     size_t count = 5, at = 5, size;
@@ -710,7 +774,7 @@ static const char *module_wrong(const uint32_t *code, size_t words) {
     return why;
 }
 
-/* glslang takes no more than its table of limits. */
+/* glslang rejects texts that exceed its table of limits. */
 static bool is_small(const vc_info *info) {
     return info && info->local_size[0] <= 1024 && info->local_size[1] <= 1024 && info->local_size[2] <= 64;
 }
@@ -734,14 +798,14 @@ static void finish(Player *p, vc_kernel *k, bool by_glslang) {
         if (!told(p, k, "vc_source", text != NULL)) continue;
         mix(p, text, strlen(text));
         if (i || !by_glslang || !is_small(vc_reflect(k))) continue;
-        if (strstr(text, "GL_EXT_maximal_reconvergence")) continue; /* glslang 12 does not know it */
+        if (strstr(text, "GL_EXT_maximal_reconvergence")) continue; /* glslang 12 does not support it */
         const char *why = glsl_wrong(text);
         if (why) wrong(p, "glslang", why);
     }
     if (vc_error(k)) mix(p, vc_error(k), strlen(vc_error(k)));
 }
 
-/* One session; NULL, or what is wrong. */
+/* Plays one session. Returns NULL, or the error. */
 static const char *play(Player *p, const uint8_t *data, size_t size, bool by_glslang) {
     unsigned how;
     memset(p, 0, sizeof *p);
@@ -817,7 +881,8 @@ int main(int argc, char **argv) {
         sound += player.sound;
     }
     if (!hash) {
-        if (argc == 1) printf("api: %ld sessions, %llu kernels without an error\n", sessions, (unsigned long long)sound);
+        if (argc == 1)
+            printf("api: %ld sessions, %llu kernels without an error\n", sessions, (unsigned long long)sound);
         if (argc == 1 && sound < (uint64_t)sessions / 4) { printf("too few kernels without an error\n"); failed++; }
         printf("%ld passed, %ld failed, 0 skipped\n", passed, failed);
     }

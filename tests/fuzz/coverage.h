@@ -1,5 +1,6 @@
-/* Which of the builder's public calls, and which rows of its table of operations, random kernels are made of. Both lists are read from the header itself, so
-   that what is added there and not here is told. Include behind the builder and in front of all that calls it. */
+/* Counts which public calls of the builder and which rows of its operation table occur in random kernels. Both lists
+   are read from the header, so additions there that are missing here are reported. Include after the builder and
+   before all code that calls it. */
 #ifndef TESTS_FUZZ_COVERAGE_H
 #define TESTS_FUZZ_COVERAGE_H
 
@@ -9,20 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What no random kernel is made of, and why. */
-static const char *const images_apart = "images have their own tests", *const asks = "asks; every kernel is asked", *const holds = "holds the kernel",
-                  *const inside = "has no line in a dump: a leaf, or made by lowering", *const written = "is written where it is used";
+/* Calls that random kernels do not use, and why. */
+static const char *const images_apart = "images have their own tests", *const asks = "asks; every kernel is asked",
+    *const holds = "holds the kernel",
+                  *const inside = "has no line in a dump: a leaf, or made by lowering",
+                      *const written = "is written where it is used";
 static const struct Apart { const char *name, *const *why; } apart[] = {
-    { "vc_image", &images_apart }, { "vc_sample", &images_apart }, { "vc_sample_lod", &images_apart }, { "vc_sample_grad", &images_apart },
-    { "vc_sample_offset", &images_apart }, { "vc_gather", &images_apart }, { "vc_fetch", &images_apart }, { "vc_image_load", &images_apart },
-    { "vc_image_store", &images_apart }, { "vc_image_size", &images_apart }, { "vc_image_levels", &images_apart },
-    { "image", &images_apart }, { "gradient", &images_apart }, { "sample", &images_apart }, { "gather", &images_apart }, { "fetch", &images_apart },
-    { "image_load", &images_apart }, { "image_size", &images_apart }, { "image_levels", &images_apart }, { "image_store", &images_apart },
-    { "vc_error", &asks }, { "vc_spirv", &asks }, { "vc_source", &asks }, { "vc_dump", &asks }, { "vc_reflect", &asks }, { "vc_reflect_for", &asks },
-    { "vc_hash", &asks }, { "vc_type_size", &asks }, { "vc_type_name", &asks }, { "vc_size_of", &asks }, { "vc_offset_of", &asks }, { "vc_typeof", &asks },
-    { "vc_begin", &holds }, { "vc_begin_with", &holds }, { "vc_restart", &holds }, { "vc_free", &holds },
-    { "none", &inside }, { "parts", &inside }, { "path", &inside }, { "pointer", &inside }, { "mask", &inside }, { "word_sum", &inside },
-    { "const", &written }, { "tuple", &written }, { "hidden", &written }
+    { "vc_image", &images_apart }, { "vc_sample", &images_apart }, { "vc_sample_lod", &images_apart },
+    { "vc_sample_grad", &images_apart }, { "vc_sample_offset", &images_apart }, { "vc_gather", &images_apart },
+    { "vc_fetch", &images_apart }, { "vc_image_load", &images_apart }, { "vc_image_store", &images_apart },
+    { "vc_image_size", &images_apart }, { "vc_image_levels", &images_apart }, { "image", &images_apart },
+    { "gradient", &images_apart }, { "sample", &images_apart }, { "gather", &images_apart }, { "fetch", &images_apart },
+    { "image_load", &images_apart }, { "image_size", &images_apart }, { "image_levels", &images_apart },
+    { "image_store", &images_apart }, { "vc_error", &asks }, { "vc_spirv", &asks }, { "vc_source", &asks },
+    { "vc_dump", &asks }, { "vc_reflect", &asks }, { "vc_reflect_for", &asks }, { "vc_hash", &asks },
+    { "vc_type_size", &asks }, { "vc_type_name", &asks }, { "vc_size_of", &asks }, { "vc_offset_of", &asks },
+    { "vc_typeof", &asks }, { "vc_begin", &holds }, { "vc_begin_with", &holds }, { "vc_restart", &holds },
+    { "vc_free", &holds }, { "none", &inside }, { "parts", &inside }, { "path", &inside }, { "pointer", &inside },
+    { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "hidden", &written }
 };
 
 enum { MOST_NAMES = 400, LONGEST_NAME = 40 };
@@ -31,7 +36,10 @@ static Names public_calls, operations;
 static bool counting;
 
 static void add_name(Names *list, const char *from, size_t length) {
-    if (list->count == MOST_NAMES || length >= LONGEST_NAME) { fprintf(stderr, "coverage: more names than there is room for\n"); exit(2); }
+    if (list->count == MOST_NAMES || length >= LONGEST_NAME) {
+        fprintf(stderr, "coverage: more names than there is room for\n");
+        exit(2);
+    }
     memcpy(list->name[list->count], from, length);
     list->name[list->count++][length] = 0;
 }
@@ -42,13 +50,13 @@ static void count_name(Names *list, const char *name, size_t length) {
 }
 
 static void note(const char *call) { if (counting) count_name(&public_calls, call, strlen(call)); }
-static void note_function(const char *name) { /* of a table, where they stand without vc_ */
+static void note_function(const char *name) { /* for names from a table, without vc_ */
     char call[LONGEST_NAME];
     snprintf(call, sizeof call, "vc_%s", name);
     note(call);
 }
 
-/* The lists of the header: VC_API lines of its public part, and the rows of the table. */
+/* Reads the lists from the header: VC_API lines of its public part, and rows of the operation table. */
 static bool read_names(const char *path) {
     static char line[4000];
     FILE *file = fopen(path, "rb");
@@ -64,13 +72,14 @@ static bool read_names(const char *path) {
             from += length;
         }
         quote = strchr(line, '"');
-        if (!strncmp(line, "    X(", 6) && (table || !strncmp(line, "    X(END,", 10)) && quote) add_name(&operations, quote + 1, strcspn(quote + 1, "\""));
+        if (!strncmp(line, "    X(", 6) && (table || !strncmp(line, "    X(END,", 10)) && quote)
+            add_name(&operations, quote + 1, strcspn(quote + 1, "\""));
     }
     if (file) fclose(file);
     return public_calls.count > 100 && operations.count > 100;
 }
 
-static void count_operations(const char *dump) { /* its words */
+static void count_operations(const char *dump) { /* counts the names in a dump */
     while (counting && dump && *dump) {
         size_t length = 0;
         while (isalnum((unsigned char)dump[length]) || dump[length] == '_') length++;
@@ -79,11 +88,12 @@ static void count_operations(const char *dump) { /* its words */
     }
 }
 
-static int told_names(const Names *list, const char *what, bool each) { /* how many are wrong */
+static int told_names(const Names *list, const char *what, bool each) { /* returns the number of errors */
     int wrong = 0, made = 0;
     for (int i = 0; i < list->count; i++) {
         const char *why = NULL;
-        for (size_t j = 0; j < sizeof apart / sizeof *apart; j++) if (!strcmp(apart[j].name, list->name[i])) why = *apart[j].why;
+        for (size_t j = 0; j < sizeof apart / sizeof *apart; j++)
+            if (!strcmp(apart[j].name, list->name[i])) why = *apart[j].why;
         made += list->times[i] > 0;
         wrong += !list->times[i] && !why;
         if (!list->times[i] && !why) printf("  never made: %s %s\n", what, list->name[i]);
@@ -93,7 +103,7 @@ static int told_names(const Names *list, const char *what, bool each) { /* how m
     return wrong;
 }
 
-/* How many are not made though they should be, and how many are said to stand apart that are not there. */
+/* Returns how many calls are missing although they should occur, plus how many listed exceptions do not exist. */
 static int tell_coverage(bool each) {
     int wrong = told_names(&operations, "operation", each) + told_names(&public_calls, "call", each);
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
@@ -106,7 +116,7 @@ static int tell_coverage(bool each) {
     return wrong;
 }
 
-/* Calls by name; those by way of a table are noted there. */
+/* Counts calls by name. Calls through a table are counted there. */
 #define vc_struct(...) (note("vc_struct"), vc_struct(__VA_ARGS__))
 #define vc_array_type(...) (note("vc_array_type"), vc_array_type(__VA_ARGS__))
 #define vc_buffer(...) (note("vc_buffer"), vc_buffer(__VA_ARGS__))
@@ -210,8 +220,10 @@ static int tell_coverage(bool each) {
 #define vc_subgroup_all_equal(...) (note("vc_subgroup_all_equal"), vc_subgroup_all_equal(__VA_ARGS__))
 #define vc_subgroup_ballot(...) (note("vc_subgroup_ballot"), vc_subgroup_ballot(__VA_ARGS__))
 #define vc_subgroup_ballot_count(...) (note("vc_subgroup_ballot_count"), vc_subgroup_ballot_count(__VA_ARGS__))
-#define vc_subgroup_ballot_inclusive(...) (note("vc_subgroup_ballot_inclusive"), vc_subgroup_ballot_inclusive(__VA_ARGS__))
-#define vc_subgroup_ballot_exclusive(...) (note("vc_subgroup_ballot_exclusive"), vc_subgroup_ballot_exclusive(__VA_ARGS__))
+#define vc_subgroup_ballot_inclusive(...) \
+    (note("vc_subgroup_ballot_inclusive"), vc_subgroup_ballot_inclusive(__VA_ARGS__))
+#define vc_subgroup_ballot_exclusive(...) \
+    (note("vc_subgroup_ballot_exclusive"), vc_subgroup_ballot_exclusive(__VA_ARGS__))
 #define vc_subgroup_broadcast(...) (note("vc_subgroup_broadcast"), vc_subgroup_broadcast(__VA_ARGS__))
 #define vc_subgroup_broadcast_first(...) (note("vc_subgroup_broadcast_first"), vc_subgroup_broadcast_first(__VA_ARGS__))
 #define vc_subgroup_shuffle(...) (note("vc_subgroup_shuffle"), vc_subgroup_shuffle(__VA_ARGS__))

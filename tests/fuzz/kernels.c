@@ -1,17 +1,21 @@
-/* Random kernels. Each is a tree made from a seed, written once through the builder and interpreted once on the host, one workgroup at a time.
+/* Random kernels. Each is a tree generated from a seed. The builder emits it, and an interpreter runs it on the host,
+   one workgroup at a time.
 
-     kernels [--count N] [--seed S] [--print] [--check] [--coverage] [--all] [-v]      FUZZ_COUNT, FUZZ_SEED: the same;   FUZZ_PRINT=hash: only seeds
-     and hashes; --check: built and validated, but neither run nor compiled as CUDA C; --coverage: built alone, and every public call and every row of the
-     table of operations has to be in some kernel (file coverage.h; -v: how often). These three need no GPU. --all: each kernel is run with buffers by address
-     and as bindings, and through OpenCL, and compiled as CUDA C; a choice is taken of these otherwise
+     kernels [--count N] [--seed S] [--print] [--check] [--coverage] [--all] [-v]
+       --count N, --seed S   number of kernels and first seed; also FUZZ_COUNT, FUZZ_SEED in the environment
+       --check               build and validate only: kernels are neither run nor compiled as CUDA C
+       --coverage            build only; every call and every operation must occur in some kernel (see coverage.h)
+       --all                 run each kernel in all forms and through all compilers; by default only in some
+   FUZZ_PRINT=hash prints seeds and hashes only. This mode, --check and --coverage need no GPU.
 
-   One in eight is spoilt on purpose: it has to give an error text or, where the damage happened to make sense, valid code. All others have to be valid
-   SPIR-V and give on the device what the interpreter gives. What is not exact by definition (subnormals, the sign of a zero seen through its bits, fma that
-   may round once or twice) makes a value loose; a loose value is not compared, and neither is anything that depends on it. What a function of floats gives is
-   near: it is compared within the bounds that are stated for it wherever it is moved to, and what is computed from it is loose.
+   One kernel in eight is misused on purpose: it must have an error message, or be valid SPIR-V if the misuse happens to
+   be legal. All other kernels must be valid SPIR-V with the results of the interpreter. Values that are not exact by
+   definition (subnormals, the sign of a zero seen through its bits, fma with one or two roundings) are called loose. A
+   loose value and everything computed from it is not compared. Results of float functions are compared within their
+   documented bounds; values computed from them are loose.
 
-   Pure values are written where they are used, as often as they are used and in the order in which the compiler evaluates arguments: so builds by
-   different compilers make different calls, and have to give the same bytes. */
+   Pure values are emitted where they are used, once per use, in the order in which the compiler evaluates arguments.
+   So different compilers make different calls, which must produce the same bytes. */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../accuracy.h"
@@ -21,41 +25,46 @@
 #include "../codegen/nvrtc.h"
 
 enum { ELEMENTS = 64, MAX_NODES = 600, MAX_BLOCKS = 128, INS = 3, OUTS = 3, PARAMS = 2, ARRAY = 4, NOTHING = -1,
-       SUMS = OUTS, CELLS, /* two more outputs, which only atomics touch: shared by all invocations, and one element each */
-       LATE, ALL_OUTS = LATE + 4 }; /* and some for values that are there at the end, whatever their type */
+       /* two more outputs for atomics: SUMS is shared by all invocations, CELLS has one element each */
+       SUMS = OUTS, CELLS,
+       LATE, ALL_OUTS = LATE + 4 }; /* outputs for the final values of any type */
 
 /* ---- the tree ---- */
 
 typedef enum What {
-    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE, W_SELECT, W_CALL, W_COMPOSITE, W_MORE,
+    W_OP, W_IMMEDIATE, W_CONST, W_CAST, W_BITCAST, W_VECTOR, W_SPLAT, W_COMPONENT, W_EXTRACT, W_INSERT, W_SWIZZLE,
+        W_SELECT, W_CALL, W_COMPOSITE, W_MORE,
     W_ANY, W_ALL, W_DOT,
-    W_LOAD, W_LOAD_OR, W_TABLE, W_PARAM, W_PLACE, /* up to here: values without effect, which may be written late */
-    W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, W_ATOMIC_CELL, W_GROUP, W_LANES, /* values that have to be written where they stand */
-    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_ATOMIC_SUM, W_ATOMIC_SHARED, W_BARRIER, W_SCOPED, W_FENCE, W_SAY,
+    /* up to here: values without side effects, which may be emitted late */
+    W_LOAD, W_LOAD_OR, W_TABLE, W_PARAM, W_PLACE,
+    /* values that must be emitted in place */
+    W_COUNTER, W_OWN, W_GET, W_ARRAY_LOAD, W_SHARED_LOAD, W_ATOMIC_CELL, W_GROUP, W_LANES,
+    W_STORE, W_VAR, W_SET, W_ARRAY, W_ARRAY_STORE, W_SHARED_STORE, W_ATOMIC_SUM, W_ATOMIC_SHARED, W_BARRIER, W_SCOPED,
+        W_FENCE, W_SAY,
     W_IF, W_FOR, W_LOOP, W_SWITCH, W_BREAK, W_CONTINUE, W_RETURN
 } What;
 
 typedef struct Node {
     What what;
-    const Op *op;      /* of W_OP */
-    vc_combine combine;/* of atomics and collectives */
-    vc_type type;      /* of its value, or of the memory it makes */
-    int a, b, c, d;    /* nodes: operands, or the memory it works on */
-    uint64_t bits[4];  /* of constants */
-    int index;         /* which buffer, component, place, call, case count */
+    const Op *op;      /* for W_OP */
+    vc_combine combine;/* for atomics and collectives */
+    vc_type type;      /* type of its value, or of the memory it declares */
+    int a, b, c, d;    /* operand nodes, or the memory it accesses */
+    uint64_t bits[4];  /* for constants */
+    int index;         /* index of the buffer, component, id or call, or number of cases */
     int64_t step;
     int body, other;   /* blocks */
-    int next;          /* in its block */
-    int weight;        /* nodes it writes when late; 0: written where it stands */
-    bool plain;        /* made of immediates alone: belongs to no kernel */
-    bool anchored;     /* its first operand has to be brought into the kernel, for the same reason */
+    int next;          /* next node in its block */
+    int weight;        /* number of nodes it emits if late; 0: emitted in place */
+    bool plain;        /* computed from immediates only: belongs to no kernel */
+    bool anchored;     /* its first operand must be made a constant of the kernel, for the same reason */
 } Node;
 
 typedef struct Tree {
     Node node[MAX_NODES];
     int nodes;
     int first[MAX_BLOCKS], last[MAX_BLOCKS], blocks;
-    int case_block[MAX_NODES]; /* the cases of switches, in a row from a switch's `other` on */
+    int case_block[MAX_NODES]; /* blocks of switch cases, consecutive from the `other` of the switch */
     int cases;
     vc_type in[INS], out[ALL_OUTS], param[PARAMS], shared;
     uint64_t param_bits[PARAMS][4];
@@ -63,12 +72,12 @@ typedef struct Tree {
     vc_type table_type;
     uint32_t local;
     bool used[ALL_OUTS];
-    bool bound;        /* has what lavapipe does not survive with addresses */
+    bool bound;        /* uses something that crashes lavapipe with buffers by address */
     bool each;         /* inside VC_EACH: no barriers, but returns */
-    uint32_t axes;     /* of VC_EACH; all threads lie along the first */
-    bool says;         /* has vc_printf and vc_assert */
-    bool lazy;         /* selects written where they stand run only the operand they choose */
-    bool wrapped;      /* memory is inside structs and arrays, and some values pass through them */
+    uint32_t axes;     /* axes of VC_EACH; all threads are along the first */
+    bool says;         /* uses vc_printf and vc_assert */
+    bool lazy;         /* selects that are emitted in place evaluate only the chosen operand */
+    bool wrapped;      /* memory is wrapped in structs and arrays, and some values pass through them */
     vc_buffers buffers;
 } Tree;
 
@@ -77,11 +86,14 @@ typedef struct Tree {
 static uint8_t input_data[64][INS][ELEMENTS * 4 * 8];
 
 static uint64_t number_of(unsigned kind, uint64_t *state) {
-    static const double floats[] = { 0, 1, -1, 0.5, 2, 3, -7, 0.75, 100, 1e3, -2.5, (double)INFINITY, (double)NAN, 65504, 1e-2, 1024.25 };
+    static const double floats[] = { 0, 1, -1, 0.5, 2, 3, -7, 0.75, 100, 1e3, -2.5, (double)INFINITY, (double)NAN,
+                                     65504, 1e-2, 1024.25 };
     uint64_t r = random_next(state), pick = r % 8;
     r >>= 8;
     if (kind == VC_BOOL) return r & 1;
-    if (is_float(kind)) return bits_of(kind, pick < 3 ? floats[r % 16] : ldexp((double)(int64_t)(r % 2001) - 1000, -(int)(r >> 20 & 7)));
+    if (is_float(kind))
+        return bits_of(kind, pick < 3 ? floats[r % 16] : ldexp((double)(int64_t)(r % 2001) - 1000,
+                                                               -(int)(r >> 20 & 7)));
     if (pick < 3) return narrow(kind, r % 12);
     if (pick == 3) return narrow(kind, 0 - r % 12);
     if (pick == 4) return narrow(kind, (UINT64_C(1) << (kind_width(kind) - 1)) - r % 3);
@@ -92,17 +104,19 @@ static void make_inputs(void) {
     uint64_t state = 99;
     for (vc_type t = 0; t < 64; t++)
         for (int role = 0; role < INS && kind_of(t) >= VC_BOOL && kind_of(t) <= VC_F64; role++)
-            for (size_t i = 0; i < ELEMENTS * rows_of(t); i++) put_bits(kind_of(t), input_data[t][role], i, number_of(kind_of(t), &state));
+            for (size_t i = 0; i < ELEMENTS * rows_of(t); i++)
+                put_bits(kind_of(t), input_data[t][role], i, number_of(kind_of(t), &state));
 }
 
-/* ---- making a tree ---- */
+/* ---- generating a tree ---- */
 
 typedef struct Maker {
     Tree *t;
     uint64_t state;
     int visible[MAX_NODES], seen; /* values in scope */
     int memory[MAX_NODES], held;  /* variables and arrays in scope */
-    int block, depth, loops, counted; /* where the next node goes; inside how many loops, those of constant bounds apart */
+    /* block: of the next node; loops: nesting depth; counted: loops with constant bounds */
+    int block, depth, loops, counted;
     bool shared_dirty, shared_read;
 } Maker;
 
@@ -110,7 +124,8 @@ static unsigned roll(Maker *m, unsigned sides) { return (unsigned)(random_next(&
 
 static vc_type random_type(Maker *m) {
     static const unsigned char kinds[] = {
-        VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U32, VC_U32, VC_U64, VC_F16, VC_F32, VC_F32, VC_F32, VC_F64
+        VC_BOOL, VC_I8, VC_I16, VC_I32, VC_I32, VC_I64, VC_U8, VC_U16, VC_U32, VC_U32, VC_U32, VC_U64, VC_F16, VC_F32,
+            VC_F32, VC_F32, VC_F64
     };
     unsigned rows = roll(m, 3) ? 1 : 2 + roll(m, 3);
     return VC_VEC(kinds[roll(m, sizeof kinds)], rows);
@@ -124,12 +139,14 @@ static int new_block(Maker *m) {
 
 static int weight_of(Maker *m, int node) { return node == NOTHING ? 0 : m->t->node[node].weight; }
 
-/* Immediates fold to immediates where integers are concerned; elsewhere one of them has to be made a constant of the kernel. */
+/* Operations on integer immediates fold to immediates. Elsewhere one operand must become a constant of the kernel. */
 static void settle(Maker *m, Node *n) {
     const Node *list = m->t->node;
-    bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain) && (n->c == NOTHING || list[n->c].plain);
+    bool plain = n->a != NOTHING && list[n->a].plain && (n->b == NOTHING || list[n->b].plain)
+        && (n->c == NOTHING || list[n->c].plain);
     n->plain = n->what == W_IMMEDIATE;
-    if (n->what == W_CALL || n->what == W_GROUP || n->what == W_LANES) n->anchored = list[n->a].plain; /* places on one axis are their operand itself */
+    /* for one axis, an index equals its operand */
+    if (n->what == W_CALL || n->what == W_GROUP || n->what == W_LANES) n->anchored = list[n->a].plain;
     if (!plain || n->what > W_DOT) return;
     bool whole = rows_of(n->type) == 1 && !is_float(kind_of(n->type)) && !is_float(kind_of(list[n->a].type));
     n->plain = whole && (n->what == W_OP || n->what == W_CAST);
@@ -138,7 +155,7 @@ static void settle(Maker *m, Node *n) {
 
 static int put(Maker *m, What what, vc_type type, int a, int b, int c) {
     Tree *t = m->t;
-    if (t->nodes == MAX_NODES) t->nodes--; /* cannot happen: `full` stops well before */
+    if (t->nodes == MAX_NODES) t->nodes--; /* cannot happen: `full` stops earlier */
     int id = t->nodes++;
     Node *n = &t->node[id];
     memset(n, 0, sizeof *n);
@@ -184,7 +201,7 @@ static int visible_of(Maker *m, vc_type type, bool scalar_too) {
     return NOTHING;
 }
 
-static int any_visible(Maker *m, unsigned rows) { /* of any kind, with these rows */
+static int any_visible(Maker *m, unsigned rows) { /* any kind, with this number of rows */
     if (!m->seen) return NOTHING;
     for (unsigned i = 0, from = roll(m, (unsigned)m->seen); i < (unsigned)m->seen; i++) {
         int id = m->visible[(from + i) % (unsigned)m->seen];
@@ -202,11 +219,11 @@ static int value_of(Maker *m, vc_type type) {
     return id == NOTHING ? constant(m, type) : id;
 }
 
-static int operand(Maker *m, vc_type type) { /* a scalar beside a vector is repeated */
+static int operand(Maker *m, vc_type type) { /* a scalar operand of a vector operation is repeated */
     return rows_of(type) > 1 && roll(m, 4) == 0 ? value_of(m, kind_of(type)) : value_of(m, type);
 }
 
-static int masked(Maker *m, uint32_t limit) { /* a u32 below limit, a power of two */
+static int masked(Maker *m, uint32_t limit) { /* a u32 below `limit`, a power of two */
     const Op *op = &ops[O_and];
     int a = value_of(m, VC_U32), b = immediate(m, VC_U32, limit - 1);
     int id = put(m, W_OP, VC_U32, a, b, NOTHING);
@@ -214,18 +231,21 @@ static int masked(Maker *m, uint32_t limit) { /* a u32 below limit, a power of t
     return id;
 }
 
-/* Those that every device has to do alike. */
+/* Operations with exact results on every device. */
 static bool exact_on_floats(OpName op) {
-    return op <= O_mul || (op >= O_fma && op <= O_clamp) || (op >= O_step && op <= O_fract) || op == O_isnan || op == O_isinf || op >= O_eq
+    return op <= O_mul || (op >= O_fma && op <= O_clamp) || (op >= O_step && op <= O_fract) || op == O_isnan
+        || op == O_isinf || op >= O_eq
            || op == O_saturate || op == O_modf_fract;
 }
 
 static void make_operation(Maker *m) {
     const Op *op = &ops[roll(m, O_COUNT)];
     vc_type t;
-    do t = random_type(m); while (!(op->kinds & (kind_of(t) == VC_BOOL ? B : is_float(kind_of(t)) ? F : is_signed(kind_of(t)) ? I : U)));
+    do t = random_type(m);
+    while (!(op->kinds & (kind_of(t) == VC_BOOL ? B : is_float(kind_of(t)) ? F : is_signed(kind_of(t)) ? I : U)));
     int a = value_of(m, t), b = NOTHING, c = NOTHING;
-    if (op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr) b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
+    if (op->id == O_shl || op->id == O_shr || op->id == O_rotl || op->id == O_rotr)
+        b = value_of(m, VC_VEC(VC_I8 + roll(m, 8), rows_of(t)));
     else if (op->arity > 1) b = operand(m, t);
     if (op->arity > 2) c = operand(m, t);
     int id = put(m, W_OP, result_of(op, t), a, b, c);
@@ -248,9 +268,15 @@ static void make_vector_value(Maker *m) {
     unsigned component = roll(m, rows);
     switch (pick) {
     case 2: id = put(m, W_COMPONENT, kind_of(t), v, NOTHING, NOTHING); break;
-    case 3: s = roll(m, 2) ? masked(m, 8) : value_of(m, VC_I32); id = put(m, W_EXTRACT, kind_of(t), v, s, NOTHING); break;
+    case 3:
+        s = roll(m, 2) ? masked(m, 8) : value_of(m, VC_I32);
+        id = put(m, W_EXTRACT, kind_of(t), v, s, NOTHING);
+        break;
     case 4: s = value_of(m, kind_of(t)); id = put(m, W_INSERT, t, v, s, NOTHING); break;
-    case 5: id = put(m, W_SWIZZLE, VC_VEC(kind_of(t), 1 + roll(m, 4)), v, NOTHING, NOTHING); component = roll(m, 256); break;
+    case 5:
+        id = put(m, W_SWIZZLE, VC_VEC(kind_of(t), 1 + roll(m, 4)), v, NOTHING, NOTHING);
+        component = roll(m, 256);
+        break;
     default:
         if (kind_of(t) == VC_BOOL) id = put(m, roll(m, 2) ? W_ANY : W_ALL, VC_BOOL, v, NOTHING, NOTHING);
         else if (!is_float(kind_of(t))) { s = value_of(m, t); id = put(m, W_DOT, kind_of(t), v, s, NOTHING); }
@@ -259,7 +285,7 @@ static void make_vector_value(Maker *m) {
     if (id != NOTHING) m->t->node[id].index = (int)component;
 }
 
-/* What packs, scrambles or counts in arrays. */
+/* Packing, hashing, and index calculations of arrays. */
 static void make_call(Maker *m) {
     int which = (int)roll(m, sizeof packings / sizeof *packings), a, b = NOTHING, c = NOTHING;
     const struct Packing *p = &packings[which];
@@ -270,15 +296,15 @@ static void make_call(Maker *m) {
     m->t->node[a].index = which;
 }
 
-/* Complex numbers and matrices of 2 x 2, which the tree sees as vectors of their numbers. */
+/* Complex numbers and 2 x 2 matrices, which the tree treats as vectors of their components. */
 typedef enum Composite {
     C_ADD, C_SUB, C_MUL, C_CONJ, C_EQ, C_MUL_REAL, C_NEG, C_DIV, C_ABS, C_ARG, C_POLAR, C_EXP, C_LOG, C_SQRT, C_POW,
     M_MUL_VECTOR, M_TRANSPOSE, M_MUL, M_ADD, M_OUTER, M_COLUMN, M_DETERMINANT, M_INVERSE, C_COUNT
 } Composite;
 static const struct { unsigned char a, b, out; } composite_rows[C_COUNT] = {
-    { 2, 2, 2 }, { 2, 2, 2 }, { 2, 2, 2 }, { 2, 0, 2 }, { 2, 2, 1 }, { 2, 1, 2 }, { 2, 0, 2 }, { 2, 2, 2 }, { 2, 0, 1 }, { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 2 },
-    { 2, 0, 2 }, { 2, 0, 2 }, { 2, 2, 2 },
-    { 4, 2, 2 }, { 4, 0, 4 }, { 4, 4, 4 }, { 4, 4, 4 }, { 2, 2, 4 }, { 4, 0, 2 }, { 4, 0, 1 }, { 4, 0, 4 }
+    { 2, 2, 2 }, { 2, 2, 2 }, { 2, 2, 2 }, { 2, 0, 2 }, { 2, 2, 1 }, { 2, 1, 2 }, { 2, 0, 2 }, { 2, 2, 2 }, { 2, 0, 1 },
+    { 2, 0, 1 }, { 2, 0, 2 }, { 2, 0, 2 }, { 2, 0, 2 }, { 2, 0, 2 }, { 2, 2, 2 }, { 4, 2, 2 }, { 4, 0, 4 }, { 4, 4, 4 },
+    { 4, 4, 4 }, { 2, 2, 4 }, { 4, 0, 2 }, { 4, 0, 1 }, { 4, 0, 4 }
 };
 
 static void make_composite(Maker *m) {
@@ -289,9 +315,10 @@ static void make_composite(Maker *m) {
     m->t->node[a].index = (int)which;
 }
 
-/* What takes operands of several types. */
-typedef enum More { X_CAST_SAT, X_BIT_INSERT, X_LDEXP, X_MANTISSA, X_EXPONENT, X_DOT, X_NORM, X_DISTANCE, X_NORMALIZE, X_CROSS, X_FACEFORWARD, X_MIRROR,
-                    X_REFRACT, X_COUNT } More; /* from X_NORM on as in Geometry */
+/* Operations on operands of several types. */
+typedef enum More { X_CAST_SAT, X_BIT_INSERT, X_LDEXP, X_MANTISSA, X_EXPONENT, X_DOT, X_NORM, X_DISTANCE, X_NORMALIZE,
+                    X_CROSS, X_FACEFORWARD, X_MIRROR,
+                    X_REFRACT, X_COUNT } More; /* from X_NORM on in the order of Geometry */
 
 static vc_type integers(Maker *m, unsigned rows) { return VC_VEC(VC_I8 + roll(m, 8), rows); }
 
@@ -300,12 +327,14 @@ static void make_more(Maker *m) {
     vc_type t, out;
     int a, b = NOTHING, c = NOTHING, d = NOTHING, id;
     if (which == X_DOT && rows == 1) rows = 2;
-    t = which == X_CAST_SAT ? random_type(m) : which == X_BIT_INSERT ? integers(m, rows) : VC_VEC(VC_F16 + roll(m, 3), which == X_CROSS ? 3 : rows);
+    t = which == X_CAST_SAT ? random_type(m) : which == X_BIT_INSERT ? integers(m, rows)
+        : VC_VEC(VC_F16 + roll(m, 3), which == X_CROSS ? 3 : rows);
     out = which == X_CAST_SAT ? VC_VEC(kind_of(random_type(m)), rows_of(t)) : which == X_EXPONENT ? VC_VEC(VC_I32, rows)
         : which == X_DOT || which == X_NORM || which == X_DISTANCE ? kind_of(t) : t;
     a = value_of(m, t);
     if (which == X_LDEXP) b = value_of(m, integers(m, rows));
-    else if (which == X_BIT_INSERT || which == X_DOT || (which >= X_DISTANCE && which != X_NORMALIZE)) b = value_of(m, t);
+    else if (which == X_BIT_INSERT || which == X_DOT || (which >= X_DISTANCE && which != X_NORMALIZE))
+        b = value_of(m, t);
     if (which == X_FACEFORWARD || which == X_REFRACT) c = value_of(m, which == X_REFRACT ? kind_of(t) : t);
     if (which == X_BIT_INSERT) { c = value_of(m, integers(m, rows)); d = value_of(m, integers(m, rows)); }
     id = put(m, W_MORE, out, a, b, c);
@@ -359,7 +388,8 @@ static void make_value(Maker *m) {
         vc_type t = random_type(m), to = random_type(m);
         int a = value_of(m, t);
         to = VC_VEC(kind_of(to), rows_of(t));
-        bool same = kind_of(t) != VC_BOOL && kind_of(to) != VC_BOOL && kind_width(kind_of(t)) == kind_width(kind_of(to));
+        bool same = kind_of(t) != VC_BOOL && kind_of(to) != VC_BOOL && kind_width(kind_of(t))
+            == kind_width(kind_of(to));
         put(m, same && roll(m, 2) ? W_BITCAST : W_CAST, to, a, NOTHING, NOTHING);
     }
 }
@@ -368,7 +398,11 @@ static void make_memory(Maker *m) {
     Tree *t = m->t;
     int at = m->held ? m->memory[roll(m, (unsigned)m->held)] : NOTHING, v, i;
     bool fresh = at == NOTHING || roll(m, 4) == 0;
-    if (fresh && roll(m, 3)) { v = put(m, W_VAR, random_type(m), NOTHING, NOTHING, NOTHING); m->memory[m->held++] = v; return; }
+    if (fresh && roll(m, 3)) {
+        v = put(m, W_VAR, random_type(m), NOTHING, NOTHING, NOTHING);
+        m->memory[m->held++] = v;
+        return;
+    }
     if (fresh) {
         int id = put(m, W_ARRAY, random_type(m), NOTHING, NOTHING, NOTHING);
         for (uint64_t j = 0; j < ARRAY; j++) { /* undefined until stored */
@@ -393,7 +427,8 @@ static void make_store(Maker *m) {
     m->t->node[id].index = which;
 }
 
-static void make_shared(Maker *m) { /* each invocation stores in its own place only; barriers keep that apart from what others read */
+/* each invocation stores to its own element only; barriers separate this from reads by others */
+static void make_shared(Maker *m) {
     int v = value_of(m, m->t->shared);
     if (m->shared_read || roll(m, 4) == 0) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
     put(m, W_SHARED_STORE, 0, v, NOTHING, NOTHING);
@@ -401,12 +436,15 @@ static void make_shared(Maker *m) { /* each invocation stores in its own place o
     m->shared_dirty = m->shared_read = false;
 }
 
-/* Atomics whose order does not show. In the sums each element knows one operation (of invocations that come in any order), and nobody asks what was there;
-   in the cells an invocation is alone, and does. */
-typedef enum Atomic { A_ADD, A_SUB, A_MIN, A_MAX, A_EXCHANGE, A_COMPARE, A_LOAD, A_STORE, A_AND, A_OR, A_XOR, A_COUNT } Atomic; /* floats: up to A_STORE */
+/* Atomics with results that do not depend on the order. Each element of the sums has one operation, and its old
+   values are not used. In the cells only one invocation accesses an element, so old values are used. */
+/* floats: up to A_STORE */
+typedef enum Atomic { A_ADD, A_SUB, A_MIN, A_MAX, A_EXCHANGE, A_COMPARE, A_LOAD, A_STORE, A_AND, A_OR, A_XOR,
+                      A_COUNT } Atomic;
 static const vc_combine sums[8] = { VC_ADD, VC_MIN, VC_MAX, VC_AND, VC_OR, VC_XOR, VC_ADD, VC_MAX };
 
-/* Not in loops: lavapipe (Mesa 22.3) waits at a fence as at a barrier, and drops invocations that come there more often than others of the workgroup. */
+/* Not in loops: lavapipe (Mesa 22.3) treats a fence like a barrier, and loses invocations that reach it more often
+   than others. */
 static bool ordered(Maker *m) { return !m->loops && !m->counted && roll(m, 2); }
 
 static void make_atomic(Maker *m) {
@@ -432,16 +470,17 @@ static void make_atomic(Maker *m) {
     t->used[CELLS] = true;
 }
 
-static bool combines(vc_combine op, vc_type type) { /* and gives the same in any order */
+static bool combines(vc_combine op, vc_type type) { /* and is independent of the order */
     if (kind_of(type) == VC_BOOL) return op >= VC_AND;
     return !is_float(kind_of(type)) || op == VC_MIN || op == VC_MAX;
 }
 
-/* Between the barriers that its reads and stores need. */
+/* Emits the barriers that reads and stores of shared memory need. */
 static void make_atomic_shared(Maker *m) {
     Tree *t = m->t;
     unsigned kind = kind_of(t->shared);
-    if (m->shared_dirty || rows_of(t->shared) > 1 || (kind != VC_I32 && kind != VC_U32 && kind != VC_F32 && kind != VC_U64)) return;
+    if (m->shared_dirty || rows_of(t->shared) > 1 || (kind != VC_I32 && kind != VC_U32 && kind != VC_F32
+                                                      && kind != VC_U64)) return;
     int v = value_of(m, t->shared), at = masked(m, t->local), id;
     vc_combine op;
     do op = (vc_combine)(VC_ADD + roll(m, 7)); while (op == VC_MUL || !combines(op, t->shared));
@@ -452,16 +491,20 @@ static void make_atomic_shared(Maker *m) {
     m->shared_read = false;
 }
 
-/* What a workgroup computes together; and operations of subgroups, composed so that the result says nothing of who is in which. */
+/* Work-group collectives, and subgroup operations that are combined so that the result does not depend on the
+   subgroup partition. */
 typedef enum Together { G_REDUCE, G_INCLUSIVE, G_EXCLUSIVE, G_BROADCAST, G_LANES_REDUCE, G_TOGETHER } Together;
-typedef enum Lanes { L_SHUFFLE, L_XOR, L_SCAN, L_CLUSTERED, L_BALLOT, L_FIRST, L_VOTE, L_COUNTS, L_UP_DOWN, L_BROADCAST, L_IDS, L_COUNT } Lanes;
+typedef enum Lanes { L_SHUFFLE, L_XOR, L_SCAN, L_CLUSTERED, L_BALLOT, L_FIRST, L_VOTE, L_COUNTS, L_UP_DOWN, L_BROADCAST,
+                     L_IDS, L_COUNT } Lanes;
 
 static void make_together(Maker *m) {
     unsigned which = roll(m, G_TOGETHER);
     vc_type type = kind_of(random_type(m));
     vc_combine op = VC_COMBINE_NONE;
-    if (which == G_LANES_REDUCE && kind_width(type) < 32) return; /* the subgroup's part needs the types there */
-    if (which != G_BROADCAST) do op = (vc_combine)(VC_ADD + roll(m, 7)); while (!combines(op, type) || (which == G_LANES_REDUCE && op == VC_MUL));
+    if (which == G_LANES_REDUCE && kind_width(type) < 32) return; /* subgroup operations must support the type */
+    if (which != G_BROADCAST)
+        do op = (vc_combine)(VC_ADD + roll(m, 7));
+        while (!combines(op, type) || (which == G_LANES_REDUCE && op == VC_MUL));
     int id = put(m, W_GROUP, type, value_of(m, type), NOTHING, NOTHING);
     m->t->node[id].index = (int)which;
     m->t->node[id].combine = op;
@@ -481,7 +524,7 @@ static void make_lanes(Maker *m) {
     m->t->node[id].step = (int64_t)(1 + roll(m, 5));
 }
 
-/* Fences, barriers that no one needs, and output. */
+/* Fences, redundant barriers, and output. */
 static void make_odd(Maker *m, bool together) {
     unsigned which = roll(m, 3);
     int v, id;
@@ -503,7 +546,8 @@ static int make_block(Maker *m, unsigned statements, bool uniform, int counter_t
     m->depth++;
     if (counter_type) {
         (void)put(m, W_COUNTER, (vc_type)counter_type, NOTHING, NOTHING, NOTHING);
-        if (uniform && !m->t->each) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING); /* behind what the round before has read */
+        /* after the reads of the previous iteration */
+        if (uniform && !m->t->each) put(m, W_BARRIER, 0, NOTHING, NOTHING, NOTHING);
     }
     for (unsigned i = 0; i < statements && !full(m); i++) make_statement(m, uniform);
     m->depth--;
@@ -518,7 +562,8 @@ static void make_for(Maker *m, bool uniform) {
     static const int steps[] = { 1, 1, 1, 2, 3, -1, -2 };
     int step = steps[roll(m, is_signed(kind) ? 7 : 5)], a, b, id;
     uint64_t base = is_signed(kind) ? 0 - (uint64_t)roll(m, 3) : roll(m, 3);
-    if (roll(m, 6) == 0) base = (UINT64_C(1) << (kind_width(kind) - 1)) - 3;                      /* counts up to the last number of a signed type */
+    /* counts to the last number of a signed type */
+    if (roll(m, 6) == 0) base = (UINT64_C(1) << (kind_width(kind) - 1)) - 3;
     a = immediate(m, kind, narrow(kind, base));
     b = immediate(m, kind, narrow(kind, step > 0 ? base + roll(m, 5) : base - roll(m, 5)));
     if (!uniform && roll(m, 2)) { /* a limit that differs between invocations */
@@ -533,7 +578,7 @@ static void make_for(Maker *m, bool uniform) {
     m->counted += uniform;
     bool dirty = m->shared_dirty;
     int body = make_block(m, 1 + roll(m, 4), uniform, (int)kind);
-    m->shared_dirty |= dirty; /* it may run no round */
+    m->shared_dirty |= dirty; /* it may run zero iterations */
     m->loops -= !uniform;
     m->counted -= uniform;
     m->t->node[id].body = body;
@@ -542,9 +587,10 @@ static void make_for(Maker *m, bool uniform) {
 static void make_switch(Maker *m) {
     static const unsigned char kinds[] = { VC_U32, VC_I32, VC_I8, VC_U64, VC_U16 };
     Tree *t = m->t;
-    int v = value_of(m, kinds[roll(m, 5)]), id = put(m, W_SWITCH, 0, v, NOTHING, NOTHING), count = (int)roll(m, 4), list[4];
+    int v = value_of(m, kinds[roll(m, 5)]), id = put(m, W_SWITCH, 0, v, NOTHING, NOTHING), count = (int)roll(m, 4);
+    int list[4];
     t->node[id].index = count;
-    t->node[id].step = (int64_t)roll(m, 3); /* value of the first case; the others follow */
+    t->node[id].step = (int64_t)roll(m, 3); /* value of the first case; the others are consecutive */
     for (int i = 0; i < count; i++) list[i] = make_block(m, roll(m, 3), false, 0);
     t->node[id].other = t->cases;
     for (int i = 0; i < count; i++) t->case_block[t->cases++] = list[i];
@@ -558,7 +604,8 @@ static void make_flow(Maker *m, bool uniform) {
     case 0: make_for(m, uniform && roll(m, 2) && m->depth < 2); return;
     case 1: make_switch(m); return;
     case 2:
-        id = put(m, W_LOOP, 0, NOTHING, NOTHING, NOTHING); /* with a hidden counter that ends it after five rounds */
+        /* with a hidden counter that ends it after five iterations */
+        id = put(m, W_LOOP, 0, NOTHING, NOTHING, NOTHING);
         m->loops++;
         body = make_block(m, 1 + roll(m, 4), false, 0);
         m->loops--;
@@ -623,15 +670,15 @@ static void make_tree(Tree *t, uint64_t seed) {
     for (int i = 0; i < ARRAY; i++)
         for (int j = 0; j < 4; j++) t->table[i][j] = number_of(kind_of(t->table_type), &m->state);
     m->block = new_block(m);
-    m->shared_dirty = true; /* nothing in it yet */
-    (void)put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); /* something to work on that differs between invocations */
+    m->shared_dirty = true; /* uninitialised so far */
+    (void)put(m, W_PLACE, VC_U32, NOTHING, NOTHING, NOTHING); /* a value that differs between invocations */
     for (int i = 0; i < INS; i++) {
         int at = masked(m, ELEMENTS), id = put(m, W_LOAD, t->in[i], at, NOTHING, NOTHING);
         t->node[id].index = i;
     }
     unsigned statements = 4 + roll(m, 22);
     for (unsigned i = 0; i < statements && !full(m); i++) make_statement(m, true);
-    for (int i = 0; i < OUTS; i++) { /* so that what was made matters */
+    for (int i = 0; i < OUTS; i++) { /* so that the generated values are used */
         int v = value_of(m, t->out[i]), id = put(m, W_STORE, 0, v, NOTHING, NOTHING);
         t->node[id].index = i;
     }
@@ -645,18 +692,21 @@ static void make_tree(Tree *t, uint64_t seed) {
     free(m);
 }
 
-/* ---- writing it through the builder ---- */
+/* ---- emitting it through the builder ---- */
 
-/* What the interpreter need not know: the same memory and values as members of structs and elements of arrays. Buffers keep their layout: one element, which is
-   an array of all there is. */
+/* The interpreter ignores this: the same memory and values as members of structs and elements of arrays. Buffers
+   keep their layout: a single element that is an array of everything. */
 static vc_type wrap_type(vc_kernel *k, vc_type type) {
-    const vc_member m[] = { { "before", VC_U8 }, { "it", type }, { NULL, VC_F32C }, { "list", vc_array_type(k, type, ARRAY) } };
+    const vc_member m[] = { { "before", VC_U8 }, { "it", type }, { NULL, VC_F32C },
+                            { "list", vc_array_type(k, type, ARRAY) } };
     return vc_struct(k, "wrap", m, 4);
 }
-static vc_ref wrap_var(vc_kernel *k, vc_type type, bool array) { return vc_field(vc_var(k, "v", wrap_type(k, type)), array ? 3 : 1); }
+static vc_ref wrap_var(vc_kernel *k, vc_type type, bool array) {
+    return vc_field(vc_var(k, "v", wrap_type(k, type)), array ? 3 : 1);
+}
 static vc_ref wrap_array(vc_kernel *k, vc_ref memory) { return vc_at(memory, vc_const(k, vc_u32(0))); }
 
-/* condition ? a : b by a struct of both */
+/* condition ? a : b through a struct of both */
 static vc_val wrap_select(vc_kernel *k, vc_type type, vc_val condition, vc_val a, vc_val b) {
     const vc_member m[] = { { "x", type }, { "y", type } };
     vc_type pair = vc_struct(k, "pair", m, 2);
@@ -670,15 +720,17 @@ static vc_val wrap_select(vc_kernel *k, vc_type type, vc_val condition, vc_val a
 typedef struct Writer {
     const Tree *t;
     vc_kernel *k;
-    vc_val value[MAX_NODES], own; /* own: index of this invocation's element */
+    vc_val value[MAX_NODES], own; /* own: index of the element of this invocation */
     vc_ref memory[MAX_NODES], in[INS], out[ALL_OUTS], shared, table;
     vc_val param[PARAMS];
-    uint64_t spoil;               /* 0: no; else the random state of the damage */
+    uint64_t spoil;               /* 0: valid kernel; otherwise the random state of the misuse */
     int spoil_at;
 } Writer;
 
 static vc_val write_value(Writer *w, int id);
-static vc_val use(Writer *w, int id) { return id == NOTHING || !w->t->node[id].weight ? id == NOTHING ? w->own : w->value[id] : write_value(w, id); }
+static vc_val use(Writer *w, int id) {
+    return id == NOTHING || !w->t->node[id].weight ? id == NOTHING ? w->own : w->value[id] : write_value(w, id);
+}
 
 static vc_val first(Writer *w, const Node *n) { vc_val v = use(w, n->a); return n->anchored ? vc_const(w->k, v) : v; }
 
@@ -733,7 +785,7 @@ static vc_val write_more(Writer *w, const Node *n) {
     }
 }
 
-/* Not to be reached, and an assertion that holds. */
+/* An assertion in unreachable code, and one that holds. */
 static void write_output(Writer *w, const Node *n) {
     static const char *const formats[3][2] = { { "%d %%\n", "%+5i\n" }, { "%u\n", "%08x\n" }, { "%g\n", "%+.3f\n" } };
     unsigned kind = kind_of(w->t->node[n->a].type);
@@ -782,9 +834,11 @@ static vc_val write_composite(Writer *w, const Node *n) {
     if (n->index == M_MUL_VECTOR) return vc_mul(z, y);
     if (n->index == M_DETERMINANT) return vc_determinant(z);
     if (n->index == M_INVERSE) z = vc_inverse(z);
-    z = n->index == M_MUL ? vc_mul(z, y) : n->index == M_ADD ? vc_add(z, y) : n->index == M_TRANSPOSE ? vc_transpose(z) : z;
+    z = n->index == M_MUL ? vc_mul(z, y) : n->index == M_ADD ? vc_add(z, y) : n->index == M_TRANSPOSE ? vc_transpose(z)
+        : z;
     part[0] = vc_part(z, 0); part[1] = vc_part(z, 1);
-    return vc_vec4(vc_component(part[0], 0), vc_component(part[0], 1), vc_component(part[1], 0), vc_component(part[1], 1));
+    return vc_vec4(vc_component(part[0], 0), vc_component(part[0], 1), vc_component(part[1], 0),
+                   vc_component(part[1], 1));
 }
 
 static void write_accumulation(vc_ref ref, vc_val at, vc_val v, vc_combine op) {
@@ -802,7 +856,8 @@ static void write_sum(Writer *w, const Node *n) {
     vc_ref ref = w->out[SUMS];
     vc_val at = use(w, n->b), from = vc_u32((uint32_t)n->index * (ELEMENTS / 8));
     if (w->t->wrapped) at = vc_add(at, from); else ref = vc_offset(ref, from);
-    write_accumulation(n->step ? vc_ordered(ref, VC_RELEASE, VC_SCOPE_WORKGROUP) : ref, at, use(w, n->a), sums[n->index]);
+    write_accumulation(n->step ? vc_ordered(ref, VC_RELEASE, VC_SCOPE_WORKGROUP) : ref, at, use(w, n->a),
+                       sums[n->index]);
 }
 
 static vc_val write_cell(Writer *w, const Node *n) {
@@ -816,7 +871,9 @@ static vc_val write_cell(Writer *w, const Node *n) {
     case A_EXCHANGE: vc_atomic_exchange(cell, i, v, &old); break;
     case A_COMPARE: vc_atomic_compare_exchange(cell, i, v, use(w, n->b), &old); break;
     case A_LOAD: vc_atomic_load(n->step ? vc_ordered(cell, VC_ACQUIRE, VC_SCOPE_DEFAULT) : cell, i, &old); break;
-    case A_STORE: vc_atomic_store(n->step ? vc_ordered(cell, VC_RELEASE, VC_SCOPE_DEFAULT) : cell, i, v); return vc_const(w->k, v);
+    case A_STORE:
+        vc_atomic_store(n->step ? vc_ordered(cell, VC_RELEASE, VC_SCOPE_DEFAULT) : cell, i, v);
+        return vc_const(w->k, v);
     case A_AND: vc_atomic_and(cell, i, v, &old); break;
     case A_OR: vc_atomic_or(cell, i, v, &old); break;
     default: vc_atomic_xor(cell, i, v, &old); break;
@@ -844,24 +901,27 @@ static vc_val write_group(Writer *w, const Node *n) {
     case G_INCLUSIVE: vc_group_inclusive(k, n->combine, v, &out); break;
     case G_EXCLUSIVE: vc_group_exclusive(k, n->combine, v, &out); break;
     case G_BROADCAST: vc_group_broadcast(k, v, vc_u32((uint32_t)n->step), &out); break;
-    default: /* each subgroup's once; where it does not matter how often, by all */
+    default: /* once per subgroup; by all invocations if the number does not matter */
         v = vc_subgroup_reduce(n->combine, v);
-        if (n->combine == VC_ADD || n->combine == VC_XOR) v = vc_select(vc_subgroup_elect(k), v, vc_const(k, vc_imm(n->type, 0)));
+        if (n->combine == VC_ADD || n->combine == VC_XOR)
+            v = vc_select(vc_subgroup_elect(k), v, vc_const(k, vc_imm(n->type, 0)));
         vc_group_reduce(k, n->combine, v, &out);
         break;
     }
     return out;
 }
 
-/* Whether the subgroup has that invocation: the last one of a workgroup may be cut. */
+/* Whether the subgroup has that lane: the last subgroup of a workgroup may be partial. */
 static vc_val is_here(vc_kernel *k, vc_val lane) {
-    vc_val ballot = vc_subgroup_ballot(vc_const(k, vc_bool(true))), word = vc_extract(ballot, vc_and(vc_shr(lane, vc_u32(5)), vc_u32(3)));
+    vc_val ballot = vc_subgroup_ballot(vc_const(k, vc_bool(true)));
+    vc_val word = vc_extract(ballot, vc_and(vc_shr(lane, vc_u32(5)), vc_u32(3)));
     return vc_and(vc_lt(lane, vc_subgroup_size(k)), vc_ne(vc_and(vc_shr(word, lane), vc_u32(1)), vc_u32(0)));
 }
 
-static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operand */
+static vc_val write_lanes(Writer *w, const Node *n) { /* always returns its operand */
     vc_kernel *k = w->k;
-    vc_val v = first(w, n), lane = vc_subgroup_local_id(k), size = vc_subgroup_size(k), x = vc_u32((uint32_t)n->step), right = v, wrong, before, count;
+    vc_val v = first(w, n), lane = vc_subgroup_local_id(k), size = vc_subgroup_size(k), x = vc_u32((uint32_t)n->step);
+    vc_val right = v, wrong, before, count;
     vc_val none = vc_splat(vc_const(k, vc_imm(kind_of(n->type), 0)), rows_of(n->type));
     bool vector = rows_of(n->type) > 1;
     switch (n->index) {
@@ -878,13 +938,17 @@ static vc_val write_lanes(Writer *w, const Node *n) { /* always gives its operan
         count = vc_extract(vc_subgroup_ballot(v), vc_shr(lane, vc_u32(5)));
         return vc_ne(vc_and(vc_shr(count, lane), vc_u32(1)), vc_u32(0));
     case L_SCAN:
-        right = is_float(kind_of(n->type)) ? vc_select(vc_isnan(v), none, v) : v; /* of which either may come out */
-        right = vc_eq(vc_subgroup_inclusive(n->combine, right), combine(n->combine, vc_subgroup_exclusive(n->combine, right), right));
+        /* for NaN either operand is allowed */
+        right = is_float(kind_of(n->type)) ? vc_select(vc_isnan(v), none, v) : v;
+        right = vc_eq(vc_subgroup_inclusive(n->combine, right),
+                      combine(n->combine, vc_subgroup_exclusive(n->combine, right), right));
         return vc_select(vector ? vc_all(right) : right, v, none);
     case L_FIRST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast_first(v)), v, none);
     case L_BROADCAST: return vc_select(vc_subgroup_all_equal(vc_subgroup_broadcast(v, vc_u32(0))), v, none);
     case L_IDS: return vc_select(vc_lt(vc_subgroup_id(k), vc_subgroup_count(k)), v, none);
-    case L_VOTE: wrong = vc_or(vc_and(v, vc_not(vc_subgroup_any(v))), vc_and(vc_not(v), vc_subgroup_all(v))); return vc_xor(v, wrong);
+    case L_VOTE:
+        wrong = vc_or(vc_and(v, vc_not(vc_subgroup_any(v))), vc_and(vc_not(v), vc_subgroup_all(v)));
+        return vc_xor(v, wrong);
     default:
         before = vc_subgroup_ballot(v);
         count = vc_sub(vc_subgroup_ballot_inclusive(before), vc_subgroup_ballot_exclusive(before));
@@ -916,14 +980,17 @@ static vc_val write_value(Writer *w, int id) {
     case W_EXTRACT: return vc_extract(first(w, n), use(w, n->b));
     case W_INSERT: return vc_insert(first(w, n), (uint32_t)n->index, use(w, n->b));
     case W_SWIZZLE:
-        for (unsigned i = 0; i < rows; i++) letters[i] = "xyzw"[((unsigned)n->index >> (2 * i) & 3) % rows_of(w->t->node[n->a].type)];
+        for (unsigned i = 0; i < rows; i++)
+            letters[i] = "xyzw"[((unsigned)n->index >> (2 * i) & 3) % rows_of(w->t->node[n->a].type)];
         return vc_swizzle(first(w, n), letters);
     case W_SELECT:
-        if (w->t->wrapped && rows_of(w->t->node[n->a].type) == 1) return wrap_select(w->k, n->type, first(w, n), use(w, n->b), use(w, n->c));
+        if (w->t->wrapped && rows_of(w->t->node[n->a].type) == 1)
+            return wrap_select(w->k, n->type, first(w, n), use(w, n->b), use(w, n->c));
         return vc_select(first(w, n), use(w, n->b), use(w, n->c));
     case W_CALL:
         note_function(packings[n->index].name);
-        return packed_call(w->k, &packings[n->index], first(w, n), n->b == NOTHING ? w->own : use(w, n->b), n->c == NOTHING ? w->own : use(w, n->c));
+        return packed_call(w->k, &packings[n->index], first(w, n), n->b == NOTHING ? w->own : use(w, n->b),
+                           n->c == NOTHING ? w->own : use(w, n->c));
     case W_COMPOSITE: return write_composite(w, n);
     case W_MORE: return write_more(w, n);
     case W_ATOMIC_CELL: return write_cell(w, n);
@@ -956,7 +1023,7 @@ static void write_flow(Writer *w, int id) {
         if (n->other != NOTHING) VC_ELSE(k) { write_block(w, n->other); }
     } else if (n->what == W_FOR) {
         VC_FOR_STEP(k, i, use(w, n->a), use(w, n->b), vc_i32((int32_t)n->step)) {
-            w->value[w->t->first[n->body]] = i; /* its counter */
+            w->value[w->t->first[n->body]] = i; /* the counter of the loop */
             write_block(w, n->body);
         }
     } else if (n->what == W_LOOP) {
@@ -968,7 +1035,9 @@ static void write_flow(Writer *w, int id) {
         }
     } else {
         VC_SWITCH(k, use(w, n->a)) {
-            for (int i = 0; i < n->index; i++) VC_CASE(k, n->step + i) { write_block(w, w->t->case_block[n->other + i]); }
+            for (int i = 0; i < n->index; i++) VC_CASE(k, n->step + i) {
+                write_block(w, w->t->case_block[n->other + i]);
+            }
             if (n->body != NOTHING) VC_DEFAULT(k) { write_block(w, n->body); }
         }
     }
@@ -996,14 +1065,21 @@ static void write_node(Writer *w, int id) {
     case W_STORE: vc_store(w->out[n->index], w->own, use(w, n->a)); break;
     case W_VAR: w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, false) : vc_var(w->k, "v", n->type); break;
     case W_SET: vc_set(w->memory[n->a], use(w, n->b)); break;
-    case W_ARRAY: w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, true) : vc_array(w->k, "array", n->type, ARRAY); break;
+    case W_ARRAY:
+        w->memory[id] = w->t->wrapped ? wrap_var(w->k, n->type, true) : vc_array(w->k, "array", n->type, ARRAY);
+        break;
     case W_ARRAY_STORE: vc_store(w->memory[n->a], use(w, n->b), use(w, n->c)); break;
     case W_SHARED_STORE: vc_store(w->shared, vc_local_index(w->k), use(w, n->a)); break;
     case W_ATOMIC_SUM: write_sum(w, n); break;
     case W_ATOMIC_SHARED: write_accumulation(w->shared, use(w, n->b), use(w, n->a), n->combine); break;
     case W_BARRIER: vc_barrier(w->k); break;
-    case W_SCOPED: vc_barrier_scoped(w->k, n->step ? VC_SCOPE_WORKGROUP : VC_SCOPE_SUBGROUP, VC_SCOPE_DEFAULT, (uint32_t)n->index); break;
-    case W_FENCE: vc_fence(w->k, n->step == 1 ? VC_SCOPE_WORKGROUP : n->step ? VC_SCOPE_DEVICE : VC_SCOPE_DEFAULT, (uint32_t)n->index); break;
+    case W_SCOPED:
+        vc_barrier_scoped(w->k, n->step ? VC_SCOPE_WORKGROUP : VC_SCOPE_SUBGROUP, VC_SCOPE_DEFAULT, (uint32_t)n->index);
+        break;
+    case W_FENCE:
+        vc_fence(w->k, n->step == 1 ? VC_SCOPE_WORKGROUP : n->step ? VC_SCOPE_DEVICE : VC_SCOPE_DEFAULT,
+                 (uint32_t)n->index);
+        break;
     case W_SAY: write_output(w, n); break;
     case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: write_flow(w, id); break;
     case W_BREAK: vc_break_if(w->k, use(w, n->a)); break;
@@ -1029,7 +1105,8 @@ static void write_tree(Writer *w) {
     }
     for (int i = 0; i < ALL_OUTS; i++) {
         if (!t->used[i]) continue;
-        w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->wrapped ? vc_array_type(k, t->out[i], ELEMENTS) : t->out[i], VC_READ_WRITE);
+        w->out[i] = vc_buffer(k, i == 1 ? "float" : "out", t->wrapped ? vc_array_type(k, t->out[i], ELEMENTS)
+                              : t->out[i], VC_READ_WRITE);
         if (t->wrapped) w->out[i] = wrap_array(k, w->out[i]);
     }
     for (int i = 0; i < PARAMS; i++) {
@@ -1038,7 +1115,8 @@ static void write_tree(Writer *w) {
     }
     unsigned rows = rows_of(t->table_type);
     for (size_t i = 0; i < ARRAY * rows; i++) put_bits(kind_of(t->table_type), data, i, t->table[i / rows][i % rows]);
-    w->table = vc_table(k, "table", t->wrapped ? vc_array_type(k, t->table_type, ARRAY) : t->table_type, data, t->wrapped ? 1 : ARRAY);
+    w->table = vc_table(k, "table", t->wrapped ? vc_array_type(k, t->table_type, ARRAY) : t->table_type, data,
+                        t->wrapped ? 1 : ARRAY);
     if (t->wrapped) w->table = wrap_array(k, w->table);
     if (t->each) {
         if (t->axes == 1) VC_EACH(k, i) { w->own = i; write_block(w, 0); }
@@ -1046,7 +1124,8 @@ static void write_tree(Writer *w) {
         if (t->axes == 3) VC_EACH3(k, i, j, l) { w->own = vc_add(i, vc_add(j, l)); write_block(w, 0); }
         return;
     }
-    w->shared = vc_shared(k, "shared", t->wrapped ? vc_array_type(k, t->shared, t->local) : t->shared, t->wrapped ? 1 : t->local);
+    w->shared = vc_shared(k, "shared", t->wrapped ? vc_array_type(k, t->shared, t->local) : t->shared,
+                          t->wrapped ? 1 : t->local);
     if (t->wrapped) w->shared = wrap_array(k, w->shared);
     w->own = vc_global_id(k, 0);
     write_block(w, 0);
@@ -1084,7 +1163,8 @@ static vc_ref junk_ref(Writer *w) {
 
 static void spoil_declaration(Writer *w, unsigned r) {
     static const char *const names[] = {
-        "", "int main(){}\"*/", "a\nb\xff", "gl_Position", "a_name_that_is_longer_than_any_name_should_be_and_goes_on_for_a_while_and_a_while_more"
+        "", "int main(){}\"*/", "a\nb\xff", "gl_Position",
+        "a_name_that_is_longer_than_any_name_should_be_and_goes_on_for_a_while_and_a_while_more"
     };
     vc_type type = (vc_type)(random_next(&w->spoil) % 600);
     const char *name = names[r % 5];
@@ -1137,14 +1217,24 @@ static void spoil(Writer *w) {
     case 7: (void)vc_else_begin(k); break;
     case 8: (void)vc_case_begin(k, (int64_t)r); (void)vc_default_begin(k); break;
     case 9: (void)vc_for_begin(k, a, b, c); break;
-    case 10: (void)vc_swizzle(a, r % 2 ? "xyzwx" : "rgq"); (void)vc_component(a, r % 9); (void)vc_insert(a, r % 7, b); break;
+    case 10:
+        (void)vc_swizzle(a, r % 2 ? "xyzwx" : "rgq");
+        (void)vc_component(a, r % 9);
+        (void)vc_insert(a, r % 7, b);
+        break;
     case 11: (void)vc_cast((vc_type)(r % 700), a); (void)vc_bitcast((vc_type)(r % 300), b); break;
     case 12: vc_barrier(k); (void)vc_shape(ref, r % 6); (void)vc_length(ref); break;
     case 13: (void)vc_global_id(k, r % 5); (void)vc_each_begin(k, r % 5, r % 3); break;
     case 14: spoil_declaration(w, r); break;
     case 15: spoil_atomic(w, r, ref, a, b, c); break;
     case 16: spoil_together(w, r, a, b); break;
-    default: (void)vc_select(a, b, c); (void)vc_load_or(ref, a, b, c); (void)vc_vec3(a, b, c); (void)vc_splat(a, r % 9); (void)vc_dot(a, b); break;
+    default:
+        (void)vc_select(a, b, c);
+        (void)vc_load_or(ref, a, b, c);
+        (void)vc_vec3(a, b, c);
+        (void)vc_splat(a, r % 9);
+        (void)vc_dot(a, b);
+        break;
     }
 }
 
@@ -1152,16 +1242,21 @@ static void spoil(Writer *w) {
 
 typedef struct Value {
     uint64_t b[4];
-    double off[4]; /* how far from b is right, of floats */
+    double off[4]; /* tolerance for floats */
     bool loose, near;
 } Value;
 static bool vague(const Value *v) { return v->loose || v->near; }
-static void take(Value *r, unsigned i, const Value *from, unsigned j) { r->b[i] = from->b[j]; r->off[i] = from->off[j]; r->near |= from->off[j] > 0; }
+static void take(Value *r, unsigned i, const Value *from, unsigned j) {
+    r->b[i] = from->b[j];
+    r->off[i] = from->off[j];
+    r->near |= from->off[j] > 0;
+}
 
-/* One component by a function that need not be exact: what is right on every target. */
+/* One component of a function that may be inexact: the range of results that is allowed on every target. */
 static void near_to(Value *r, unsigned i, unsigned kind, const Wanted *w, bool defined) {
     long double off = w->slack + (w->slack > 0 ? unit_of(kind, w->real) : 0), size = fabsl(w->real);
-    long double least = ldexpl(1, lowest_of(kind)), most = ldexpl(2 - ldexpl(1, -mantissa_of(kind)), 1 - lowest_of(kind));
+    long double least = ldexpl(1, lowest_of(kind)), most = ldexpl(2 - ldexpl(1, -mantissa_of(kind)),
+                                                                  1 - lowest_of(kind));
     r->b[i] = bits_of(kind, (double)w->real);
     if (!defined) { r->loose = true; return; }
     if (isnan(w->real) || isinf(w->real)) return;
@@ -1178,7 +1273,8 @@ static void inexact(Value *r, unsigned i, OpName op, unsigned kind, const double
         defined = want_float(op, kind, x, 0, target ? &other : &w) && defined;
     }
     if (other.slack > w.slack) w.slack = other.slack;
-    if (defined && want_float(op, kind, x, 1, &other)) defined = other.real == w.real || (isnan(other.real) && isnan(w.real));
+    if (defined && want_float(op, kind, x, 1, &other))
+        defined = other.real == w.real || (isnan(other.real) && isnan(w.real));
     near_to(r, i, kind, &w, defined);
 }
 typedef struct Invocation {
@@ -1188,10 +1284,10 @@ typedef struct Invocation {
 } Invocation;
 typedef struct Host {
     const Tree *t;
-    Invocation *all;           /* of one workgroup */
+    Invocation *all;           /* all invocations of one workgroup */
     Value shared[64], sums[ELEMENTS];
-    Value cells[64][MAX_NODES][ARRAY]; /* variables and arrays, by invocation and node */
-    bool lost;                 /* something loose decided where control goes: nothing is known any more */
+    Value cells[64][MAX_NODES][ARRAY]; /* variables and arrays by invocation and node */
+    bool lost;                 /* an inexact value decided a branch: the result is unknown */
 } Host;
 
 static bool asked(OpName op, double a, double b) {
@@ -1207,8 +1303,10 @@ static bool asked(OpName op, double a, double b) {
     }
 }
 
-/* Whether x * y is NaN only for those who look: llvmpipe takes it for 0 where it sees that one of them is. */
-static bool overlooked(double x, double y) { return (x == 0 && !(fabs(y) < (double)INFINITY)) || (y == 0 && !(fabs(x) < (double)INFINITY)); }
+/* Whether x * y may be NaN or 0: llvmpipe replaces it by 0 if it knows that one factor is 0. */
+static bool overlooked(double x, double y) {
+    return (x == 0 && !(fabs(y) < (double)INFINITY)) || (y == 0 && !(fabs(x) < (double)INFINITY));
+}
 
 static Value operation(const Op *op, vc_type type, vc_type result, const Value *const v[3], const vc_type *types) {
     Value r;
@@ -1258,7 +1356,7 @@ static Value from_memory(vc_type type, const uint8_t *data, size_t element) {
     return r;
 }
 
-static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: made, taken apart, shuffled */
+static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: constructors, components, swizzles */
     const Value *v = at->value;
     int part[4];
     vc_type from = n->a == NOTHING ? n->type : h->t->node[n->a].type;
@@ -1285,7 +1383,8 @@ static Value structure(Host *h, Invocation *at, const Node *n) { /* vectors: mad
     }
     for (i = 0; i < rows_of(from); i++) { any |= v[n->a].b[i] != 0; all &= v[n->a].b[i] != 0; }
     if (n->what == W_ANY || n->what == W_ALL) r.b[0] = n->what == W_ANY ? any : all;
-    for (i = 0; n->what == W_DOT && i < rows_of(from); i++) r.b[0] = narrow(kind_of(n->type), r.b[0] + v[n->a].b[i] * v[n->b].b[i]);
+    for (i = 0; n->what == W_DOT && i < rows_of(from); i++)
+        r.b[0] = narrow(kind_of(n->type), r.b[0] + v[n->a].b[i] * v[n->b].b[i]);
     return r;
 }
 
@@ -1308,16 +1407,19 @@ static Value called(const Node *n, const Value *a, const Value *b, const Value *
     Value r;
     memset(&r, 0, sizeof r);
     r.loose = vague(a) || (b && vague(b)) || (c && vague(c)) || p->id == P_normal;
-    for (unsigned i = 0; i < rows_of(p->a) && is_float(kind_of(p->a)); i++) { /* NaN where bits or rounding show it, and what may be flushed */
+    /* inexact if NaN payloads or rounding are visible, or if values may be flushed */
+    for (unsigned i = 0; i < rows_of(p->a) && is_float(kind_of(p->a)); i++) {
         double x = real_of(kind_of(p->a), a->b[i]);
-        r.loose |= is_subnormal(kind_of(p->a), x) || ((p->id == P_pack_half2 || p->id == P_unpack_2x32) && (isnan(x) || is_subnormal(VC_F16, x)));
+        r.loose |= is_subnormal(kind_of(p->a), x) || ((p->id == P_pack_half2 || p->id == P_unpack_2x32)
+                                                      && (isnan(x) || is_subnormal(VC_F16, x)));
         r.loose |= p->id == P_unpack_2x32 && x == 0;
     }
     for (unsigned i = 0; i < rows_of(p->out); i++) {
         if (p->id == P_unpack_half2) r.b[i] = bits_of(VC_F32, half_value((uint16_t)(a->b[0] >> 16 * i)));
         else if (p->id == P_round_f16) r.b[i] = bits_of(VC_F32, half_value(half_bits(real_of(VC_F32, a->b[i]))));
         else if (p->id == P_uniform) {
-            bits = (unsigned)mantissa_of(kind) < kind_width(kind_of(p->a)) ? (unsigned)mantissa_of(kind) : kind_width(kind_of(p->a));
+            bits = (unsigned)mantissa_of(kind) < kind_width(kind_of(p->a)) ? (unsigned)mantissa_of(kind)
+                : kind_width(kind_of(p->a));
             r.b[i] = bits_of(kind, ldexp((double)(a->b[i] >> (kind_width(kind_of(p->a)) - bits)), -(int)bits));
         } else if (p->id >= P_unpack_snorm4x8 && p->id <= P_unpack_unorm2x16) normed(&r, i, p->id, a->b[0]);
         else r.b[i] = narrow(kind, want_word(p, a->b, b ? b->b : none, c ? c->b : none, i));
@@ -1328,7 +1430,7 @@ static Value called(const Node *n, const Value *a, const Value *b, const Value *
     return r;
 }
 
-/* a * b + c by one rounding; loose where two would give something else */
+/* a * b + c with one rounding; inexact if two roundings differ */
 static double fused(unsigned kind, double a, double b, double c, bool *loose) {
     double x[3], once, twice;
     x[0] = a; x[1] = b; x[2] = c;
@@ -1339,34 +1441,46 @@ static double fused(unsigned kind, double a, double b, double c, bool *loose) {
     return once;
 }
 
-/* Functions of complex numbers, of sizes whose squares are far from the ends of the range: how far off is right is said of the absolute value. */
+/* Functions of complex numbers whose squares do not overflow or underflow. The tolerance is relative to the absolute
+   value. */
 static void composed_near(Value *r, int which, unsigned kind, const double *x, const double *y) {
     long double a = x[0], b = x[1], c = y[0], d = y[1], size, off, unit, turn, squares = c * c + d * d;
     bool tame = which == C_POLAR || which == C_EXP, defined = true;
     Wanted w[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
     for (int i = 0; i < (which == C_DIV || which == M_DETERMINANT ? 4 : 2); i++) {
         long double of = fabsl((long double)(i < 2 ? x[i] : which == C_DIV ? y[i - 2] : x[i]));
-        defined = defined && of < (tame ? 3.1L : 1e6L) && (of == 0 || of > 1e-6L); /* false of NaN */
+        defined = defined && of < (tame ? 3.1L : 1e6L) && (of == 0 || of > 1e-6L); /* false for NaN */
     }
-    if (which == C_DIV) { defined = defined && squares > 0; w[0].real = (a * c + b * d) / squares; w[1].real = (b * c - a * d) / squares; }
+    if (which == C_DIV) {
+        defined = defined && squares > 0;
+        w[0].real = (a * c + b * d) / squares;
+        w[1].real = (b * c - a * d) / squares;
+    }
     if (which == C_ABS) w[0].real = sqrtl(a * a + b * b);
     if (which == C_ARG) w[0].real = atan2l(b, a);
     if (which == C_POLAR) { w[0].real = a * cosl(b); w[1].real = a * sinl(b); }
     if (which == C_EXP) { w[0].real = expl(a) * cosl(b); w[1].real = expl(a) * sinl(b); }
-    if (which == C_LOG) { defined = defined && a * a + b * b > 0; w[0].real = logl(a * a + b * b) / 2; w[1].real = atan2l(b, a); }
+    if (which == C_LOG) {
+        defined = defined && a * a + b * b > 0;
+        w[0].real = logl(a * a + b * b) / 2;
+        w[1].real = atan2l(b, a);
+    }
     if (which == M_DETERMINANT) w[0].real = a * (long double)x[3] - b * (long double)x[2];
     size = sqrtl(w[0].real * w[0].real + w[1].real * w[1].real);
     unit = unit_of(kind, size);
     turn = kind == VC_F64 ? 2 * unit : size * ldexpl(1, -10);
-    off = which == C_ARG ? (kind == VC_F32 ? 4096 : 5) * unit : which == C_LOG ? (kind == VC_F32 ? 4096 * unit + ldexpl(1, -19) : 8 * unit + ldexpl(1, -51))
-        : which == C_EXP ? turn + size * fabsl(a) * (kind == VC_F64 ? 0 : ldexpl(4, -mantissa_of(kind))) + 8 * unit : which == C_POLAR ? turn + 2 * unit
-        : which == M_DETERMINANT ? 2 * unit_of(kind, fabsl(a * (long double)x[3]) + fabsl(b * (long double)x[2])) : 8 * unit;
+    off = which == C_ARG ? (kind == VC_F32 ? 4096 : 5) * unit : which == C_LOG
+        ? (kind == VC_F32 ? 4096 * unit + ldexpl(1, -19) : 8 * unit + ldexpl(1, -51))
+        : which == C_EXP ? turn + size * fabsl(a) * (kind == VC_F64 ? 0 : ldexpl(4, -mantissa_of(kind))) + 8 * unit
+            : which == C_POLAR ? turn + 2 * unit
+        : which == M_DETERMINANT ? 2 * unit_of(kind, fabsl(a * (long double)x[3]) + fabsl(b * (long double)x[2]))
+            : 8 * unit;
     off += 2 * ldexpl(1, lowest_of(kind));
     for (unsigned i = 0; i < composite_rows[which].out; i++) {
         bool before = r->loose;
         w[i].slack = off;
         near_to(r, i, kind, &w[i], defined);
-        if (defined && fabsl(w[i].real) <= off) r->loose = before; /* what is near 0 may be flushed: within its bounds */
+        if (defined && fabsl(w[i].real) <= off) r->loose = before; /* values near 0 may be flushed: within the bounds */
     }
 }
 
@@ -1384,8 +1498,11 @@ static Value composed(const Node *n, vc_type type, const Value *a, const Value *
     }
     switch (n->index) {
     case C_EQ: r.b[0] = x[0] == y[0] && x[1] == y[1]; return r;
-    case C_SQRT: case C_POW: case M_INVERSE: return r; /* valid is all that is asked; the tests of composite values know more */
-    case C_DIV: case C_ABS: case C_ARG: case C_POLAR: case C_EXP: case C_LOG: case M_DETERMINANT: composed_near(&r, n->index, kind, x, y); return r;
+    /* only validity is tested here; the tests of composite values check results */
+    case C_SQRT: case C_POW: case M_INVERSE: return r;
+    case C_DIV: case C_ABS: case C_ARG: case C_POLAR: case C_EXP: case C_LOG: case M_DETERMINANT:
+        composed_near(&r, n->index, kind, x, y);
+        return r;
     case C_NEG: z[0] = -x[0]; z[1] = -x[1]; break;
     case C_ADD: case M_ADD: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] + y[i]); break;
     case C_SUB: for (unsigned i = 0; i < rows; i++) z[i] = rounded(kind, x[i] - y[i]); break;
@@ -1408,11 +1525,14 @@ static Value composed(const Node *n, vc_type type, const Value *a, const Value *
         }
         break;
     }
-    for (unsigned i = 0; i < rows_of(n->type); i++) { r.b[i] = bits_of(kind, z[i]); r.loose |= is_subnormal(kind, z[i]); }
+    for (unsigned i = 0; i < rows_of(n->type); i++) {
+        r.b[i] = bits_of(kind, z[i]);
+        r.loose |= is_subnormal(kind, z[i]);
+    }
     return r;
 }
 
-/* Of scalars of one kind, that change in any order to the same. */
+/* For scalars of one kind with operations that are independent of the order. */
 static Value together(vc_combine op, unsigned kind, const Value *a, const Value *b) {
     Value r;
     bool below = is_signed(kind) ? widen(kind, a->b[0]) < widen(kind, b->b[0]) : a->b[0] < b->b[0];
@@ -1442,14 +1562,16 @@ static uint64_t neutral(vc_combine op, unsigned kind) {
     if (kind == VC_BOOL) return op == VC_AND;
     switch (op) {
     case VC_MUL: return 1;
-    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind) ? top - 1 : narrow(kind, ~UINT64_C(0));
+    case VC_MIN:
+        return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind)
+            ? top - 1 : narrow(kind, ~UINT64_C(0));
     case VC_MAX: return is_float(kind) ? bits_of(kind, -(double)INFINITY) : is_signed(kind) ? top : 0;
     case VC_AND: return narrow(kind, ~UINT64_C(0));
     default: return 0;
     }
 }
 
-/* What the whole workgroup comes to at once. */
+/* Nodes that the whole workgroup executes together. */
 static void run_group(Host *h, int id) {
     const Node *n = &h->t->node[id];
     unsigned kind = kind_of(n->type);
@@ -1464,10 +1586,11 @@ static void run_group(Host *h, int id) {
         *to = n->index == G_EXCLUSIVE ? before : sum;
     }
     if (n->index == G_BROADCAST) sum = h->all[n->step].value[n->a];
-    if (n->index != G_INCLUSIVE && n->index != G_EXCLUSIVE) for (uint32_t i = 0; i < h->t->local; i++) h->all[i].value[id] = sum;
+    if (n->index != G_INCLUSIVE && n->index != G_EXCLUSIVE)
+        for (uint32_t i = 0; i < h->t->local; i++) h->all[i].value[id] = sum;
 }
 
-static Value cell(const Node *n, Value *at, const Value *a, const Value *b) { /* what was there */
+static Value cell(const Node *n, Value *at, const Value *a, const Value *b) { /* returns the old value */
     unsigned kind = kind_of(n->type);
     double x = 0, y = 0, z = 0;
     Value was = *at;
@@ -1477,14 +1600,18 @@ static Value cell(const Node *n, Value *at, const Value *a, const Value *b) { /*
         y = real_of(kind, a->b[0]);
         if (is_subnormal(kind, y) || (b && is_subnormal(kind, real_of(kind, b->b[0])))) was.loose = true;
         if (bits && (isnan(x) || isnan(y) || x == 0 || y == 0)) was.loose = true;
-        z = n->index == A_ADD ? rounded(kind, x + y) : n->index == A_SUB ? rounded(kind, x - y) : n->index == A_MIN ? fmin(x, y) : fmax(x, y);
+        z = n->index == A_ADD ? rounded(kind, x + y) : n->index == A_SUB ? rounded(kind, x - y) : n->index == A_MIN
+            ? fmin(x, y) : fmax(x, y);
     }
     switch (n->index) {
     case A_LOAD: return *at;
     case A_EXCHANGE: *at = *a; return was;
     case A_STORE: *at = *a; return *a;
     case A_COMPARE: if (at->b[0] == a->b[0]) at->b[0] = b->b[0]; break;
-    case A_ADD: case A_SUB: at->b[0] = is_float(kind) ? bits_of(kind, z) : narrow(kind, n->index == A_ADD ? at->b[0] + a->b[0] : at->b[0] - a->b[0]); break;
+    case A_ADD: case A_SUB:
+        at->b[0] = is_float(kind) ? bits_of(kind, z) : narrow(kind, n->index == A_ADD ? at->b[0] + a->b[0] : at->b[0]
+                                                              - a->b[0]);
+        break;
     case A_AND: at->b[0] &= a->b[0]; break;
     case A_OR: at->b[0] |= a->b[0]; break;
     case A_XOR: at->b[0] ^= a->b[0]; break;
@@ -1505,13 +1632,15 @@ static uint64_t inserted(unsigned kind, uint64_t a, uint64_t b, uint64_t at, uin
     return (a & ~mask) | (b << at & mask);
 }
 
-static void more_of(const Node *n, unsigned kind, unsigned from, const uint64_t *bits, double x, Value *r, unsigned i) { /* one component of four operands */
+/* one component of operations with up to four operands */
+static void more_of(const Node *n, unsigned kind, unsigned from, const uint64_t *bits, double x, Value *r, unsigned i) {
     int64_t by = is_signed(from) ? widen(from, bits[1]) : bits[1] > 5000 ? 5000 : (int64_t)bits[1];
     Wanted w = { 0, 0, 0 };
     int exponent = 0;
     switch (n->index) {
     case X_CAST_SAT:
-        if (is_float(kind) || kind == VC_BOOL || is_float(kind_of(n->type)) || n->type % 16 == VC_BOOL) r->b[i] = cast_bits(kind, kind_of(n->type), bits[0]);
+        if (is_float(kind) || kind == VC_BOOL || is_float(kind_of(n->type)) || n->type % 16 == VC_BOOL)
+            r->b[i] = cast_bits(kind, kind_of(n->type), bits[0]);
         else r->b[i] = saturated(kind, kind_of(n->type), bits[0]);
         return;
     case X_BIT_INSERT: r->b[i] = inserted(kind, bits[0], bits[1], bits[2], bits[3]); return;
@@ -1527,7 +1656,8 @@ static void more_of(const Node *n, unsigned kind, unsigned from, const uint64_t 
 
 static Value more(const Tree *t, const Node *n, const Value *value) {
     const int part[4] = { n->a, n->b, n->c, n->d };
-    unsigned kind = kind_of(t->node[n->a].type), rows = rows_of(t->node[n->a].type), from = n->b == NOTHING ? kind : kind_of(t->node[n->b].type);
+    unsigned kind = kind_of(t->node[n->a].type), rows = rows_of(t->node[n->a].type);
+    unsigned from = n->b == NOTHING ? kind : kind_of(t->node[n->b].type);
     double x[4][4] = { { 0 } };
     uint64_t bits[4][4] = { { 0 } };
     Wanted w = { 0, 0, 0 };
@@ -1562,7 +1692,7 @@ static Value place(const Host *h, const Invocation *at, int which) { /* of axis 
     const uint32_t p[8] = { at->id, at->local, at->id / local, at->local, local, groups, ELEMENTS, ELEMENTS };
     memset(&r, 0, sizeof r);
     r.b[0] = which < 8 ? p[which] : which % 8 == 3 ? at->local : which % 8 > 3 ? 1u : 0u;
-    if (which == 15) r.b[0] = ELEMENTS * vc_type_size(h->t->in[1]); /* the buffer is one of bytes */
+    if (which == 15) r.b[0] = ELEMENTS * vc_type_size(h->t->in[1]); /* the length of a buffer of bytes */
     return r;
 }
 
@@ -1629,7 +1759,7 @@ static Way run_for(Host *h, Invocation *at, const Node *n) {
         counter->b[0] = i;
         if (run_block(h, at, n->body) == BREAK) break;
         uint64_t next = narrow(kind, i + (uint64_t)n->step);
-        if (counts_on(kind, next, i, n->step)) break; /* past the last number of its type */
+        if (counts_on(kind, next, i, n->step)) break; /* beyond the last number of its type */
         i = next;
     }
     return ON;
@@ -1637,7 +1767,8 @@ static Way run_for(Host *h, Invocation *at, const Node *n) {
 
 static Way run_flow(Host *h, Invocation *at, const Node *n) {
     if (n->what == W_FOR) return run_for(h, at, n);
-    if (n->what == W_IF) return decide(h, at, n->a) ? run_block(h, at, n->body) : n->other != NOTHING ? run_block(h, at, n->other) : ON;
+    if (n->what == W_IF)
+        return decide(h, at, n->a) ? run_block(h, at, n->body) : n->other != NOTHING ? run_block(h, at, n->other) : ON;
     if (n->what == W_LOOP) {
         for (int i = 0; i < 5 && !at->gone; i++) if (run_block(h, at, n->body) == BREAK) break;
         return ON;
@@ -1667,7 +1798,10 @@ static Way run_node(Host *h, Invocation *at, int id) {
         cells[n->a][at->value[n->b].b[0]] = at->value[n->c];
         break;
     case W_SHARED_STORE: h->shared[at->local] = at->value[n->a]; break;
-    case W_ATOMIC_SUM: accumulate(h, at, n, &h->sums[n->index * (ELEMENTS / 8) + (int)at->value[n->b].b[0]], sums[n->index], h->t->out[SUMS]); break;
+    case W_ATOMIC_SUM:
+        accumulate(h, at, n, &h->sums[n->index * (ELEMENTS / 8) + (int)at->value[n->b].b[0]], sums[n->index],
+                   h->t->out[SUMS]);
+        break;
     case W_ATOMIC_SHARED: accumulate(h, at, n, &h->shared[at->value[n->b].b[0]], n->combine, h->t->shared); break;
     case W_IF: case W_FOR: case W_LOOP: case W_SWITCH: return run_flow(h, at, n);
     case W_BREAK: return decide(h, at, n->a) ? BREAK : ON;
@@ -1686,7 +1820,8 @@ static Way run_block(Host *h, Invocation *at, int block) {
     return ON;
 }
 
-/* Uniform flow goes node by node for the whole workgroup, so that barriers need no more. Only loops of constant bounds are uniform. */
+/* Executes uniform control flow node by node for the whole workgroup, so barriers need no special handling. Only
+   loops with constant bounds are uniform. */
 static void run_uniform(Host *h, int block) {
     uint32_t local = h->t->local;
     for (int id = h->t->first[block]; id != NOTHING; id = h->t->node[id].next) {
@@ -1712,7 +1847,7 @@ static void run_uniform(Host *h, int block) {
     }
 }
 
-static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result is not known */
+static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* returns false if the result is unknown */
     const Tree *t = h->t;
     uint32_t group = t->each ? (uint32_t)ELEMENTS : t->local;
     h->lost = false;
@@ -1734,7 +1869,7 @@ static bool interpret(Host *h, Value (*result)[ELEMENTS]) { /* false: the result
 
 /* ---- running and comparing ---- */
 
-enum { OPENCL = 2, C_EVERY = 10 }; /* texts of C take longest to compile: one kernel in ten */
+enum { OPENCL = 2, C_EVERY = 10 }; /* texts of C take longest to compile: only one kernel in ten */
 
 typedef struct Run {
     vc_kernel *k;
@@ -1747,13 +1882,13 @@ typedef struct Run {
     long valid, refused, glsl, runs, unknown, failed, skipped;
 } Run;
 
-static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* made once; roles from INS on are outputs */
+static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* created once; roles from INS on are outputs */
     static vd_buffer made[3][64][INS + ALL_OUTS];
     vd_buffer *b = &made[form][type][role];
     if (b->id) return *b;
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.type = VD_BYTES; /* agrees with what a kernel wraps them in */
+    desc.type = VD_BYTES; /* matches the types that a kernel wraps them in */
     desc.shape[0] = ELEMENTS * vd_type_size(type);
     if (role < INS) desc.data = input_data[type][role];
     *b = vd_buffer_create(r->ctx[form], &desc);
@@ -1779,7 +1914,8 @@ static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
         (void)vd_fill(list, to, 0, VD_WHOLE, NULL, 0);
     }
     for (int i = 0; i < PARAMS; i++) {
-        for (unsigned j = 0; j < rows_of(t->param[i]); j++) put_bits(kind_of(t->param[i]), values[i], j, t->param_bits[i][j]);
+        for (unsigned j = 0; j < rows_of(t->param[i]); j++)
+            put_bits(kind_of(t->param[i]), values[i], j, t->param_bits[i][j]);
         args[count++] = vd_value(t->wrapped ? VD_STRUCT(vd_type_size(t->param[i])) : t->param[i], values[i]);
     }
     d.kernel = made;
@@ -1788,7 +1924,8 @@ static bool run_on_device(Run *r, int form, uint8_t (*out)[ELEMENTS * 32]) {
     d.arg_count = count;
     bool right = vd_dispatch(list, &d) == VD_OK;
     for (int i = 0; i < ALL_OUTS && right; i++)
-        if (t->used[i]) right = vd_buffer_read(ctx, buffer_of(r, form, t->out[i], INS + i), 0, out[i], VD_WHOLE) == VD_OK;
+        if (t->used[i])
+            right = vd_buffer_read(ctx, buffer_of(r, form, t->out[i], INS + i), 0, out[i], VD_WHOLE) == VD_OK;
     vd_kernel_destroy(ctx, made);
     return right;
 }
@@ -1810,10 +1947,12 @@ static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], ui
             for (unsigned j = 0; j < rows_of(type); j++) {
                 uint64_t got = get_bits(kind_of(type), out[i], e * rows_of(type) + j);
                 if (same(kind_of(type), want[i][e].b[j], got)) continue;
-                if (want[i][e].off[j] > 0 && fabs(real_of(kind_of(type), got) - real_of(kind_of(type), want[i][e].b[j])) <= want[i][e].off[j]) continue;
+                if (want[i][e].off[j] > 0 && fabs(real_of(kind_of(type), got) - real_of(kind_of(type), want[i][e].b[j]))
+                    <= want[i][e].off[j]) continue;
                 if (told++ < 2)
-                    printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed, form_names[form], i, e, j,
-                           vc_type_name(type), (unsigned long long)got, (unsigned long long)want[i][e].b[j]);
+                    printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed,
+                           form_names[form], i, e, j, vc_type_name(type), (unsigned long long)got,
+                           (unsigned long long)want[i][e].b[j]);
             }
         }
     return told == 0;
@@ -1825,7 +1964,7 @@ static bool fail(Run *r, uint64_t seed, const char *what, const char *text) {
     return false;
 }
 
-static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: default: the tree says */
+static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: VC_BUFFERS_DEFAULT: as the tree says */
     vc_kernel_desc desc;
     bool spoilt = seed % 8 == 5;
     make_tree(&r->tree, seed);
@@ -1835,7 +1974,7 @@ static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: defau
     desc.local_size[0] = r->tree.local;
     desc.buffers = r->tree.buffers;
     desc.fast = spoilt && seed % 3 == 0;
-    desc.machine.missing_features = VC_FEATURE_RECONVERGENCE; /* which validators of Debian 12 do not know */
+    desc.machine.missing_features = VC_FEATURE_RECONVERGENCE; /* unknown to the validators of Debian 12 */
     if (r->tree.buffers == VC_BUFFERS_BINDING) desc.machine.missing_features |= VC_FEATURE_DOT_4X8;
     if (r->k) vc_restart(r->k, &desc); else r->k = vc_begin(&desc);
     memset(&r->writer, 0, sizeof r->writer);
@@ -1850,13 +1989,14 @@ static void begin(Run *r, uint64_t seed, vc_buffers buffers) { /* buffers: defau
     write_tree(&r->writer);
 }
 
-/* Code that is not run has at least to be valid; an error has to have a text and to leave nothing else behind. */
-/* Where a text of C reads an array in an operand that &&, || or ?: may skip; NULL: nowhere. */
+/* Kernels that are not run must at least be valid; an error must have a message and leave nothing else. */
+/* Returns where a C text reads an array in an operand that &&, || or ?: may skip; NULL: nowhere. */
 static const char *skipped_load(const char *text) {
     for (const char *at = text; *at; at++) {
         bool skips = !strncmp(at, " && ", 4) || !strncmp(at, " || ", 4) || !strncmp(at, " ? ", 3);
         int depth = 0;
-        for (const char *c = at; skips && *c && *c != ';' && *c != '\n' && depth >= 0 && !(depth == 0 && *c == ','); c++) {
+        for (const char *c = at; skips && *c && *c != ';' && *c != '\n' && depth >= 0 && !(depth == 0 && *c == ',');
+             c++) {
             if (*c == '[' || !strncmp(c, "vload3", 6)) return at;
             depth += (*c == '(') - (*c == ')' || *c == ']');
         }
@@ -1871,7 +2011,8 @@ static bool check_code(Run *r, uint64_t seed) {
     if (error) {
         if (r->verbose) printf("seed %llu: %s\n", (unsigned long long)seed, error);
         if (!r->writer.spoil) return fail(r, seed, "refused", error);
-        if (!*error || code || vc_source(r->k, VC_TARGET_GLSL) || vc_hash(r->k)) return fail(r, seed, "code beside an error", error);
+        if (!*error || code || vc_source(r->k, VC_TARGET_GLSL) || vc_hash(r->k))
+            return fail(r, seed, "code beside an error", error);
         r->refused++;
         return false;
     }
@@ -1900,7 +2041,11 @@ static bool check_code(Run *r, uint64_t seed) {
 static void run_form(Run *r, uint64_t seed, int form, bool known, Value (*want)[ELEMENTS]) {
     static uint8_t out[ALL_OUTS][ELEMENTS * 32];
     if (!r->ctx[form]) return;
-    if (vc_reflect_for(r->k, form == OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV)->features & ~vd_device(r->ctx[form], 0)->features) { r->skipped++; return; }
+    if (vc_reflect_for(r->k, form == OPENCL ? VC_TARGET_OPENCL : VC_TARGET_SPIRV)->features
+        & ~vd_device(r->ctx[form], 0)->features) {
+        r->skipped++;
+        return;
+    }
     if (!known) return;
     if (!run_on_device(r, form, out)) { (void)fail(r, seed, form_names[form], vd_error_text()); return; }
     r->runs++;
@@ -1957,13 +2102,17 @@ int main(int count, char **args) {
         else if (!strcmp(args[i], "-v")) r->verbose = true;
         else if (!strcmp(args[i], "--count") && i + 1 < count) kernels = atol(args[++i]);
         else if (!strcmp(args[i], "--seed") && i + 1 < count) seed = strtoull(args[++i], NULL, 0);
-        else { fprintf(stderr, "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [--coverage] [--all] [-v]\n"); return 2; }
+        else {
+            fprintf(stderr,
+                    "usage: kernels [--count N] [--seed S] [--hash] [--print] [--check] [--coverage] [--all] [-v]\n");
+            return 2;
+        }
     }
     r->host.all = (Invocation *)calloc(ELEMENTS, sizeof *r->host.all);
     make_inputs();
     if (r->coverage && !read_names("vkdispatch_codegen.h")) { fprintf(stderr, "coverage: no header here\n"); return 2; }
     if (!r->hash && !r->check && !r->coverage) open_contexts(r);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a driver that dies loses nothing of what was said */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* if a driver crashes, no output is lost */
     for (long i = 0; i < kernels; i++) check(r, seed + (uint64_t)i);
     vc_free(r->k);
     if (r->coverage) {
@@ -1972,9 +2121,10 @@ int main(int count, char **args) {
         printf("%ld passed, %ld failed, 0 skipped\n", all - r->failed, r->failed);
     } else if (!r->hash) {
         for (int i = 0; i < 3; i++) vd_context_destroy(r->ctx[i]);
-        printf("fuzz: %ld kernels from seed %llu: %ld valid, %ld refused, glsl %ld, run %ld, result not defined %ld\n", kernels,
-               (unsigned long long)seed, r->valid, r->refused, r->glsl, r->runs, r->unknown);
-        printf("%ld passed, %ld failed, %ld skipped\n", kernels - r->failed - (r->skipped > kernels ? kernels : r->skipped), r->failed, r->skipped);
+        printf("fuzz: %ld kernels from seed %llu: %ld valid, %ld refused, glsl %ld, run %ld, result not defined %ld\n",
+               kernels, (unsigned long long)seed, r->valid, r->refused, r->glsl, r->runs, r->unknown);
+        printf("%ld passed, %ld failed, %ld skipped\n",
+               kernels - r->failed - (r->skipped > kernels ? kernels : r->skipped), r->failed, r->skipped);
     }
     int failed = r->failed > 0;
     free(r->host.all);

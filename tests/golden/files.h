@@ -1,4 +1,4 @@
-/* Comparing texts with the files in tests/golden/expected, or writing these anew. */
+/* Compares texts with the files in tests/golden/expected, or rewrites these files. */
 #ifndef TESTS_GOLDEN_FILES_H
 #define TESTS_GOLDEN_FILES_H
 
@@ -50,7 +50,7 @@ static bool write_file(const char *path, const void *data, size_t size) {
     return good;
 }
 
-/* Where two texts part, for a person to look at. */
+/* Prints the first difference of two texts. */
 static void compare(const char *path, const char *got, size_t length, bool update) {
     text want = { NULL, 0 };
     size_t line = 1, i = 0;

@@ -1,6 +1,7 @@
-/* What the sample kernels are printed to, byte for byte as in tests/golden/expected: GLSL and SPIR-V in both forms of buffers, CUDA C, OpenCL C, and the dump.
-   `--update` or GOLDEN_UPDATE=1 writes the files anew. SPIR-V is compared as words in hexadecimal, so that no tool is needed; beside it lies what spirv-dis
-   says, for people to read. */
+/* The output for the sample kernels must equal the files in tests/golden/expected byte for byte: GLSL and SPIR-V
+   with buffers by address and by binding, CUDA C, OpenCL C, and the dump. `--update` or GOLDEN_UPDATE=1 rewrites the
+   files. SPIR-V is compared as hexadecimal words, which needs no tool; the disassembly of spirv-dis next to it is
+   for reading. */
 #include "vkdispatch_codegen.h"
 
 #include "files.h"
@@ -8,15 +9,17 @@
 
 static bool has_disassembler(void) { return system("spirv-dis --version >/dev/null 2>&1") == 0; }
 
-/* Eight words a line. */
+/* Eight words per line. */
 static text hex_of(const uint32_t *words, size_t count) {
     text t = { (char *)malloc(count * 9 + 1), 0 };
     if (!t.at) exit(2);
-    for (size_t i = 0; i < count; i++) t.length += (size_t)sprintf(t.at + t.length, "%08x%c", (unsigned)words[i], i % 8 == 7 || i + 1 == count ? '\n' : ' ');
+    for (size_t i = 0; i < count; i++)
+        t.length += (size_t)sprintf(t.at + t.length, "%08x%c", (unsigned)words[i], i % 8 == 7 || i + 1 == count
+                                    ? '\n' : ' ');
     return t;
 }
 
-/* For people only: what spirv-dis says changes with its version. */
+/* Not compared: the output of spirv-dis depends on its version. */
 static void disassemble(const char *path, const uint32_t *words, size_t count) {
     char module[220], command[640];
     snprintf(module, sizeof module, "%s.tmp", path);
@@ -50,7 +53,8 @@ static void try_sample(const kernel_sample *sample, vc_buffers buffers, bool upd
 }
 
 static void try_c(const kernel_sample *sample, bool update) {
-    static const struct { vc_target target; const char *suffix; } texts[2] = { { VC_TARGET_CUDA, "cu" }, { VC_TARGET_OPENCL, "cl" } };
+    static const struct { vc_target target; const char *suffix; } texts[2] = { { VC_TARGET_CUDA, "cu" },
+                                                                               { VC_TARGET_OPENCL, "cl" } };
     vc_kernel *k = kernel_sample_make(sample, VC_BUFFERS_DEFAULT);
     char path[200];
     for (size_t i = 0; i < 2; i++) {
@@ -62,7 +66,7 @@ static void try_c(const kernel_sample *sample, bool update) {
     vc_free(k);
 }
 
-/* What people read. */
+/* The readable texts. */
 static void try_dump(const kernel_sample *sample, bool update) {
     vc_kernel *k = kernel_sample_make(sample, VC_BUFFERS_ADDRESS);
     const char *dump = vc_dump(k);

@@ -1,5 +1,6 @@
-/* Kernels of the shapes that real ones have. Each is a function that records into an open kernel; the table at the end lists them with their local sizes.
-   Used by the golden test, and by whatever else wants kernels to work on. Include vkdispatch_codegen.h first. */
+/* Sample kernels of the kinds that occur in practice. Each is a function that records into an open kernel; the table
+   at the end lists them with their local sizes. The golden test and other tests use them. Include
+   vkdispatch_codegen.h first. */
 #ifndef VKDISPATCH_TESTS_KERNELS_H
 #define VKDISPATCH_TESTS_KERNELS_H
 
@@ -19,7 +20,7 @@ static void kernel_saxpy(vc_kernel *k) {
     VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
 }
 
-/* Packed RGBA to luminance, over a picture. */
+/* Converts a picture from packed RGBA to luminance. */
 static void kernel_grey(vc_kernel *k) {
     vc_ref rgba = vc_buffer(k, "rgba", VC_VEC(VC_U8, 4), VC_READ);
     vc_ref grey = vc_buffer(k, "grey", VC_F32, VC_WRITE);
@@ -36,7 +37,8 @@ static vc_val kernel_clamped(vc_val at, uint32_t halo, vc_val extent) {
     return vc_cast(VC_U32, vc_clamp(moved, vc_i32(0), vc_sub(vc_cast(VC_I32, extent), vc_i32(1))));
 }
 
-/* 5 x 5 Gauss: a tile of 16 x 16 with a halo of 2 in shared memory. The extent comes by value, since barriers may not stand in a guard. */
+/* 5 x 5 Gaussian blur: a tile of 16 x 16 with a halo of 2 in shared memory. The extent is an argument because
+   VC_EACH must not contain barriers. */
 static void kernel_gauss(vc_kernel *k) {
     static const float weight[5] = { 1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16 };
     const uint32_t side = 20;
@@ -58,13 +60,14 @@ static void kernel_gauss(vc_kernel *k) {
         for (uint32_t r = 0; r < 5; r++)
             for (uint32_t c = 0; c < 5; c++) {
                 vc_val pixel = vc_load(vc_offset(tile, vc_u32(r * side + c)), first);
-                sum = r + c ? vc_fma(pixel, vc_f32(weight[r] * weight[c]), sum) : vc_mul(pixel, vc_f32(weight[r] * weight[c]));
+                sum = r + c ? vc_fma(pixel, vc_f32(weight[r] * weight[c]), sum)
+                    : vc_mul(pixel, vc_f32(weight[r] * weight[c]));
             }
         vc_store(out, vc_add(vc_mul(y, width), x), sum);
     }
 }
 
-/* Sum of each group of 256, by halves. */
+/* Sums each group of 256 by a tree reduction. */
 static void kernel_reduce(vc_kernel *k) {
     vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
@@ -73,13 +76,15 @@ static void kernel_reduce(vc_kernel *k) {
     vc_store(part, i, vc_load_or(in, at, vc_lt(at, vc_length(in)), vc_f32(0)));
     vc_barrier(k);
     for (uint32_t half = 128; half; half /= 2) {
-        VC_IF(k, vc_lt(i, vc_u32(half))) { vc_store(part, i, vc_add(vc_load(part, i), vc_load(vc_offset(part, vc_u32(half)), i))); }
+        VC_IF(k, vc_lt(i, vc_u32(half))) {
+            vc_store(part, i, vc_add(vc_load(part, i), vc_load(vc_offset(part, vc_u32(half)), i)));
+        }
         vc_barrier(k);
     }
     VC_IF(k, vc_eq(i, vc_u32(0))) { vc_store(out, vc_group_id(k, 0), vc_load(part, vc_u32(0))); }
 }
 
-/* One invocation a bin counts its byte in the whole input. */
+/* One invocation per bin counts its byte value in the whole input. */
 static void kernel_histogram(vc_kernel *k) {
     vc_ref in = vc_buffer(k, "in", VC_U8, VC_READ);
     vc_ref bins = vc_buffer(k, "bins", VC_U32, VC_WRITE);
@@ -98,7 +103,8 @@ static void kernel_mandelbrot(vc_kernel *k) {
     vc_val step = vc_param(k, "step", VC_F32);
     vc_val most = vc_param(k, "most rounds", VC_U32);
     VC_EACH2(k, x, y) {
-        vc_val cx = vc_fma(vc_cast(VC_F32, x), step, vc_component(corner, 0)), cy = vc_fma(vc_cast(VC_F32, y), step, vc_component(corner, 1));
+        vc_val cx = vc_fma(vc_cast(VC_F32, x), step, vc_component(corner, 0));
+        vc_val cy = vc_fma(vc_cast(VC_F32, y), step, vc_component(corner, 1));
         vc_ref zx = vc_var(k, "zx", VC_F32), zy = vc_var(k, "zy", VC_F32), n = vc_var(k, "n", VC_U32);
         VC_LOOP(k) {
             vc_val re = vc_get(zx), im = vc_get(zy), re2 = vc_mul(re, re), im2 = vc_mul(im, im);
@@ -111,7 +117,7 @@ static void kernel_mandelbrot(vc_kernel *k) {
     }
 }
 
-/* A small machine: an opcode a thread; one of them leaves the loop from inside the switch. */
+/* An interpreter: one opcode per invocation. One opcode leaves the loop from inside the switch. */
 static void kernel_switch(vc_kernel *k) {
     vc_ref code = vc_buffer(k, "code", VC_U32, VC_READ);
     vc_ref result = vc_buffer(k, "switch", VC_I32, VC_WRITE);
@@ -134,10 +140,12 @@ static void kernel_switch(vc_kernel *k) {
     }
 }
 
-/* Saturating add of 8-bit, 16-bit and half values, with narrow parameters. */
+/* Saturating addition of 8-bit, 16-bit and half values, with narrow parameters. */
 static void kernel_narrow(vc_kernel *k) {
-    vc_ref a = vc_buffer(k, "a", VC_U8, VC_READ), b = vc_buffer(k, "b", VC_I16, VC_READ_WRITE), c = vc_buffer(k, "c", VC_F16, VC_READ_WRITE);
-    vc_val bias = vc_param(k, "bias", VC_U8), limit = vc_param(k, "limit", VC_I16), gain = vc_param(k, "gain", VC_F16), on = vc_param(k, "on", VC_BOOL);
+    vc_ref a = vc_buffer(k, "a", VC_U8, VC_READ), b = vc_buffer(k, "b", VC_I16, VC_READ_WRITE);
+    vc_ref c = vc_buffer(k, "c", VC_F16, VC_READ_WRITE);
+    vc_val bias = vc_param(k, "bias", VC_U8), limit = vc_param(k, "limit", VC_I16), gain = vc_param(k, "gain", VC_F16);
+    vc_val on = vc_param(k, "on", VC_BOOL);
     VC_EACH(k, i) {
         vc_val sum = vc_add(vc_load(a, i), bias);
         vc_val wrapped = vc_lt(sum, bias);
@@ -147,7 +155,7 @@ static void kernel_narrow(vc_kernel *k) {
     }
 }
 
-/* f64: Newton's steps towards a root, with an elementary function. */
+/* f64: Newton iteration for a root, with an elementary function. */
 static void kernel_double(vc_kernel *k) {
     vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE);
     vc_val tiny = vc_param(k, "tiny", VC_F64);
@@ -158,9 +166,10 @@ static void kernel_double(vc_kernel *k) {
     }
 }
 
-/* Particles: 3-vectors in buffers, whose layout is that of C. */
+/* Particles: vectors of three components in buffers with the layout of C. */
 static void kernel_particles(vc_kernel *k) {
-    vc_ref position = vc_buffer(k, "position", VC_F32X3, VC_READ_WRITE), velocity = vc_buffer(k, "velocity", VC_F32X3, VC_READ_WRITE);
+    vc_ref position = vc_buffer(k, "position", VC_F32X3, VC_READ_WRITE);
+    vc_ref velocity = vc_buffer(k, "velocity", VC_F32X3, VC_READ_WRITE);
     vc_ref mass = vc_buffer(k, "mass", VC_F32, VC_READ);
     vc_val dt = vc_param(k, "dt", VC_F32), pull = vc_param(k, "pull", VC_F32X3);
     VC_EACH(k, i) {
@@ -191,7 +200,7 @@ static void kernel_table(vc_kernel *k) {
     }
 }
 
-/* Loops in loops, with continue, break and return. */
+/* Nested loops with continue, break and return. */
 static void kernel_loops(vc_kernel *k) {
     vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
     vc_val rows = vc_param(k, "rows", VC_I32);
@@ -220,10 +229,12 @@ static kernel_complex kernel_twiddled(kernel_complex z, float re, float im) {
     return r;
 }
 
-/* A butterfly of radix 16 as straight-line code: four rounds of radix 2, then the rotations. */
+/* A radix-16 butterfly as straight-line code: four radix-2 steps, then the twiddle factors. */
 static void kernel_butterfly(vc_kernel *k) {
-    static const float cosine[8] = { 1.0f, 0.923879533f, 0.707106781f, 0.382683432f, 0.0f, -0.382683432f, -0.707106781f, -0.923879533f };
-    static const float sine[8] = { 0.0f, -0.382683432f, -0.707106781f, -0.923879533f, -1.0f, -0.923879533f, -0.707106781f, -0.382683432f };
+    static const float cosine[8] = { 1.0f, 0.923879533f, 0.707106781f, 0.382683432f, 0.0f, -0.382683432f, -0.707106781f,
+                                     -0.923879533f };
+    static const float sine[8] = { 0.0f, -0.382683432f, -0.707106781f, -0.923879533f, -1.0f, -0.923879533f,
+                                   -0.707106781f, -0.382683432f };
     kernel_complex z[16], even, odd;
     vc_ref data = vc_buffer(k, "data", VC_F32X2, VC_READ_WRITE);
     VC_EACH(k, i) {
@@ -247,7 +258,7 @@ static void kernel_butterfly(vc_kernel *k) {
     }
 }
 
-/* Integers of 64 bits as indices, values and a generator of random numbers. */
+/* 64-bit integers as indices, as values and in a random number generator. */
 static void kernel_random(vc_kernel *k) {
     vc_ref state = vc_buffer(k, "state", VC_U64, VC_READ_WRITE), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
     vc_val stride = vc_param(k, "stride", VC_I64);
@@ -262,9 +273,10 @@ static void kernel_random(vc_kernel *k) {
     }
 }
 
-/* Conditions of vectors, bool in memory, and constants that have no digits. */
+/* Vector conditions, bool in memory, and constants without a decimal representation. */
 static void kernel_conditions(vc_kernel *k) {
-    vc_ref in = vc_buffer(k, "in", VC_F32X4, VC_READ), flags = vc_buffer(k, "flags", VC_BOOL, VC_READ_WRITE), out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    vc_ref in = vc_buffer(k, "in", VC_F32X4, VC_READ), flags = vc_buffer(k, "flags", VC_BOOL, VC_READ_WRITE);
+    vc_ref out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
     VC_EACH(k, i) {
         vc_val v = vc_load(in, i), low = vc_lt(v, vc_f32(0)), odd = vc_or(vc_isnan(v), vc_not(vc_isinf(v)));
         vc_val chosen = vc_select(vc_and(low, odd), vc_neg(v), vc_f32(INFINITY));
@@ -274,20 +286,22 @@ static void kernel_conditions(vc_kernel *k) {
     }
 }
 
-/* Integer arithmetic where languages differ: division, remainder, shifts, and conversions of what does not fit. */
+/* Integer arithmetic that differs between languages: division, remainder, shifts, and out-of-range conversions. */
 static void kernel_edges(vc_kernel *k) {
-    vc_ref a = vc_buffer(k, "a", VC_I32, VC_READ), b = vc_buffer(k, "b", VC_I32, VC_READ), f = vc_buffer(k, "f", VC_F32, VC_READ);
+    vc_ref a = vc_buffer(k, "a", VC_I32, VC_READ), b = vc_buffer(k, "b", VC_I32, VC_READ);
+    vc_ref f = vc_buffer(k, "f", VC_F32, VC_READ);
     vc_ref out = vc_buffer(k, "out", VC_I32X4, VC_WRITE);
     VC_EACH(k, i) {
         vc_val x = vc_load(a, i), y = vc_load(b, i), z = vc_load(f, i);
-        vc_store(out, i, vc_vec4(vc_add(vc_div(x, y), vc_rem(x, y)), vc_mod(x, y), vc_shr(x, y), vc_cast(VC_I32, vc_pow(z, vc_f32(2.5f)))));
+        vc_store(out, i, vc_vec4(vc_add(vc_div(x, y), vc_rem(x, y)), vc_mod(x, y), vc_shr(x, y),
+                                 vc_cast(VC_I32, vc_pow(z, vc_f32(2.5f)))));
     }
 }
 
-/* Names of every kind: none, reserved words, words of other languages, the same twice, not even letters. */
+/* All kinds of names: none, reserved words, words of other languages, duplicates, characters that are not letters. */
 static void kernel_names(vc_kernel *k) {
-    static const char *const names[] = { NULL, "", "float", "__global__", "v1", "gl_Position", "sum", "sum", "sum_2", "7 up", "\xc3\xa9t\xc3\xa9", "threadIdx",
-                                         "main", "a__b", "*/" };
+    static const char *const names[] = { NULL, "", "float", "__global__", "v1", "gl_Position", "sum", "sum", "sum_2",
+                                         "7 up", "\xc3\xa9t\xc3\xa9", "threadIdx", "main", "a__b", "*/" };
     vc_val sum = vc_f32(0);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) sum = vc_add(sum, vc_param(k, names[n], VC_F32));
@@ -299,9 +313,10 @@ static void kernel_names(vc_kernel *k) {
     }
 }
 
-/* Two buffers that may be the same memory. */
+/* Two buffers that may alias. */
 static void kernel_alias(vc_kernel *k) {
-    vc_ref from = vc_buffer(k, "from", VC_F32, VC_READ | VC_MAY_ALIAS), to = vc_buffer(k, "to", VC_F32, VC_READ_WRITE | VC_MAY_ALIAS);
+    vc_ref from = vc_buffer(k, "from", VC_F32, VC_READ | VC_MAY_ALIAS);
+    vc_ref to = vc_buffer(k, "to", VC_F32, VC_READ_WRITE | VC_MAY_ALIAS);
     VC_EACH(k, i) {
         vc_val before = vc_load(from, i);
         vc_store(to, i, vc_add(vc_load(to, i), vc_f32(1)));
@@ -309,12 +324,15 @@ static void kernel_alias(vc_kernel *k) {
     }
 }
 
-/* A histogram with its extremes: atomics of integers in shared memory, of floats that devices add, and of those that they do not. */
+/* A histogram with minimum and maximum: integer atomics in shared memory, float atomics with and without native
+   support. */
 static void kernel_atomics(vc_kernel *k) {
-    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE), sum = vc_buffer(k, "sum", VC_F32, VC_READ_WRITE);
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE);
+    vc_ref sum = vc_buffer(k, "sum", VC_F32, VC_READ_WRITE);
     vc_ref range = vc_buffer(k, "range", VC_F32, VC_READ_WRITE), total = vc_buffer(k, "total", VC_I64, VC_READ_WRITE);
     vc_ref flag = vc_buffer(k, "flag", VC_U32, VC_READ_WRITE), tile = vc_shared(k, "tile", VC_U32, 64);
-    vc_val lane = vc_local_index(k), value = vc_load(in, vc_global_id(k, 0)), old, seen, bin = vc_and(vc_cast(VC_U32, value), vc_u32(63));
+    vc_val lane = vc_local_index(k), value = vc_load(in, vc_global_id(k, 0)), old, seen;
+    vc_val bin = vc_and(vc_cast(VC_U32, value), vc_u32(63));
     vc_store(tile, lane, vc_u32(0));
     vc_barrier(k);
     vc_atomic_add(tile, bin, vc_u32(1), &old);
@@ -334,30 +352,39 @@ static void kernel_atomics(vc_kernel *k) {
     vc_atomic_xor(flag, vc_u32(3), old, NULL);
 }
 
-/* Sums of a workgroup by subgroups, their places by ballots, and what neighbours have. */
+/* Work-group sums through subgroups, positions from ballots, and values of neighbours. */
 static void kernel_subgroups(vc_kernel *k) {
-    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE), ids = vc_buffer(k, "ids", VC_U32, VC_WRITE);
-    vc_val i = vc_global_id(k, 0), v = vc_load(in, i), keep = vc_gt(v, vc_f32(0)), ballot = vc_subgroup_ballot(keep), lane = vc_subgroup_local_id(k);
-    vc_val next = vc_subgroup_shuffle_down(v, vc_u32(1)), other = vc_subgroup_shuffle_xor(vc_cast(VC_U32, keep), vc_u32(1));
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_ref ids = vc_buffer(k, "ids", VC_U32, VC_WRITE);
+    vc_val i = vc_global_id(k, 0), v = vc_load(in, i), keep = vc_gt(v, vc_f32(0)), ballot = vc_subgroup_ballot(keep);
+    vc_val lane = vc_subgroup_local_id(k);
+    vc_val next = vc_subgroup_shuffle_down(v, vc_u32(1));
+    vc_val other = vc_subgroup_shuffle_xor(vc_cast(VC_U32, keep), vc_u32(1));
     vc_ref part = vc_shared(k, "part", VC_F32, 128);
-    vc_val sum = vc_subgroup_reduce(VC_ADD, v), before = vc_subgroup_exclusive(VC_ADD, v), most = vc_subgroup_clustered(VC_MAX, v, 4);
+    vc_val sum = vc_subgroup_reduce(VC_ADD, v), before = vc_subgroup_exclusive(VC_ADD, v);
+    vc_val most = vc_subgroup_clustered(VC_MAX, v, 4);
     VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), sum); }
     vc_barrier(k);
-    VC_FOR(k, j, vc_u32(0), vc_subgroup_id(k)) { vc_store(out, i, vc_add(vc_subgroup_broadcast_first(vc_load(part, j)), before)); }
+    VC_FOR(k, j, vc_u32(0), vc_subgroup_id(k)) {
+        vc_store(out, i, vc_add(vc_subgroup_broadcast_first(vc_load(part, j)), before));
+    }
     VC_IF(k, vc_subgroup_any(vc_not(keep))) { vc_store(out, i, vc_mul(next, most)); }
     VC_IF(k, vc_subgroup_all_equal(other)) { vc_store(out, i, vc_subgroup_broadcast(v, vc_u32(2))); }
-    vc_store(ids, i, vc_add(vc_add(vc_subgroup_ballot_exclusive(ballot), vc_mul(vc_subgroup_ballot_count(ballot), lane)), vc_subgroup_size(k)));
+    vc_store(ids, i,
+             vc_add(vc_add(vc_subgroup_ballot_exclusive(ballot), vc_mul(vc_subgroup_ballot_count(ballot), lane)),
+                    vc_subgroup_size(k)));
     vc_store(ids, vc_add(i, vc_subgroup_count(k)), vc_subgroup_inclusive(VC_XOR, vc_subgroup_shuffle(lane, other)));
 }
 
-/* Newton's method for z^3 = 1: a complex number that a loop changes, and the constant roots in a table. */
+/* Newton's method for z^3 = 1: a complex variable in a loop, and the exact roots in a constant table. */
 static inline void kernel_newton(vc_kernel *k) {
     static const float roots[6] = { 1.0f, 0.0f, -0.5f, 0.8660254f, -0.5f, -0.8660254f };
     vc_ref out = vc_buffer(k, "out", VC_F32C, VC_WRITE), distance = vc_buffer(k, "distance", VC_F32, VC_WRITE);
     vc_ref root = vc_table(k, "roots", VC_F32C, roots, 3), z = vc_var(k, "z", VC_F32C);
     vc_val start = vc_param(k, "start", VC_F32C), step = vc_param(k, "step", VC_F32C);
     VC_EACH2(k, x, y) {
-        vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x), offset = vc_complex(vc_cast(VC_F32, x), vc_cast(VC_F32, y)), value, square;
+        vc_val at = vc_add(vc_mul(y, vc_threads(k, 0)), x), offset = vc_complex(vc_cast(VC_F32, x), vc_cast(VC_F32, y));
+        vc_val value, square;
         vc_set(z, vc_add(start, vc_mul(offset, step)));
         VC_FOR(k, i, vc_u32(0), vc_u32(20)) {
             value = vc_get(z);
@@ -369,14 +396,17 @@ static inline void kernel_newton(vc_kernel *k) {
     }
 }
 
-/* Bodies of a nested struct type in a buffer, in shared memory and as a parameter, and a matrix that turns them. */
+/* Structs with nested members in a buffer, in shared memory and as a parameter, and a matrix that rotates them. */
 static inline void kernel_bodies(vc_kernel *k) {
     const vc_member shape_members[] = { { "kind", VC_U8 }, { "corners", vc_array_type(k, VC_F32X2, 3) } };
     const vc_type shape = vc_struct(k, "shape", shape_members, 2);
-    const vc_member members[] = { { "position", VC_F32X3 }, { "mass", VC_F32 }, { "shape", shape }, { "frame", VC_F32X3X3 }, { "weights", VC_F32X4 } };
+    const vc_member members[] = { { "position", VC_F32X3 }, { "mass", VC_F32 }, { "shape", shape },
+                                  { "frame", VC_F32X3X3 }, { "weights", VC_F32X4 } };
     const vc_type body = vc_struct(k, "body", members, 5);
-    vc_ref in = vc_buffer(k, "bodies", body, VC_READ_WRITE), tile = vc_shared(k, "tile", body, 64), sum = vc_var(k, "sum", VC_F32X3);
-    vc_val turn = vc_param(k, "turn", VC_F32X3X3), other = vc_param(k, "other", shape), lane = vc_local_id(k, 0), i = vc_global_id(k, 0);
+    vc_ref in = vc_buffer(k, "bodies", body, VC_READ_WRITE), tile = vc_shared(k, "tile", body, 64);
+    vc_ref sum = vc_var(k, "sum", VC_F32X3);
+    vc_val turn = vc_param(k, "turn", VC_F32X3X3), other = vc_param(k, "other", shape), lane = vc_local_id(k, 0);
+    vc_val i = vc_global_id(k, 0);
     vc_val b = vc_load(in, i), at = vc_rem(i, vc_u32(3));
     vc_store(tile, lane, b);
     vc_barrier(k);
@@ -389,12 +419,14 @@ static inline void kernel_bodies(vc_kernel *k) {
     vc_set(vc_at(vc_field(vc_field(vc_at(in, i), 2), 1), at), vc_load(vc_field(vc_field(vc_at(tile, lane), 2), 1), at));
 }
 
-/* What has own forms in some languages and none in others: bits, upper halves, packed f16; and a counter-based random number. */
+/* Operations that are built in in some languages only: bit counts, high halves of products, packed f16, and a
+   counter-based random number. */
 static void kernel_bits(vc_kernel *k) {
     vc_ref out = vc_buffer(k, "out", VC_U32X4, VC_READ_WRITE), halves = vc_buffer(k, "halves", VC_U32, VC_READ_WRITE);
     vc_val wide = vc_param(k, "wide", VC_U64);
     VC_EACH(k, i) {
-        vc_val v = vc_load(out, i), x = vc_component(v, 0), y = vc_component(v, 1), pair = vc_unpack_half2(vc_load(halves, i));
+        vc_val v = vc_load(out, i), x = vc_component(v, 0), y = vc_component(v, 1);
+        vc_val pair = vc_unpack_half2(vc_load(halves, i));
         vc_store(halves, i, vc_pack_half2(vc_add(pair, vc_f32(0.5f))));
         x = vc_add(vc_popcount(x), vc_bit_reverse(y));
         y = vc_add(vc_mul_hi(x, y), vc_cast(VC_U32, vc_find_lsb(y)));
@@ -403,9 +435,10 @@ static void kernel_bits(vc_kernel *k) {
     }
 }
 
-/* A compaction: how many of a workgroup keep their value, and where each goes. */
+/* Stream compaction: how many values a workgroup keeps, and the position of each. */
 static void kernel_compact(vc_kernel *k) {
-    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE), count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE);
+    vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    vc_ref count = vc_buffer(k, "count", VC_U32, VC_READ_WRITE);
     vc_ref place = vc_shared(k, "place", VC_U32, 1);
     vc_val v = vc_load(in, vc_global_id(k, 0)), keep = vc_gt(v, vc_f32(0)), before, total, old;
     vc_group_exclusive(k, VC_ADD, vc_cast(VC_U32, keep), &before);
@@ -418,7 +451,7 @@ static void kernel_compact(vc_kernel *k) {
     VC_IF(k, keep) { vc_store(out, vc_add(vc_load(place, vc_u32(0)), before), v); }
 }
 
-/* What a kernel says of itself: a line with values of several types, and an assertion. */
+/* printf with values of several types, and an assertion. */
 static void kernel_print(vc_kernel *k) {
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     VC_EACH(k, i) {
@@ -429,7 +462,8 @@ static void kernel_print(vc_kernel *k) {
     }
 }
 
-/* A picture through a table of colours, beside what lies there already: sampled, fetched, loaded and stored. */
+/* Maps a picture through a colour table and adds it to the existing output: sampled, fetched, loaded and stored
+   images. */
 static void kernel_picture(vc_kernel *k) {
     vc_image_desc desc;
     vc_image_ref in, colours, layers, out;
@@ -448,7 +482,8 @@ static void kernel_picture(vc_kernel *k) {
     desc.format = VC_FORMAT_RGBA8_UNORM;
     out = vc_image(k, "out", &desc);
     VC_EACH2(k, x, y) {
-        vc_val size = vc_cast(VC_F32X2, vc_image_size(in, vc_u32(0))), at = vc_vec2(x, y), middle = vc_add(vc_cast(VC_F32X2, at), vc_f32(0.5f));
+        vc_val size = vc_cast(VC_F32X2, vc_image_size(in, vc_u32(0))), at = vc_vec2(x, y);
+        vc_val middle = vc_add(vc_cast(VC_F32X2, at), vc_f32(0.5f));
         vc_val c = vc_sample(in, vc_div(middle, size)), below = vc_image_load(layers, vc_vec3(x, y, vc_u32(1)));
         vc_val other = vc_fetch(in, at, vc_u32(0)), number = vc_cast(VC_I32, vc_mul(vc_component(c, 0), vc_f32(255)));
         c = vc_add(vc_fetch(colours, number, vc_u32(0)), vc_mul(vc_add(c, other), vc_load(gain, x)));
@@ -486,7 +521,7 @@ static const kernel_sample kernel_samples[] = {
 };
 enum { KERNEL_SAMPLES = sizeof kernel_samples / sizeof *kernel_samples };
 
-/* A kernel of the table, open; free it with vc_free. */
+/* Records a kernel of the table. The caller frees it with vc_free. */
 static vc_kernel *kernel_sample_make(const kernel_sample *sample, vc_buffers buffers) {
     vc_kernel_desc desc;
     vc_kernel *k;

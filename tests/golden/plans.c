@@ -1,8 +1,9 @@
-/* Which kernels the plans of vkdispatch_fft.h run, on devices described by hand: as in tests/golden/expected/plans.kernels and plans.words. `--update` or
-   GOLDEN_UPDATE=1 writes both anew.
+/* The kernels that plans of vkdispatch_fft.h launch on devices with given properties, compared with
+   tests/golden/expected/plans.kernels and plans.words. `--update` or GOLDEN_UPDATE=1 rewrites both.
 
-   plans.kernels has a line for each kernel that a plan launches: the run, groups, local size, and a hash of its SPIR-V without names, of which only those
-   that reach the device count. plans.words has what may change without a kernel changing: explanations, names of kernels and messages. */
+   plans.kernels has a line for each kernel launch: the run, groups, local size, and a hash of the SPIR-V without
+   names. It only covers launches that reach the device. plans.words has everything that may change without a change
+   of a kernel: explanations, names of kernels and messages. */
 #define _POSIX_C_SOURCE 200809L /* unsetenv */
 #define VKDISPATCH_NO_VULKAN
 #define VKDISPATCH_IMPLEMENTATION
@@ -12,49 +13,71 @@
 
 #include "files.h"
 
-/* ---- cases, as text: a kind, a shape, then words in any order ---- */
+/* ---- cases as text: a kind, a shape, then options in any order ---- */
 
 static const char *const transforms[] = {
-    "complex 5x1", "complex 4x2", "complex 4x8", "complex 7x15", "complex 3x31", "complex 64x64", "complex 5x100", "complex 4x127", "complex 100x256",
-    "complex 9x360", "complex 4x1000", "complex 4x1024", "complex 3x2048", "complex 2x4093", "complex 4x4096", "complex 4x8192", "complex 2x16384",
+    "complex 5x1", "complex 4x2", "complex 4x8", "complex 7x15", "complex 3x31", "complex 64x64", "complex 5x100",
+    "complex 4x127", "complex 100x256",
+    "complex 9x360", "complex 4x1000", "complex 4x1024", "complex 3x2048", "complex 2x4093", "complex 4x4096",
+    "complex 4x8192", "complex 2x16384",
     "complex 65536", "complex 1048576", "complex 2x19683 f64",
-    "complex 4x1024 f64", "complex 4x1000 in=f16 out=f16", "complex 4x64 in=f64", "complex 4x1024 in_place", "complex 8x64 ortho", "complex 8x64 none",
+    "complex 4x1024 f64", "complex 4x1000 in=f16 out=f16", "complex 4x64 in=f64", "complex 4x1024 in_place",
+    "complex 8x64 ortho", "complex 8x64 none",
     "complex 8x64 hooks", "complex 2x65536 hooks",
     "complex 4x512x16 axes=2", "complex 4x1000x3 axes=2", "complex 2x4096x4 axes=2 in_place", "complex 256x256 axes=1",
-    "complex 3x16x16 axes=6", "complex 2x64x64 axes=6", "complex 2x37x40 axes=6", "complex 512x512 axes=3", "complex 1024x1024 axes=3 in_place",
+    "complex 3x16x16 axes=6", "complex 2x64x64 axes=6", "complex 2x37x40 axes=6", "complex 512x512 axes=3",
+    "complex 1024x1024 axes=3 in_place",
     "complex 32x32x32 axes=7", "complex 128x128x64 axes=7", "complex 3x4x5x6 axes=15",
-    "complex 9x64 in_stride=1,9 out_stride=65,1", "complex 9x64 in_count=0,24 out_count=0,40", "complex 8x32x32 axes=6 in_count=0,8,8",
-    "real 4x1", "real 4x16", "real 7x15", "real 7x15 pack_rows", "real 6x105", "real 6x105 pack_rows", "real 3x37", "real 4x74", "real 4x1000", "real 4x1024",
-    "real 4x4096", "real 5x4095", "real 65536", "real 2x19683", "real 4x1024 padded in_place", "real 5x105 padded in_place", "real 4x1024 f64",
-    "real 4x1024 in=f16 out=f32", "real 4x64 hooks", "real 4x45 hooks", "real 12x20 axes=1", "real 256x256 axes=3", "real 60x45 axes=3", "real 16x20x24 axes=7",
+    "complex 9x64 in_stride=1,9 out_stride=65,1", "complex 9x64 in_count=0,24 out_count=0,40",
+    "complex 8x32x32 axes=6 in_count=0,8,8",
+    "real 4x1", "real 4x16", "real 7x15", "real 7x15 pack_rows", "real 6x105", "real 6x105 pack_rows", "real 3x37",
+    "real 4x74", "real 4x1000", "real 4x1024",
+    "real 4x4096", "real 5x4095", "real 65536", "real 2x19683", "real 4x1024 padded in_place",
+    "real 5x105 padded in_place", "real 4x1024 f64",
+    "real 4x1024 in=f16 out=f32", "real 4x64 hooks", "real 4x45 hooks", "real 12x20 axes=1", "real 256x256 axes=3",
+    "real 60x45 axes=3", "real 16x20x24 axes=7",
     "real 4x64 in_count=0,24 out_count=0,9",
-    "dct1 4x65", "dct2 4x64", "dct2 5x45", "dct2 5x45 pack_rows", "dct3 4x64", "dct3 5x45", "dct4 4x64", "dct4 5x45", "dst1 4x63", "dst2 4x64", "dst3 5x45",
+    "dct1 4x65", "dct2 4x64", "dct2 5x45", "dct2 5x45 pack_rows", "dct3 4x64", "dct3 5x45", "dct4 4x64", "dct4 5x45",
+    "dst1 4x63", "dst2 4x64", "dst3 5x45",
     "dst4 4x37", "dct2 32768x2 axes=1", "dct2 64x60 axes=3 in_place", "dct4 6x33 hooks",
 };
 
 static const char *const convolutions[] = {
-    "convolve 1000 batch=4", "convolve 4096 batch=4", "convolve 37 batch=4", "convolve 65536", "convolve 1000 kernel=31 range=same correlation",
+    "convolve 1000 batch=4", "convolve 4096 batch=4", "convolve 37 batch=4", "convolve 65536",
+    "convolve 1000 kernel=31 range=same correlation",
     "convolve 64x64 batch=4", "convolve 512x512", "convolve 512x512 kernel=31x31 range=same", "convolve 32x32x32",
-    "convolve 20x18 kernel=3x3 channels=3 kernels=2", "convolve 1000 batch=4 f64", "convolve 48x48 kernel=5x5 range=full filter",
-    "convolve 1000 real batch=5", "convolve 1000 real batch=5 pack_rows", "convolve 4096 real kernel=31 range=centred", "convolve 37 real batch=3",
-    "convolve 512x512 real batch=2", "convolve 512x512 real kernel=31x31 range=same batch=3", "convolve 64x64 real kernel=5x5 range=centred batch=3",
-    "convolve 64x48 real kernel=5x5 range=full channels=3 kernels=4 batch=2", "convolve 20x18x16 real kernel=3x3x3 range=valid", "convolve 16 real filter",
+    "convolve 20x18 kernel=3x3 channels=3 kernels=2", "convolve 1000 batch=4 f64",
+    "convolve 48x48 kernel=5x5 range=full filter",
+    "convolve 1000 real batch=5", "convolve 1000 real batch=5 pack_rows", "convolve 4096 real kernel=31 range=centred",
+    "convolve 37 real batch=3",
+    "convolve 512x512 real batch=2", "convolve 512x512 real kernel=31x31 range=same batch=3",
+    "convolve 64x64 real kernel=5x5 range=centred batch=3",
+    "convolve 64x48 real kernel=5x5 range=full channels=3 kernels=4 batch=2",
+    "convolve 20x18x16 real kernel=3x3x3 range=valid", "convolve 16 real filter",
 };
 
 static const char *const others[] = {
-    "sum 1", "sum 1000", "sum 4194304", "sum 4096x64 axes=2", "sum 64x4096 axes=2", "sum 512x512 axes=1", "sum 30x40x50 axes=5", "sum 65536 f64",
-    "sum 65536 f16", "sum 65536 i8", "product 1000x3 axes=2", "min 65536", "max 300x300 axes=1 i32", "and 65536 u32", "any 65536", "argmin 65536",
+    "sum 1", "sum 1000", "sum 4194304", "sum 4096x64 axes=2", "sum 64x4096 axes=2", "sum 512x512 axes=1",
+    "sum 30x40x50 axes=5", "sum 65536 f64",
+    "sum 65536 f16", "sum 65536 i8", "product 1000x3 axes=2", "min 65536", "max 300x300 axes=1 i32", "and 65536 u32",
+    "any 65536", "argmin 65536",
     "argmax 100x1000 axes=2 extra", "dot 1048576",
-    "norm 65536", "mean 64x1000 axes=2", "variance 65536", "variance 1000x64 axes=1 extra", "sum 65536 map", "sum 4096 segments=17",
-    "scan 1000", "scan 1048576", "scan 1048576 three_kernels", "scan 1048576 one_pass", "scan 1048576 exclusive", "scan 64x1000", "scan 512x64 axis=1",
-    "scan 1048576 segmented", "scan 65536 f64", "scan 65536 u8", "scan 65536 map", "compact 1048576", "compact 1000 i32",
-    "sort 1000", "sort 1048576", "sort 1048576 values", "sort 1048576 u32 descending", "sort 65536 u64", "sort 65536 f16", "sort 1048576 one_pass",
+    "norm 65536", "mean 64x1000 axes=2", "variance 65536", "variance 1000x64 axes=1 extra", "sum 65536 map",
+    "sum 4096 segments=17",
+    "scan 1000", "scan 1048576", "scan 1048576 three_kernels", "scan 1048576 one_pass", "scan 1048576 exclusive",
+    "scan 64x1000", "scan 512x64 axis=1",
+    "scan 1048576 segmented", "scan 65536 f64", "scan 65536 u8", "scan 65536 map", "compact 1048576",
+    "compact 1000 i32",
+    "sort 1000", "sort 1048576", "sort 1048576 values", "sort 1048576 u32 descending", "sort 65536 u64",
+    "sort 65536 f16", "sort 1048576 one_pass",
     "sort 1048576 three_kernels",
-    "histogram 1048576 bins=256", "histogram 1048576 bins=65536", "histogram 65536 bins=10 u8", "histogram 65536 bins=100 map",
-    "top_k 4x1000 k=1", "top_k 4x100000 k=16", "top_k 64x64 k=8 smallest", "top_k 1048576 k=1000", "top_k 4x1000 k=4 f64",
+    "histogram 1048576 bins=256", "histogram 1048576 bins=65536", "histogram 65536 bins=10 u8",
+    "histogram 65536 bins=100 map",
+    "top_k 4x1000 k=1", "top_k 4x100000 k=16", "top_k 64x64 k=8 smallest", "top_k 1048576 k=1000",
+    "top_k 4x1000 k=4 f64",
 };
 
-/* Whether a case has a word. */
+/* Whether a case has an option. */
 static bool has(const char *spec, const char *word) {
     size_t n = strlen(word);
     const char *at = spec;
@@ -63,7 +86,7 @@ static bool has(const char *spec, const char *word) {
     return false;
 }
 
-/* Numbers behind "word=", or of the shape, divided by 'x' or ','; how many. */
+/* Reads the numbers after "word=", or of the shape, separated by 'x' or ','. Returns their count. */
 static uint32_t numbers(const char *spec, const char *word, uint64_t out[4]) {
     const char *at = strstr(spec, word);
     uint32_t count = 0;
@@ -84,9 +107,11 @@ static uint64_t number(const char *spec, const char *word, uint64_t usual) {
 
 static uint32_t shape_of(const char *spec, uint64_t out[4]) { return numbers(spec, " ", out); }
 
-static bool is_kind(const char *spec, const char *kind) { return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ' '; }
+static bool is_kind(const char *spec, const char *kind) {
+    return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ' ';
+}
 
-/* A type by its name behind a prefix, as a word; 0: none. */
+/* Returns the type whose name follows a prefix in an option; 0: none. */
 static vd_type type_of(const char *spec, const char *prefix) {
     static const vd_type types[] = { VD_F16, VD_F32, VD_F64, VD_I8, VD_I32, VD_U8, VD_U32, VD_U64 };
     char word[32];
@@ -124,12 +149,14 @@ static uint64_t mix(uint64_t hash, uint32_t word) {
     return hash;
 }
 
-/* Instructions that carry names and places in sources. */
+/* SPIR-V instructions with names and source positions. */
 static bool is_name(uint32_t op) { return (op >= 2 && op <= 8) || op == 317 || op == 330; }
 
-/* Without names, the entry point's too, and without the lower half of f64 constants, which depends on the last bit of the host's sine. */
+/* Hashes the module without names, including the name of the entry point, and without the low words of f64
+   constants, which depend on the last bit of sin() on the host. */
 static void read_module(module *m, const uint32_t *code, size_t count) {
-    enum { VERSION = 1, BOUND = 3, HEADER = 5, ENTRY_POINT = 15, EXECUTION_MODE = 16, TYPE_FLOAT = 22, CONSTANT = 43, LOCAL_SIZE = 17 };
+    enum { VERSION = 1, BOUND = 3, HEADER = 5, ENTRY_POINT = 15, EXECUTION_MODE = 16, TYPE_FLOAT = 22, CONSTANT = 43,
+           LOCAL_SIZE = 17 };
     uint32_t f64 = 0;
     m->hash = mix(mix(14695981039346656037u, code[VERSION]), code[BOUND]);
     for (size_t i = HEADER, next; i < count; i = next) {
@@ -185,7 +212,7 @@ static void data_centre(vd_device_info *d) {
     d->limits.max_shared_bytes = 48 << 10;
 }
 
-/* Buffers as bindings, few threads, subgroups of several sizes; neither f16 nor f64 nor 64-bit integers. */
+/* Buffers as bindings, few threads, several subgroup sizes; no f16, f64 or 64-bit integers. */
 static void small(vd_device_info *d) {
     d->type = VD_DEVICE_INTEGRATED;
     d->features = VD_FEATURE_SUBGROUP | VD_FEATURE_FMA | VD_FEATURE_TIMESTAMP;
@@ -203,9 +230,10 @@ static void processor(vd_device_info *d) {
     d->limits.subgroup_size = d->limits.min_subgroup_size = d->limits.max_subgroup_size = 8;
 }
 
-/* `vulkan`: plans see a device of Vulkan, for which they move f32 in pairs where it is a processor. */
+/* `vulkan`: plans see a Vulkan device. If that is a processor, they move f32 in pairs. */
 static const struct { const char *name; void (*describe)(vd_device_info *d); bool vulkan; } devices[] = {
-    { "data-centre", data_centre, true }, { "small", small, true }, { "processor", processor, false }, { "vulkan-processor", processor, true }
+    { "data-centre", data_centre, true }, { "small", small, true }, { "processor", processor, false },
+    { "vulkan-processor", processor, true }
 };
 
 static vd_context *open_device(vd_device_info *info, bool vulkan, const vd__backend *spy) {
@@ -252,7 +280,8 @@ static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
 }
 
 static vd_result run_fft(bench *b, const char *spec) {
-    static const char *const kinds[] = { "", "complex", "real", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4" };
+    static const char *const kinds[] = { "", "complex", "real", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3",
+                                         "dst4" };
     vd_fft_desc desc;
     vd_fft_io io;
     vd_result result = VD_OK;
@@ -287,7 +316,8 @@ static vd_result run_fft(bench *b, const char *spec) {
 }
 
 static vd_result run_convolution(bench *b, const char *spec) {
-    static const char *const ranges[] = { "", "range=circular", "range=centred", "range=full", "range=same", "range=valid" };
+    static const char *const ranges[] = { "", "range=circular", "range=centred", "range=full", "range=same",
+                                          "range=valid" };
     vd_convolve_desc desc;
     vd_result result;
     uint64_t sizes[4] = { 0, 0, 0, 0 };
@@ -317,10 +347,10 @@ static vd_result run_convolution(bench *b, const char *spec) {
     return result;
 }
 
-/* The operation of a reduction; 0: it is another kind of plan. */
+/* Returns the operation of a reduction; 0: another kind of plan. */
 static vd_reduce_op op_of(const char *spec) {
-    static const char *const ops[] = { "", "sum", "product", "min", "max", "and", "or", "xor", "any", "all", "argmin", "argmax", "dot", "norm", "mean",
-                                       "variance" };
+    static const char *const ops[] = { "", "sum", "product", "min", "max", "and", "or", "xor", "any", "all", "argmin",
+                                       "argmax", "dot", "norm", "mean", "variance" };
     for (int i = 1; i <= VD_REDUCE_VARIANCE; i++) if (is_kind(spec, ops[i])) return (vd_reduce_op)i;
     return VD_REDUCE_DEFAULT;
 }
@@ -351,7 +381,8 @@ static vd_result run_reduction(bench *b, const char *spec) {
 }
 
 static vd_scan_method way_of(const char *spec) {
-    return has(spec, "one_pass") ? VD_SCAN_ONE_PASS : has(spec, "three_kernels") ? VD_SCAN_THREE_KERNELS : VD_SCAN_DEFAULT;
+    return has(spec, "one_pass") ? VD_SCAN_ONE_PASS : has(spec, "three_kernels") ? VD_SCAN_THREE_KERNELS
+        : VD_SCAN_DEFAULT;
 }
 
 static vd_result run_scan(bench *b, const char *spec) {
@@ -445,8 +476,9 @@ static vd_result run_other(bench *b, const char *spec) {
     return is_kind(spec, "histogram") ? run_histogram(b, spec) : run_top_k(b, spec);
 }
 
-/* Each plan with a list of its own, whose commands have to be with the device before the plan goes. */
-static void run_all(vd_context *ctx, const char *device, const char *const *texts, size_t count, vd_result (*run)(bench *b, const char *spec)) {
+/* Runs each plan in its own list, which is submitted before the plan is destroyed. */
+static void run_all(vd_context *ctx, const char *device, const char *const *texts, size_t count,
+                    vd_result (*run)(bench *b, const char *spec)) {
     bench b;
     b.ctx = ctx;
     b.in = bytes_of(ctx, 1 << 25);
@@ -475,7 +507,8 @@ static void run_all(vd_context *ctx, const char *device, const char *const *text
 #define RUN_ALL(ctx, device, texts, run) run_all(ctx, device, texts, sizeof(texts) / sizeof *(texts), run)
 
 int main(int argc, char **argv) {
-    static const char *const settings[] = { "VKDISPATCH_FFT", "VKDISPATCH_FFT_SHAPES", "VKDISPATCH_FFT_FACTORS", "VKDISPATCH_BUFFERS", "VKDISPATCH_DISABLE" };
+    static const char *const settings[] = { "VKDISPATCH_FFT", "VKDISPATCH_FFT_SHAPES", "VKDISPATCH_FFT_FACTORS",
+                                            "VKDISPATCH_BUFFERS", "VKDISPATCH_DISABLE" };
     bool update = (argc > 1 && strcmp(argv[1], "--update") == 0) || getenv("GOLDEN_UPDATE");
     vd__backend spy = vd__backend_dummy;
     spy.kernel_create = note_kernel;
@@ -488,7 +521,8 @@ int main(int argc, char **argv) {
         vd_context *ctx = open_device(&info, devices[i].vulkan, &spy);
         RUN_ALL(ctx, devices[i].name, transforms, run_fft);
         RUN_ALL(ctx, devices[i].name, convolutions, run_convolution);
-        if (info.type != VD_DEVICE_CPU || !devices[i].vulkan) RUN_ALL(ctx, devices[i].name, others, run_other); /* which ask for no more than the type */
+        /* plans that depend only on the device type */
+        if (info.type != VD_DEVICE_CPU || !devices[i].vulkan) RUN_ALL(ctx, devices[i].name, others, run_other);
         vd_context_destroy(ctx);
     }
     printf("1..2\n");

@@ -1,4 +1,5 @@
-/* The short forms record what the calls record: vc_imm_of and VC in C, operators in C++. Each kernel is written twice and has to have one hash. */
+/* The short notations record the same operations as the calls: vc_imm_of and VC in C, operators in C++. Each kernel is
+   written both ways, and both must have the same hash. */
 #define VKDISPATCH_SHORT
 #include "vkdispatch_codegen.h"
 
@@ -11,13 +12,13 @@ typedef struct inputs {
 
 typedef vc_val result(const inputs *in);
 
-/* One expression: as calls, and short. */
+/* One expression: with calls, and in short notation. */
 typedef struct pair { const char *name; result *calls, *brief; } pair;
 
 #define CALLS(name, expression) static vc_val calls_##name(const inputs *in) { return expression; }
 #define BRIEF(name, expression) static vc_val brief_##name(const inputs *in) { return expression; }
 
-/* X(name, by calls, by short forms) */
+/* X(name, with calls, in short notation) */
 #define IMMEDIATES(X) \
     X(imm_bool, vc_and(in->yes, vc_bool(true)), vc_and(in->yes, VC((bool)1))) \
     X(imm_char, vc_add(in->i, vc_i32('a')), vc_add(in->i, VC((char)'a'))) \
@@ -30,7 +31,8 @@ typedef struct pair { const char *name; result *calls, *brief; } pair;
     X(imm_u16, vc_add(in->u, vc_u16(60000)), vc_add(in->u, VC((unsigned short)60000))) \
     X(imm_u32, vc_add(in->u, vc_u32(4000000000u)), vc_add(in->u, VC(4000000000u))) \
     X(imm_ulong, vc_add(in->wide, vc_u64(8)), vc_add(in->wide, VC(8ul))) \
-    X(imm_u64, vc_add(vc_cast(VC_U64, in->wide), vc_u64(UINT64_MAX)), vc_add(vc_cast(VC_U64, in->wide), VC(18446744073709551615ull))) \
+    X(imm_u64, vc_add(vc_cast(VC_U64, in->wide), vc_u64(UINT64_MAX)), \
+      vc_add(vc_cast(VC_U64, in->wide), VC(18446744073709551615ull))) \
     X(imm_f32, vc_mul(in->f, vc_f32(0.1f)), vc_mul(in->f, VC(0.1f))) \
     X(imm_f64, vc_mul(in->d, vc_f64(0.1)), vc_mul(in->d, VC(0.1)))
 
@@ -60,8 +62,10 @@ typedef struct pair { const char *name; result *calls, *brief; } pair;
     X(le, vc_le(in->u, vc_i32(9)), in->u <= 9) \
     X(gt, vc_gt(vc_f32(2), in->f), 2.0f > in->f) \
     X(ge, vc_ge(in->i, in->j), in->i >= in->j) \
-    X(nested, vc_sub(vc_mul(vc_add(in->f, in->g), in->f), vc_div(vc_neg(in->g), vc_f32(3))), (in->f + in->g) * in->f - -in->g / 3.0f) \
-    X(precedence, vc_or(vc_lt(vc_add(in->i, vc_shl(in->j, vc_i32(2))), vc_i32(5)), in->no), (in->i + (in->j << 2) < 5) | in->no)
+    X(nested, vc_sub(vc_mul(vc_add(in->f, in->g), in->f), vc_div(vc_neg(in->g), vc_f32(3))), \
+      (in->f + in->g) * in->f - -in->g / 3.0f) \
+    X(precedence, vc_or(vc_lt(vc_add(in->i, vc_shl(in->j, vc_i32(2))), vc_i32(5)), in->no),
+      (in->i + (in->j << 2) < 5) | in->no)
 #else
 #define OPERATORS(X)
 #endif
@@ -104,7 +108,8 @@ static vc_kernel *make(result *expression) {
 static void compare(const pair *p) {
     vc_kernel *a = make(p->calls), *b = make(p->brief);
     uint64_t first = vc_hash(a), second = vc_hash(b);
-    report(first && first == second, p->name, vc_error(a) ? vc_error(a) : vc_error(b) ? vc_error(b) : "the hashes differ");
+    report(first && first == second, p->name, vc_error(a) ? vc_error(a) : vc_error(b) ? vc_error(b)
+           : "the hashes differ");
     vc_free(a);
     vc_free(b);
 }
@@ -117,7 +122,7 @@ static void refuses(const char *name, result *expression, const char *text) {
     vc_free(k);
 }
 
-/* The short forms convert no more than the calls do. */
+/* The short notations perform no implicit conversions that calls do not perform. */
 CALLS(int_beside_float, in->f * 2)
 CALLS(double_beside_float, in->f * 2.0)
 CALLS(not_of_a_number, !in->u)
@@ -126,10 +131,12 @@ CALLS(not_of_a_number, !in->u)
 int main(void) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) compare(&pairs[i]);
 #ifdef __cplusplus
-    refuses("an int beside a float", calls_int_beside_float, "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is i32; convert one with vc_cast");
+    refuses("an int beside a float", calls_int_beside_float,
+            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is i32; convert one with vc_cast");
     refuses("a double beside a float", calls_double_beside_float,
             "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is f64; convert one with vc_cast");
-    refuses("! of a number", calls_not_of_a_number, "vc_eq in kernel 'kernel': operand 1 'u' is u32 and operand 2 is bool; convert one with vc_cast");
+    refuses("! of a number", calls_not_of_a_number,
+            "vc_eq in kernel 'kernel': operand 1 'u' is u32 and operand 2 is bool; convert one with vc_cast");
 #endif
     printf("1..%d\n", cases);
     return failures != 0;
