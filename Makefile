@@ -1,4 +1,4 @@
-# `make` lists the targets. The headers need no building: everything here makes and runs examples, tests and benchmarks.
+# `make` lists the targets. The headers need no build step: this file builds and runs examples, tests and benchmarks.
 #   make CC=clang …      the same with another compiler            make V=1 …      shows the whole command lines
 
 CC      = gcc
@@ -22,12 +22,12 @@ C         = -std=c99 -Wstrict-prototypes
 CPP       = -x c++ -std=c++11
 LDLIBS    = -ldl -lpthread -lm
 
-# A folder with include/ and lib/ brought along to a machine that can install nothing (`make carry` fills it).
+# A folder with include/ and lib/ for machines where nothing can be installed (`make carry` fills it).
 CARRY := $(wildcard .carry)
 ifdef CARRY
 CPPFLAGS += -isystem $(CARRY)/include
 LDFLAGS  += -L$(CARRY)/lib -Wl,-rpath,$(CURDIR)/$(CARRY)/lib
-# NVIDIA's OpenCL is often there without the file that names it.
+# The OpenCL library of NVIDIA is often installed without the ICD file that names it.
 ifneq ($(shell ldconfig -p 2>/dev/null | grep libnvidia-opencl),)
 export OCL_ICD_VENDORS ?= $(CURDIR)/$(CARRY)/vendors/
 endif
@@ -60,7 +60,7 @@ $(quiet)$(call driver,$1) -I. -Ibuild/ahead $(CPPFLAGS) $(call language,$1) $(WA
 $(quiet)$(call driver,$1) $2 $3 $@.o $(filter %.a,$^) -o $@ $(LDFLAGS) $$(tools/libraries $@.d $(patsubst %,%.d,$(filter %.a,$^))) $(LDLIBS)
 endef
 
-# The implementations for all tests that bring none of their own.
+# The implementations for all tests that contain none.
 define archive
 @mkdir -p $(@D)
 @rm -f $@
@@ -99,10 +99,10 @@ build/$1/sanitize/%: %.c
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 
-# It counts what is linked into it and asks for memory behind an allocator's back.
+# Counts calls of malloc that bypass the allocator of the context.
 build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-# The same programs beside VkFFT, which is C++; they themselves are C. Where there is no VkFFT they say so.
+# The same programs with VkFFT, which is C++; the programs are C. Without VkFFT they report that.
 build/vkfft/%: LDLIBS += -lstdc++
 build/vkfft/%: %.c build/vkfft/implementation.a
 	$(call link,$(cc),$(BENCH))
@@ -121,7 +121,7 @@ build/vkfft/opencl.a: tools/bench/vkfft_opencl.cpp tools/bench/vkfft_opencl.h
 build/vkfft/tools/bench/fft: build/vkfft/opencl.a
 build/vkfft/tools/bench/fft: LDLIBS += -l:libOpenCL.so.1
 
-# Kernels compiled ahead of time, as a header and as a blob, for the programs that have them.
+# Kernels compiled ahead of time, as a header and as a blob, for the programs that use them.
 build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
 	@mkdir -p $(@D)
 	$(quiet)tools/vcc $< --header build/ahead/$*.h --blob build/ahead/$*.blob --target spirv,cuda,opencl --cc "$(CC)"
@@ -142,15 +142,17 @@ $(foreach c,$(compilers),$(eval $(call ahead_of_time,$c/))$(eval $(call ahead_of
 cc := $(notdir $(CC))
 
 # ---- suites: what is built, what is run ----------------------------------------------------------------------------------------------
-# A command with arguments is one quoted word, as tools/run-tests wants it. See tests/README.md for what a program has to print.
+# A command with arguments is one quoted word, as tools/run-tests requires. tests/README.md documents the output of test
+# programs.
 
 files = $(patsubst %.c,build/$2/%,$(wildcard $1/*.c))
 
-# Kernel text and hashes have to be equal whatever compiled the builder, so these suites run under every compiler that is here.
+# Kernel texts and hashes must not depend on the compiler of the builder, so these suites run with every available
+# compiler.
 hash  := \#
 absent = $(foreach c,$(filter-out $(present),$(compilers)),"echo ok - $1 under $c $(hash) SKIP $c is not here")
 
-# Libraries in place of drivers that are not here.
+# Fake libraries that replace missing drivers.
 fakes = $(patsubst %.c,build/$1/%.so,$(wildcard tests/fake/*.c))
 
 # One program has the unit tests of all files but left_out.c. Each file is a run of its own, so that TEST_JOBS of them run at a time.
@@ -167,14 +169,15 @@ programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
-# MATRIX_PARTS=8: the longest program in 8 parts, which run at the same time; MATRIX_OF=0: only the first; MATRIX_FLAGS=-a: as `make matrix`.
+# MATRIX_PARTS=8: split the longest program into parts for TEST_JOBS. MATRIX_OF=0: run only the first part.
+# MATRIX_FLAGS=-a: as for `make matrix`.
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
 matrix_parts         = $(foreach i,$(MATRIX_OF),"build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
-# plans has texts compiled for CUDA, with a stand-in for the driver.
+# plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
@@ -187,14 +190,15 @@ commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding 
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
-# Without a GPU, CUDA's part of the runtime still runs: all but kernels.
+# Without a GPU, everything in the CUDA backend except kernels can be tested.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
-# copies needs Vulkan and addresses; opencl tests that backend alone.
+# copies needs Vulkan with buffer addresses; opencl tests only that backend.
 anyhow               = $(filter-out %/copies %/opencl,$(call files,tests/conformance,$(cc)))
-# With bindings Vulkan's kernels are others, and OpenCL's memory is in buffer objects where it would be shared (PoCL); elsewhere nothing changes.
+# With bindings, Vulkan uses other kernels, and OpenCL uses buffer objects instead of shared virtual memory (PoCL).
+# Other backends are not affected.
 BINDING_BACKENDS     = vulkan opencl
 bindings             = $(foreach b,$(BINDING_BACKENDS),$(anyhow:%="env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %"))
-# Those whose tests take several devices of a backend, where it has different ones.
+# Programs that test several devices of a backend, if it has different ones.
 two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices build/$(cc)/tests/conformance/% $b",queues print interop))
 commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
@@ -210,16 +214,18 @@ sanitized            = $(foreach s,golden codegen conformance faults,$(call file
 programs_sanitize    = $(call unit_programs,$(cc)/sanitize) $(sanitized)
 commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) $(sanitized:%="tools/sanitized %")
 
-# opencl.c makes no Vulkan device, so that there would be nothing to validate.
+# opencl.c creates no Vulkan device, so there is nothing to validate.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
 commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
-# On the dummy backend, since the threads of a driver that is not sanitized look like races: what is ours is the same on every backend.
+# Uses the dummy backend, because threads of an uninstrumented driver look like data races; our code is the same for
+# every backend.
 programs_races       = $(patsubst %,build/$(cc)/races/tests/conformance/%,lifetimes threads)
 commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 % dummy")
 
-# Vulkan's kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix an eighth.
+# Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix only one
+# eighth.
 PROCESSORS           = avx sse4.1
 run_processors       = "$$as build/$(cc)/tests/codegen/matrix -p 0/8" $(patsubst %,"$$as %",$(filter-out %/matrix,$(programs_codegen)) \
                        $(filter-out %/opencl,$(call files,tests/conformance,$(cc))) \
@@ -263,7 +269,8 @@ help:            ## this list
 demo:            ## installs what is missing, builds three examples, runs them on the best device here
 	@tools/demo
 
-# -k: a program that does not compile is named and failed by the run that follows, and keeps nothing else from running.
+# -k: a program that does not compile is reported as failed by the following run, and does not prevent the others from
+# running.
 build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
                 tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
 
@@ -296,14 +303,16 @@ $(suites:%=programs-%) $(further:%=programs-%): programs-%: $$(programs_$$*)
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour
 	@$< -a
 
-# Memory, queues and the ways around types. Not interop, whose subject goes with them; features takes every feature off by itself.
+# Memory, queues and replacements of missing types. Without interop, which needs these features, and features, which
+# disables each feature itself.
 FEATURES = mapped cached coherent queues sharing i64 f64,subgroup i8,i16,f16,storage_8,storage_16
 test-features: deps-test ## conformance once more without each of FEATURES, by VKDISPATCH_DISABLE; some ten minutes
 	@$(MAKE) --no-print-directory -k -j$(JOBS) programs-conformance || true
 	@tools/run-tests $(foreach f,$(FEATURES),$(patsubst %,"env VKDISPATCH_DISABLE=$f %",\
 	    $(filter-out %/interop %/features,$(call files,tests/conformance,$(cc)))))
 
-# Drivers make one context at a time, for all programs: half of JOBS compute (matrix, the longest, is begun first), and as many again wait for the driver.
+# Drivers create one context at a time for all processes: half of JOBS compute (matrix, the longest, starts first), and
+# as many more wait for the driver.
 test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), side by side, then the benchmarks
 	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
 	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl"
@@ -312,7 +321,7 @@ test-gpu:        ## what makes sense on a machine with a GPU that can install no
 test-side-by-side:
 	@$(call build_and_run,codegen conformance fft unit golden fuzz)
 
-# That of transforms has VkFFT beside it.
+# bench-fft also uses VkFFT.
 bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(call files,tools/bench,$(cc)))
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
 	@$(MAKE) --no-print-directory -j$(JOBS) $(bench_programs)
@@ -336,7 +345,8 @@ bench-pipeline: build/$(cc)/tools/bench/pipeline ## making a pipeline of the bui
 bench-kernels: build/$(cc)/tools/bench/kernels ## a histogram, a Montgomery product and SHA-256 of the builder beside the same by hand in GLSL and CUDA C
 	@$<
 
-# CUB is device code, and VkFFT on CUDA takes the toolkit's headers. Without nvcc there are no libraries of them, and their figures are not run.
+# CUB is device code, and VkFFT on CUDA needs the headers of the toolkit. Without nvcc these libraries are not built,
+# and their figures are skipped.
 NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 build/vkfft_cuda.so: tools/bench/vkfft_cuda.cpp
 	@mkdir -p $(@D)
@@ -362,7 +372,7 @@ bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept l
 bench-compile:   ## what including a header and compiling its implementation costs
 	@tools/bench/compile
 
-# Finds what breaks by watching which code it reaches; what it finds is written to build/crash-*, which `api FILE` plays again.
+# Coverage-guided fuzzing. Failing inputs are written to build/crash-*; `api FILE` replays them.
 FUZZ_SECONDS = 60
 fuzz-api: deps-test ## libFuzzer over the builder's calls for FUZZ_SECONDS, with clang's sanitizers
 	@mkdir -p build/corpus

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the Debian packages that building, testing or comparing needs and that are missing here.
+# Installs missing Debian packages that building, testing or comparing needs.
 #
 #   tools/deps.sh [-n] [build|test|plots ...]     default: build test; -n only says what is missing
 #
-# Where there is apt, a package counts as present when dpkg says so. Elsewhere each line's proof is tried instead (does the header
-# compile, is the command there), and the exit status is 1 if something is really absent.
+# With apt, a package counts as installed if dpkg says so. Without apt, each line is checked directly (does the header
+# compile, does the command exist), and the exit status is 1 if something is missing.
 set -eu
 
 # group  package  proof: h header, e header that does not compile by itself, c command, d a Vulkan driver, o a library, i an OpenCL driver
@@ -92,7 +92,8 @@ apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Ti
 install() { apt install -y --no-install-recommends $missing; }
 
 echo "deps: installing with apt-get: $missing"
-# Package lists are refreshed only when installing fails without: on a fresh image there are none, on an old machine they name versions that are gone.
+# Refresh package lists only if installing fails: a fresh image has none, and old ones name versions that no longer
+# exist.
 if ! install && ! { : >"$log"; apt update && install; }; then
     cat "$log"
     echo "deps: apt-get could not install: $missing"
