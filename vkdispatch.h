@@ -626,7 +626,7 @@ typedef struct vd_context_desc {
     void *cl_context, *cl_device;   /* VD_BACKEND_OPENCL: cl_context of the caller and one of its cl_device_id, instead
                                        of device. The library retains the context until vd_context_destroy */
     void *cl_queue;                 /* with cl_context: an in-order cl_command_queue of it, to be used as queue 0 and
-                                       retained likewise. The caller's work in it is ordered with submitted work
+                                       also retained. The caller's work in it is ordered with submitted work
                                        (vd_flush) */
     /* Receives the output of vc_printf: one call for each record, with the kernel's name, the global id of the
        invocation and the formatted text. See "Callbacks". Default: log, as VD_LOG_INFO, one message for each record. */
@@ -784,7 +784,7 @@ typedef struct vd_list_desc {
     const char *name;               /* for messages. Default: none */
 } vd_list_desc;
 
-/* One argument of a dispatch. Use vd_b, vd_f32, vd_value and the like. */
+/* One argument of a dispatch. Use vd_b, vd_f32, vd_value and so on. */
 typedef struct vd_arg {
     vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
     vd_type type;                   /* of a value. VD_BYTES matches any type */
@@ -9150,7 +9150,7 @@ static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
     return VD_OK;
 }
 
-/* Instructions of a function's body stand in a basic block, all others before the first function. */
+/* Instructions of a function's body belong to a basic block; all others precede the first function. */
 static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
     bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
     bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403)
@@ -11532,7 +11532,7 @@ static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
     return r;
 }
 
-/* A failure that nobody has asked for by its event; every one is told once. */
+/* Returns a failure of the queue that no wait for its event has returned. Each failure is returned once. */
 static vd_result vd__queue_unreported(vd__queue *q) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
@@ -12042,8 +12042,8 @@ static vd_result vd__list_uses_grow(vd_list *l) {
     return ok ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Notes that a list used a memory. The memory carries a guess where it stands in the list; with another list between,
-   it is noted twice, which is as good. */
+/* Adds a memory to the list's uses. The memory's use_hint is a guess of its index there; if another list has changed
+   the hint, the memory is added twice, which does no harm. */
 static vd_result vd__list_use(vd_list *l, const vd__tracked_memory *t) {
     uint32_t i = vd__atomic_load32(&t->storage->memory.use_hint);
     if (i >= l->use_count || l->uses[i].storage != t->storage) {
@@ -12122,7 +12122,7 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     l->commands++;
     for (uint32_t i = 0, older = h->count; i < count; i++) {
         while (VD__UNLIKELY(!vd__hazards_access(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
-            h->count = older; /* what was added stands behind the barrier */
+            h->count = older; /* accesses added so far come after the barrier */
             r = vd__list_barrier(l);
             if (r) return r;
             i = older = 0;
@@ -12631,7 +12631,7 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *
 
 /* ---- mapping ---- */
 
-/* Waits for the work that a host access stands against; what is not sent yet is sent. */
+/* Waits for the work that conflicts with a host access. Submits it first if it is still in a batch. */
 static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
     vd__context_device *m = s->context_device;
     uint64_t values[VD_MAX_QUEUES];
@@ -12753,7 +12753,7 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     }
 }
 
-/* More groups than one launch can have: several, each told where it begins. */
+/* Splits a dispatch with more work-groups than one launch can have; each launch receives its first work-group. */
 static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3];

@@ -10405,7 +10405,7 @@ static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
 }
 
 /* Whether a load is printed as __ldg: the kernel never writes the buffer, and CUDA C moves a load across stores only
-   if told that it is read-only. */
+   if it is known to be read-only. */
 static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, const vc__object *o) {
     return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
