@@ -64,7 +64,7 @@ typedef struct pair { const char *name; result *calls, *brief; } pair;
     X(ge, vc_ge(in->i, in->j), in->i >= in->j) \
     X(nested, vc_sub(vc_mul(vc_add(in->f, in->g), in->f), vc_div(vc_neg(in->g), vc_f32(3))), \
       (in->f + in->g) * in->f - -in->g / 3.0f) \
-    X(precedence, vc_or(vc_lt(vc_add(in->i, vc_shl(in->j, vc_i32(2))), vc_i32(5)), in->no),
+    X(precedence, vc_or(vc_lt(vc_add(in->i, vc_shl(in->j, vc_i32(2))), vc_i32(5)), in->no), \
       (in->i + (in->j << 2) < 5) | in->no)
 #else
 #define OPERATORS(X)
