@@ -148,14 +148,14 @@
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
        ranges each command reads and writes, and inserts a barrier only between commands that conflict. A dispatch
        accesses the whole buffer or view that is its argument, so commands on views that do not overlap are independent.
-       Between two barriers, accesses to at most 8192 buffers are tracked (a buffer and its views count as one); a
-       command that would exceed this limit waits for all earlier ones.
+       Between two barriers, accesses to at most 8192 buffers are tracked (a buffer and its views count as one); a full
+       barrier precedes a command that would exceed this limit.
        Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
-       execute in order: in order of recording for immediate lists, in order of submission for other lists. To order
-       commands that share no data, pass events in vd_submit_desc.waits.
-       Several devices (vd_context_desc.devices). A buffer has an independent copy on each device. A list belongs to one
-       device. vd_buffer_send copies from one device to another. vd_submit blocks the calling thread while it waits for
-       an event of another device.
+       execute in one order: a command of an immediate list takes its place when it is recorded, all commands of another
+       list when vd_submit is called. To order commands that share no data, pass events in vd_submit_desc.waits.
+       Several devices (vd_context_desc.devices). A buffer has a copy on each device; only vd_buffer_send transfers
+       data between the copies. A list belongs to one device. vd_submit blocks the calling thread until the events of
+       other devices that it waits for are complete.
        Not tracked: memory that a kernel reaches without an argument, for example through an address stored in a buffer,
        and accesses of the host through a mapped pointer.
 
@@ -238,16 +238,20 @@
          vd_buffer_desc.release               thread, holding no lock             of this context
          `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
          vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
-         `use` and `release` of               during the call                     all functions but vd_context_destroy
-         vd_context_attach                                                        of this context
+         `use` of vd_context_attach           during the call                     all functions but vd_context_destroy
+                                                                                  of this context and vd_context_attach
+                                                                                  with the same key
+         `release` of vd_context_attach       in vd_context_destroy, before       all functions but vd_context_destroy
+                                              the context closes                  of this context
          functions of vd_allocator            during any call, from any thread    nothing of this library
          fragments and hooks of               during the call                     all functions but vd_context_destroy
          vkdispatch_fft.h                                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
-       after that one has returned. They do not change the thread's error text. While vd_context_destroy makes the last
-       callbacks, other calls of the context return VD_ERROR_INVALID.
-       Messages that a log callback causes in its own context, also through another context, are dropped. Messages that
-       wait for print or log are limited to 16 times vd_context_desc.print_bytes, at least 1 MiB; further ones are
+       after that one has returned. They do not change the thread's error text. In the last
+       print, log and release callbacks, which vd_context_destroy makes, calls that use the context return
+       VD_ERROR_INVALID.
+       A log message of a context is dropped if that context's log callback caused it, directly or indirectly. Messages
+       that wait for print or log may total max(16 * vd_context_desc.print_bytes, 1 MiB); messages beyond that are
        dropped, and a warning in the log counts them.
 
    printf and assert in kernels
@@ -1392,9 +1396,9 @@ static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
 #define VD__OPEN_FLAGS (__O_CLOEXEC | __O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 #endif
 
-/* Opens a file for reading that no other user can have written: a regular file, not a symbolic link, owned by the
-   effective user or root, not writable by group or others. Never blocks. Returns -1 on failure; *trusted is then
-   false if the file exists but violates one of these conditions. */
+/* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
+   owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns -1 on failure;
+   *trusted is then false if the file was found to violate one of these conditions. */
 static int vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
@@ -1585,8 +1589,8 @@ static void vd__error_prefix(const char *text) {
     vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
 }
 
-/* An outer function adds its context to the error of an inner one: replaces result, call and object, and inserts the
-   formatted text before the reason. NULL leaves a part unchanged. */
+/* Amends the current error: replaces result, call and object, and inserts the formatted text and ": " before the
+   reason. NULL keeps a part, "" clears call or object. Returns result. */
 static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
                                       va_list args) VD__PRINTF(4, 0);
 static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
@@ -1760,8 +1764,8 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
 
 /* Sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004). Constant time, good fit. Its nodes are stored
    apart from the memory because the host may not be able to access device memory.
-   The unit of allocation is 256 bytes. This satisfies every buffer alignment, and two buffers never share a
-   non-coherent atom. */
+   The unit of allocation is 256 bytes: the maximum of minStorageBufferOffsetAlignment and of nonCoherentAtomSize. A
+   larger VkMemoryRequirements.alignment is passed as `align`. */
 enum { VD__TLSF_UNIT = 256, VD__TLSF_LISTS = 16, VD__TLSF_LEVELS = 29 };
 
 typedef struct vd__tlsf_node {
@@ -1959,7 +1963,7 @@ typedef struct vd__slot {
 } vd__slot;
 
 /* Bytes of a cache line; slots of the first chunk; entries of the chunk tables. Chunk k has 2^k slots and the first is
-   chunk 6. Together they hold the 2^24 slots that a handle can address. */
+   chunk 6: slot i is item i + 64 - 2^k of chunk k = log2(i + 64). A handle can address 2^24 slots. */
 enum { VD__CACHE_LINE = 64, VD__FIRST_CHUNK_SLOTS = 64, VD__CHUNKS = 25 };
 
 typedef struct vd__pool {
@@ -2261,9 +2265,9 @@ struct vd__device {
 /* A block and its sub-allocator, or a block of one resource. */
 typedef struct vd__heap_block {
     vd__block block;           /* first member: vd__memory.block is cast to vd__heap_block */
-    vd__tlsf suballocator;     /* not initialised if `own` */
+    vd__tlsf suballocator;     /* not initialised if `dedicated` */
     bool dedicated;            /* dedicated to one resource */
-    bool imported;             /* the user's memory: `own` is true and the block is not in vd__heap.blocks */
+    bool imported;             /* the user's memory: `dedicated` is true and the block is not in vd__heap.blocks */
     uint64_t address;          /* argument of release */
     void (*release)(void *user, uint64_t address); /* the user's callback, or NULL */
     void *release_user;
@@ -2508,7 +2512,7 @@ typedef struct vd__queue {
     struct vd_context *ctx;
     vd__context_device *context_device;
     vd__device *device;
-    vd__mutex *lock;           /* the machine's lock; guards all members unless stated otherwise */
+    vd__mutex *lock;           /* the context device's lock; guards all members unless stated otherwise */
     uint32_t index;            /* on its device */
     uint64_t submitted;        /* timeline value of the last submission */
     uint64_t completed;        /* largest timeline value known to be reached; not guarded by the lock */
@@ -2543,7 +2547,7 @@ struct vd_context {
     vd__counting_allocator counting_allocator;
     vd__driver driver;
     vd__context_device *devices;
-    vd__queue *queues;         /* of all machines, those of machine 0 first */
+    vd__queue *queues;         /* of all devices, those of device 0 first */
     uint32_t device_count, queue_count;
     uint32_t number;           /* of the context in handles and events, not 0 */
     uint32_t state;            /* see VD__LOST */
@@ -2566,7 +2570,7 @@ struct vd_context {
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
 
-/* A user callback that this thread is in. `alone`: the library holds a lock or a recording is incomplete, so the
+/* A user callback that this thread is in. `exclusive`: the library holds a lock or a recording is incomplete, so the
    callback must not make calls that use the context. */
 typedef vd_callback_scope vd__callback_frame;
 
@@ -7726,7 +7730,7 @@ typedef struct vd__cl_kernel {
     uint32_t binding_count, argument_bytes;
     bool arguments_set;
     uint64_t *bound_keys;      /* by binding: key of the argument that is set on the kernel; 0: none */
-    uint8_t *bound_arguments;  /* argument block that is set on the kernel, if values_set */
+    uint8_t *bound_arguments;  /* argument block that is set on the kernel, if arguments_set */
 } vd__cl_kernel;
 
 static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {

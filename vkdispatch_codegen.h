@@ -140,8 +140,8 @@
 
        In memory a bool is a u32, 0 or 1; a vector is a C array of its components, without padding.
 
-       It is an error if live code needs a feature of desc.machine.lacks. This is known only after dead code is
-       removed and operations are lowered, so vc_spirv, vc_source, vc_reflect and vd_kernel_build report it, and the
+       It is an error if live code needs a feature of desc.machine.missing_features. This is known only after dead code
+       is removed and operations are lowered, so vc_spirv, vc_source, vc_reflect and vd_kernel_build report it, and the
        message may name an operation that lowering made.
 
    Composite types
@@ -593,7 +593,8 @@ enum {
 };
 
 /* Features a kernel may need, numbered as VD_FEATURE_. With CUDA C and OpenCL C only F64, ATOMIC_I64 and IMAGE depend
-   on the device; code for the others works everywhere, but types that vc_machine.lacks names are errors there too. */
+   on the device; code for the others works everywhere, but types that vc_machine.missing_features names are errors too.
+   */
 enum {
     VC_FEATURE_F16 = 1 << 0,                 /* f16 arithmetic */
     VC_FEATURE_F64 = 1 << 1,                 /* f64 arithmetic */
@@ -2284,8 +2285,8 @@ static inline bool vc__has_result(uint32_t op) {
 // >>tape
 /* The recording of a kernel: nodes in the order of the calls, and which of them are anchored (effects and blocks stay
    in order). Nothing is optimised here; the schedule does that.
-   The gap after an anchor is a region. `at` is the region in which a node was recorded. Anchor 0 is the entry of the
-   kernel. */
+   The gap after an anchor is a region; vc__node.region is the one in which the node was recorded. Anchor 0 is the entry
+   of the kernel. */
 
 /* 24 bytes: most memory of a kernel is nodes, and the first access to that memory dominates the cost of recording */
 struct vc__node {
@@ -2294,7 +2295,7 @@ struct vc__node {
     /* vc_type; for types of the kernel's own table only the low half, vc__node_type returns the whole type */
     uint16_t type;
     uint32_t region;  /* region; anchored nodes: their own anchor; leaves: 0 */
-    uint32_t a[3];    /* operands: nodes; VC__NIL: none */
+    uint32_t a[3];    /* operands: nodes; VC__NIL: none. CONST: low and high bits; VEC: first index in `extra`, count */
     uint32_t x;       /* small constant, object, axis, kind */
 };
 
@@ -2337,7 +2338,7 @@ typedef struct vc__block {
     uint8_t divergence;
     uint8_t exit_divergence; /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
     uint32_t condition; /* node that decides which invocations run it; VC__NIL: none */
-    uint32_t cause;   /* the first node that set bits in `own` */
+    uint32_t cause;   /* the first node that set bits in `divergence` */
 } vc__block;
 
 /* Data of a node that does not fit into 24 bytes: arguments, arrays, variables, tables. */
@@ -2534,7 +2535,7 @@ struct vc_kernel {
     bool needs_replay;       /* in that loop, a variable became divergent after a load of it was treated as uniform */
     uint32_t replayed_statement; /* statement whose divergence is analysed again; 0: none */
     uint32_t region;         /* current region */
-    uint32_t closed_from, closed_to; /* every region outside of [shut_from, shut_to) belongs to an open block */
+    uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
     vc__arena arena;
     vc__lowering lower;
     vc__words words;         /* current output of a printer */
@@ -2631,7 +2632,7 @@ static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_
     return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
 }
 
-/* As vc__record, at the entry of the kernel. */
+/* As vc__record, for a leaf: its region is 0, the kernel's entry, so that every block may use it. */
 static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                 uint32_t c, uint32_t x) {
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
@@ -2639,8 +2640,8 @@ static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_ty
     return n;
 }
 
-/* Records a constant, or returns an equal one that was recorded recently. `recent` may hold indices from before
-   vc_restart; comparing the node itself makes that harmless. */
+/* Returns the node of an equal constant if the direct-mapped cache `recent` holds one; otherwise records a constant.
+   `recent` may hold indices from before vc_restart; comparing the node itself makes that harmless. */
 static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
     uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     uint32_t *recent = &k->recent[((low ^ high ^ type) * 0x9e3779b1u) >> 24];
@@ -2686,7 +2687,7 @@ static const char *vc__arena_copy(vc_kernel *k, const char *text) {
     return copy;
 }
 
-/* Adds an anchor for the next recorded node. `block` is the innermost open block after it. */
+/* Adds an anchor for the next recorded node. `block` is the innermost open block once that node is recorded. */
 static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
     vc__anchor *pin = k->anchor;
     if (k->anchor_count == k->anchor_capacity) {
@@ -2713,7 +2714,8 @@ static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, u
 
 VC__SMALL
 
-/* Selects the region after the last anchor. Code between the cases of a switch is recorded before the switch. */
+/* Sets the current region to the one after the last anchor. Directly inside a switch, outside of its cases, nothing
+   executes, so values recorded there belong to the region before the switch. */
 static void vc__select_region(vc_kernel *k) {
     const vc__block *b = &k->block[k->open_block];
     k->region = b->op == VC__OP_SWITCH ? b->open - 1 : k->anchor_count - 1;
@@ -2999,7 +3001,8 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
 }
 
 /* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
-   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. */
+   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. k is
+   NULL: no error is reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, rows = 1, widest = 0;
     while (reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
@@ -14699,7 +14702,8 @@ static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool maske
    `repeats`, they are also inactive in the next iterations. `own` are the VC__NODE_ bits by which they diverge from
    the invocations that run the enclosing loop. */
 typedef struct vc__divergent_exit {
-    uint32_t last;        /* the loop; VC__NIL: a return, which vc_kernel.returned and .split keep track of */
+    /* the loop; VC__NIL: a return; vc_kernel.group_returned and .subgroup_returned keep track of those */
+    uint32_t last;
     uint32_t block_flags; /* VC__BLOCK_ bits of the affected blocks */
     uint32_t own;
     uint32_t cause;       /* node of the condition */

@@ -215,13 +215,13 @@
          mean in place.
        * A load hook may run more than once for an element, in several invocations. It must have no effects except
          vc_printf. A store hook runs once for each element.
-       * If the elements are real, im is 0, and what the hook leaves there is ignored. For VD_FFT_REAL, vd_fft_point
+       * If the elements are real, im is 0 on entry and ignored on return. For VD_FFT_REAL, vd_fft_point
          refers to the array that is read or written: the reals or the bins.
-       * Hooks run in divergent control flow: they must not use barriers, work-group functions or vc_return_if. Use
+       * Hooks run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if. Use
          vc_select or VC_IF.
 
    Convolutions
-       vd_convolve_create takes the shapes of signal and kernel, the kind and the range; vd_convolve_set_kernel
+       vd_convolve_create takes the shapes of signal and kernel, the kind and the mode; vd_convolve_set_kernel
        transforms a kernel once; vd_convolve_run convolves.
 
        kind           y[n]
@@ -231,8 +231,8 @@
 
        Along each dimension, for a signal of N and a kernel of K elements (integer division):
 
-       range       results     first n of a convolution   of a correlation   x outside of the signal
-       -----       -------     ------------------------   ----------------   -----------------------
+       mode        results     first n of a convolution   of a correlation   x outside of the signal
+       ----        -------     ------------------------   ----------------   -----------------------
        CIRCULAR    N           0                          0                  repeats; K <= N
        CENTRED     N           (K - 1) / 2                -(K / 2)           repeats; K <= N
        FULL        N + K - 1   0                          1 - K              0
@@ -243,9 +243,9 @@
        and transforms it back: one dimension takes one dispatch, two take three. A GPU convolves small images in one
        dispatch and cubes in three. If it is estimated to be faster, part of the first axis is transformed together
        with the last one. Zeros around the signal are not read. On the way back, each axis is transformed only for
-       those results of earlier axes that are inside the range.
+       those results of earlier axes that are part of the output.
 
-       Channels and several kernels need a first axis, or parts of it, that one dispatch can transform; a range that
+       Channels and several kernels need a first axis, or parts of it, that one dispatch can transform; a mode that
        repeats the signal then needs shape[0] without prime factors above 31. Otherwise the plan fails with
        VD_ERROR_UNSUPPORTED.
 
@@ -278,7 +278,7 @@
        * Immediates of any type are converted.
        * A fragment is called several times while the plan is made. It declares no arguments: it computes with the
          elements and with what is known at that time.
-       * It runs in divergent control flow: no barriers, work-group functions or vc_return_if. Use vc_select or VC_IF.
+       * It runs in divergent control flow: no barriers, work-group collectives or vc_return_if. Use vc_select or VC_IF.
 
    Reductions
        vd_reduce_create takes a shape, the axes to reduce, an operation, and optionally a map for each element.
@@ -578,7 +578,7 @@ typedef enum vd_convolve_kind {
 
 /* Which results are computed, and what x is outside of the signal; the manual has a table. */
 typedef enum vd_convolve_mode {
-    VD_CONVOLVE_RANGE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
+    VD_CONVOLVE_MODE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
     VD_CONVOLVE_CIRCULAR,          /* as many results as the signal has elements, from n = 0; the signal repeats */
     VD_CONVOLVE_CENTRED,           /* the same, but at the first result the kernel's middle meets the first element */
     VD_CONVOLVE_FULL,              /* all results that use an element of the signal, which is continued by zeros */
@@ -604,7 +604,7 @@ typedef struct vd_convolve_desc {
     void *filter_user;       /* passed to filter; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
-                                one complex signal. This halves the arithmetic of ranges that repeat the signal in one
+                                one complex signal. This halves the arithmetic of modes that repeat the signal in one
                                 dimension or on small images, and of all plans with a filter. The two groups are then
                                 not independent: each has an absolute error proportional to the larger of the two, a NaN
                                 or an infinity in one spreads to the other, and equal groups may give different bits.
@@ -633,9 +633,9 @@ VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in,
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
 
 /* Convolves images (f32, the last two dimensions of `image`) with one 2-D kernel, without a plan. out: as large as
-   image. range: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
+   image. mode: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                vd_convolve_mode range);
+                                vd_convolve_mode mode);
 
 /* ---- fragments ---- */
 
@@ -1095,25 +1095,25 @@ typedef struct vd__fragment {
     vd_fragment write;       /* NULL: the user gave none */
     void *user;
     vc_type inputs[2];       /* types of the inputs; the second is VC_NONE if there is only one */
-    /* accepted types of the result; wants is VC_NONE if any scalar type is accepted */
+    /* accepted types of the result; VC_NONE: any scalar type, or no second one */
     vc_type result_type, alt_result_type;
 } vd__fragment;
 
 static vd__fragment vd__fragment_create(const char *name, vd_fragment write, void *user, vc_type first, vc_type second,
-                                      vc_type wants, vc_type also) {
+                                      vc_type result_type, vc_type alt_result_type) {
     vd__fragment f;
     f.name = name;
     f.write = write;
     f.user = user;
     f.inputs[0] = first;
     f.inputs[1] = second;
-    f.result_type = wants;
-    f.alt_result_type = also;
+    f.result_type = result_type;
+    f.alt_result_type = alt_result_type;
     return f;
 }
 
 /* Records a fragment with two inputs, the second one {0} if it has only one, and returns its result. An immediate
-   becomes a value of the kernel, of type `also` if that is set, because an operation on immediates alone belongs to
+   becomes a value of the kernel, of alt_result_type if that is set, because an operation on immediates alone belongs to
    no kernel. */
 static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
     static const vc_val none = { 0, 0 };
@@ -1263,10 +1263,10 @@ static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const 
                         info->name, role);
 }
 
-/* Checks that a plan can be recorded into a list: its context exists and is that of the list. */
+/* Fails if the plan's context was destroyed, or if the list is NULL or belongs to another context. */
 static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     if (!ctx)
-        return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan can only be destroyed");
+        return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan cannot be run any more");
     if (list && vd_list_context(list) == ctx) return VD_OK;
     if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
     return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context");
@@ -1608,7 +1608,7 @@ typedef struct vd__fft_stage_info {
     uint32_t length;         /* product of the radices of earlier stages along this axis */
     uint32_t read_stride, write_stride;
     uint32_t butterflies;    /* butterflies per thread */
-    /* butterfly u of a thread is first(thread / lanes, before_part) + (thread % lanes + u * lanes) * before_part,
+    /* butterfly u of a thread is first(thread / lanes, joined_stride) + (thread % lanes + u * lanes) * joined_stride,
        with the radix of the stage before; with that of the next stage if the last axis is processed first or if
        lanes send to it */
     bool register_exchange;
@@ -4070,7 +4070,7 @@ static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
    imaginary parts swapped while loading and storing. */
 
 /* Returns how many consecutive work-groups process one block before the next block begins: all of them, or only so
-   many as process about 128 transforms if the next block needs the same part of a spectrum (product.missed). */
+   many as process about 128 transforms if the next block needs the same part of a spectrum (product.uncached). */
 static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
     uint64_t groups = tiles;
     while (w->pass->product.uncached && groups % 2 == 0 && groups * w->shape->ffts_per_group > 128) groups /= 2;
@@ -4169,7 +4169,7 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
     }
 }
 
-/* Loads the inputs of the first stage. With turn_first, an input is the sum of its copies, each multiplied by its
+/* Loads the inputs of the first stage. With twiddle_first, an input is the sum of its copies, each multiplied by its
    twiddle factor. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
@@ -11649,7 +11649,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                     vd_convolve_mode range) {
+                                     vd_convolve_mode mode) {
     static const char *const names[] = { "image", "kernel", "out" };
     vd_convolve_desc desc;
     vd__convolve_io io;
@@ -11666,9 +11666,9 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
             return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info[i].name,
                                 names[i], vd_type_name(info[i].type));
     }
-    if (range != VD_CONVOLVE_CENTRED && range != VD_CONVOLVE_SAME)
-        return vd_error_set(VD_ERROR_INVALID, "range is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
-                            (int)range);
+    if (mode != VD_CONVOLVE_CENTRED && mode != VD_CONVOLVE_SAME)
+        return vd_error_set(VD_ERROR_INVALID, "mode is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
+                            (int)mode);
     uint32_t image_dimensions = 4, kernel_dimensions = 4;
     while (image_dimensions > 2 && info[0].shape[image_dimensions - 1] == 1) image_dimensions--;
     while (kernel_dimensions > 2 && info[1].shape[kernel_dimensions - 1] == 1) kernel_dimensions--;
@@ -11682,7 +11682,7 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' (image) has %llu images, but the limit is %u",
                             info[0].name, (unsigned long long)batch, UINT32_MAX);
     desc.batch = (uint32_t)batch;
-    desc.mode = range;
+    desc.mode = mode;
     desc.real = true;
     desc.name = "convolve_2d";
     io.in = image;
@@ -11692,8 +11692,8 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
 }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
-                                vd_convolve_mode range) {
-    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, range));
+                                vd_convolve_mode mode) {
+    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, mode));
 }
 
 /* ---- reductions ---- */

@@ -707,7 +707,7 @@ static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     refuse_run(vd_convolve_run(plan, list, a, a), "in and out overlap");
     refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, but the plan needs 256");
     refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, but the plan needs 256");
-    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "range is 3, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME");
+    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "mode is 3, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME");
     vd_buffer_destroy(ctx, a);
     vd_buffer_destroy(ctx, b);
     vd_convolve_destroy(plan);
@@ -739,7 +739,7 @@ static void bad_input(void **state) {
     desc.kind = VD_CONVOLVE_KIND_DEFAULT;
     desc.mode = (vd_convolve_mode)6;
     refuse(ctx, &desc, "'made': mode is 6, which is not a vd_convolve_mode");
-    desc.mode = VD_CONVOLVE_RANGE_DEFAULT;
+    desc.mode = VD_CONVOLVE_MODE_DEFAULT;
     desc.type = VD_F16;
     refuse(ctx, &desc, "'made': type is f16, but must be f32 or f64");
     desc.type = VD_F32;
