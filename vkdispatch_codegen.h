@@ -98,11 +98,14 @@
        immediate         a scalar constant that belongs to no kernel, such as vc_f32(1)
        statement         a call with an effect, or a declaration; write it as a C statement
        machine           the device a kernel is made for: features and limits (vc_machine)
-       thread            one unit of work that a dispatch asks for
-       invocation        one execution of the kernel; whole work-groups run, so there can be more of them than threads
-       uniform, varying  equal in all invocations of a work-group; possibly different
-       live code         the operations that some effect depends on; all others are dropped
-       lowering          replacing an operation by others that the target or the machine has
+       thread            one index of the range that a dispatch specifies
+       invocation        one execution of the kernel; work-groups are always complete, so there can be more invocations
+                         than threads
+       uniform           equal in all invocations of a work-group
+       varying           possibly different in them
+       effect            a store, an atomic operation, a barrier, a branch, output
+       live code         effects and everything they depend on; all other operations are dropped
+       lowering          replacing an operation by others that the target and the machine support
 
    Values
        A vc_val is an immutable value. Functions that compute a vc_val from others have no effect and can be nested
@@ -220,35 +223,37 @@
        cannot be used elsewhere.
 
    Meaning of operations
-       Every operation means the same on every target.
+       Results are equal on all targets, except where this section or "Accuracy" says otherwise.
 
        operation          integers                                     floats
        ---------          --------                                     ------
        neg add sub mul    wrap around                                  rounded once
        div                toward zero; x / 0 has all bits set;         see Accuracy
-                          (least integer) / -1 = least integer
-       rem                sign of x; x rem 0 = x                       x - y * trunc(x / y), each step rounded
-       mod                sign of y; x mod 0 = x                       x - y * floor(x / y), each step rounded
-       fma                x * y + z, wraps around                      one or two roundings, as the device does it
-       abs                abs(least integer) = least integer           clears the sign
-       min max                                                         if one operand is NaN: the other one
+                          INT_MIN / -1 = INT_MIN of the type
+       rem                sign of x; x rem 0 = x                       x - y * trunc(x / y), in this order, no fma
+       mod                sign of y; x mod 0 = x                       x - y * floor(x / y), in this order, no fma
+       fma                x * y + z, wraps around                      rounded once or twice, depending on the device
+       abs                abs(INT_MIN) = INT_MIN of the type           clears the sign
+       min max                                                         the other operand if one is NaN
        shl shr            the count is taken modulo the width
-       eq lt le gt ge                                                  false if an operand is NaN; ne: true
-       cast to integer    keeps the low bits                           toward zero, saturated; NaN gives 0
-       cast to float      rounded once, to nearest even                rounded once, to nearest even, also if the
-                                                                       result is widened again
-       cast to bool       x != 0                                       x != 0; NaN gives true
+       eq lt le gt ge                                                  false if an operand is NaN
+       ne                                                              true if an operand is NaN
+       cast to integer    keeps the low bits                           toward zero, saturated; NaN becomes 0
+       cast to float      rounded once, to nearest even                rounded once, to nearest even, a
+                                                                       narrowing cast is never removed
+       cast to bool       x != 0                                       x != 0; NaN becomes true
 
        Special cases:
-       * pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN. Any other pow(x < 0, y) is NaN. pow treats -0 as
-         0.
-       * atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi. atan2 of two infinities is as the device has it
-         for f16 and f32.
-       * Without i64, f64 to f16, and f64 to f32 and back, are rounded as the device does it.
+       * pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN. Any other pow(x, y) with x < 0 is NaN, unlike in C
+         also for integer y. A base of -0 counts as +0.
+       * atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi. atan2 of two infinities is
+         implementation-defined for f16 and f32.
+       * Without VC_FEATURE_I64, the rounding of casts from f64 to f16, and from f64 to f32 and back, is
+         implementation-defined.
        * Subnormal numbers may be flushed to zero.
-       * llvmpipe computes x * 0 as 0 if that 0 is a constant, also for infinite x and NaN.
+       * On llvmpipe, x * 0 with a constant 0 is 0 even if x is infinite or NaN.
 
-       Nothing is contracted: a product and a sum never become an fma. vc_kernel_desc.fast gives up these guarantees
+       Nothing is contracted: a product and a sum never become an fma. vc_kernel_desc.fast removes these guarantees
        for floats.
 
    Accuracy
