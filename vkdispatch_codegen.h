@@ -244,8 +244,8 @@
        cast to bool       x != 0                                       x != 0; NaN becomes true
 
        Special cases:
-       * pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN. Any other pow(x, y) with x < 0 is NaN, unlike in C
-         also for integer y. A base of -0 counts as +0.
+       * pow(x, 0) and pow(1, y) are 1 for every x and y, also for NaN. Any other pow(x, y) with x < 0 is NaN, also for
+         integer y, unlike in C. A base of -0 counts as +0.
        * atan2 of zeros follows Annex F of C99: atan2(-0, -0) is -pi. atan2 of two infinities is
          implementation-defined for f16 and f32.
        * Without VC_FEATURE_I64, the rounding of casts from f64 to f16, and from f64 to f32 and back, is
