@@ -420,7 +420,7 @@ static void fragments_left(void **state) {
         place at = (place)i;
         refused_fragment(ctx, at, silent, " does not set *out");
         refused_fragment(ctx, at, foreign, " sets *out to a value that does not belong to this kernel");
-        refused_fragment(ctx, at, from_block, "was made in a block that is closed");
+        refused_fragment(ctx, at, from_block, "was created in a block that is already closed");
         refused_fragment(ctx, at, leaves_open, ": kernel '");
         refused_fragment(ctx, at, waits, " runs in divergent control flow: vc_barrier");
         refused_fragment(ctx, at, gathers, " runs in divergent control flow: vc_group_reduce");
