@@ -663,7 +663,8 @@ typedef enum vd_import {
     VD_IMPORT_ADDRESS = 0,          /* device address; cuda, dummy */
     VD_IMPORT_HOST,                 /* host pointer that the device uses in place: vulkan with
                                        VK_EXT_external_memory_host, opencl if memory is shared, dummy. The host sees the
-                                       device's writes after vd_buffer_map, or when `release` is called */
+                                       device's writes after vd_buffer_map if vd_buffer_info.mapped is set (not on
+                                       opencl: use vd_buffer_read), and when `release` is called */
     VD_IMPORT_CL_MEM                /* cl_mem buffer of the context's cl_context; opencl. The library holds a
                                        reference */
 } vd_import;
