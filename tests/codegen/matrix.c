@@ -24,6 +24,7 @@
 #include "../kernels.h"
 #include "../packings.h"
 #include "host_cuda.h"
+#include "from_code.h"
 #include "nvrtc.h"
 #include "opencl.h"
 
@@ -835,38 +836,6 @@ static bool compare(const Case *c, const Form *f, const uint8_t *out) {
     return told == 0;
 }
 
-#if defined(TESTS_HAVE_GLSLANG)
-static vd_kernel kernel_from_words(vd_context *ctx, const vc_info *info, const uint32_t *code, size_t words) {
-    static vd_arg_info args[VD_MAX_ARGS];
-    static vd_implicit_info hidden[64];
-    vd_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
-    for (int i = 0; i < info->arg_count; i++) {
-        const vc_arg_info *a = &info->args[i];
-        args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].location = a->location;
-        args[i].size = a->size;
-        args[i].align = a->align;
-        args[i].may_alias = a->may_alias;
-    }
-    for (int i = 0; i < info->implicit_count; i++) {
-        const vc_implicit_info *h = &info->implicit[i];
-        hidden[i].kind = (vd_implicit)h->kind;
-        hidden[i].arg = h->arg;
-        hidden[i].axis = h->axis;
-        hidden[i].offset = h->offset;
-    }
-    desc.name = info->name; desc.code_kind = VD_CODE_SPIRV; desc.code = code; desc.code_size = words * 4;
-    desc.args = args;
-    desc.arg_count = info->arg_count;
-    desc.implicit = hidden;
-    desc.implicit_count = info->implicit_count;
-    desc.argument_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
-    memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
-    return vd_kernel_create(ctx, &desc);
-}
-#endif
-
 static bool dispatch(const Case *c, const Form *f, vd_kernel made, uint8_t *out) {
     static const uint32_t pattern = 0xcdcdcdcdu;
     vd_arg args[ROLES + 2];
@@ -932,7 +901,7 @@ static const char *check_form(const Case *c, const Form *f) {
     if (lacks) { skipped_features |= lacks; skipped++; passed--; return NULL; }
     vd_kernel made;
 #if defined(TESTS_HAVE_GLSLANG)
-    if (f->glsl) made = kernel_from_words(f->ctx, info, glsl_words, glsl_count); else
+    if (f->glsl) made = kernel_from_code(f->ctx, info, VD_CODE_SPIRV, glsl_words, 4 * glsl_count); else
 #endif
     made = vd_kernel_build(f->ctx, kernel);
     return run_made(c, f, made);

@@ -179,7 +179,7 @@ static void run_folded(Run *r, const Case *c) {
     }
     if (text) why = glsl_wrong(text);
     vd_kernel made = { 0 };
-    if (!why && !lacks) made = run_from_code(r->form->ctx, info, VD_CODE_SPIRV, glsl_words, glsl_count * 4);
+    if (!why && !lacks) made = kernel_from_code(r->form->ctx, info, VD_CODE_SPIRV, glsl_words, glsl_count * 4);
     if (!why && !lacks && (!made.id || !run_dispatch(r, made))) why = vd_error_text();
     run_lacking |= lacks;
     if (why) run_fail(r, why); else if (lacks) run_skipped++; else judge(r, c);

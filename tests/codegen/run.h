@@ -5,6 +5,7 @@
    all the rest; with RUN_NVRTC=0 in the environment the text is only generated. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
+#include "from_code.h"
 
 enum { RUN_BUFFERS = 6 };
 
@@ -90,39 +91,6 @@ static inline void run_judge(const Run *r, bool good) {
     fflush(stdout);
 }
 
-/* size 0: zero-terminated text */
-static inline vd_kernel run_from_code(vd_context *ctx, const vc_info *info, vd_code kind, const void *code,
-                                      size_t size) {
-    static vd_arg_info args[VD_MAX_ARGS];
-    static vd_implicit_info hidden[64];
-    vd_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
-    for (int i = 0; i < info->arg_count; i++) {
-        const vc_arg_info *a = &info->args[i];
-        args[i].name = a->name; args[i].kind = (vd_arg_kind)a->kind; args[i].type = a->type; args[i].access = a->access;
-        args[i].location = a->location;
-        args[i].size = a->size;
-        args[i].align = a->align;
-        args[i].may_alias = a->may_alias;
-    }
-    for (int i = 0; i < info->implicit_count; i++) {
-        const vc_implicit_info *h = &info->implicit[i];
-        hidden[i].kind = (vd_implicit)h->kind;
-        hidden[i].arg = h->arg;
-        hidden[i].axis = h->axis;
-        hidden[i].offset = h->offset;
-    }
-    desc.name = info->name; desc.code_kind = kind; desc.code = code; desc.code_size = size;
-    if (kind != VD_CODE_SPIRV) desc.entry = info->entry;
-    desc.args = args;
-    desc.arg_count = info->arg_count;
-    desc.implicit = hidden;
-    desc.implicit_count = info->implicit_count;
-    desc.argument_bytes = info->argument_bytes; desc.shared_bytes = info->shared_bytes; desc.features = info->features;
-    memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
-    return vd_kernel_create(ctx, &desc);
-}
-
 static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
     vd_arg args[RUN_BUFFERS + 1];
     vd_dispatch_desc d;
@@ -168,9 +136,9 @@ static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     uint64_t lacks = info->features & ~vd_device(r->form->ctx, 0)->features;
     if (lacks) { run_lacking |= lacks; run_skipped++; return made; }
 #if defined(TESTS_HAVE_GLSLANG)
-    if (r->form->glsl) made = run_from_code(r->form->ctx, info, VD_CODE_SPIRV, glsl_words, glsl_count * 4); else
+    if (r->form->glsl) made = kernel_from_code(r->form->ctx, info, VD_CODE_SPIRV, glsl_words, glsl_count * 4); else
 #endif
-    if (opencl) made = run_from_code(r->form->ctx, info, VD_CODE_OPENCL, vc_source(k, VC_TARGET_OPENCL), 0);
+    if (opencl) made = kernel_from_code(r->form->ctx, info, VD_CODE_OPENCL, vc_source(k, VC_TARGET_OPENCL), 0);
     else made = vd_kernel_build(r->form->ctx, k);
     if (!made.id) *why = vd_error_text();
     return made;
