@@ -5885,9 +5885,9 @@ typedef struct vd__cu_queue {
     void *event;               /* recorded for other queues to wait for; NULL: there is only one queue */
     uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it */
     vd__cu_address timeline_address;
-    uint64_t sent;             /* last value that the stream was told to write */
+    uint64_t sent;             /* last value that the stream was asked to write */
     uint64_t submitted;        /* last value submitted; values above `sent` were captured into a graph */
-    uint32_t polls;            /* reads of the timeline while it was behind `sent` */
+    uint32_t polls;            /* reads of the timeline while it was below `sent` */
 } vd__cu_queue;
 
 typedef struct vd__cu_device {

@@ -5209,7 +5209,7 @@ static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_v
     return w->pass->bluestein_length ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
-/* Whether element j of some butterfly lies in the zero padding of Bluestein's longer transform. */
+/* Whether element j of some butterfly is in the zero padding of Bluestein's longer transform. */
 static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     return w->pass->bluestein_length && (j + 1) * g->read_stride > w->pass->bluestein_length;
 }

@@ -389,7 +389,7 @@ static void write_header(const options *o) {
     say(b, "/* Made by tools/vcc from ");
     for (c = o->source; *c; c++) if (!(c[0] == '*' && c[1] == '/')) put(b, c, 1);
     say(b, ". For each kernel NAME: vd_kernel NAME_create(ctx), and NAME_desc(ctx), which that passes to "
-           "vd_kernel_create.\n" "   Include behind vkdispatch.h or in its place; C99 and C++11. */\n");
+           "vd_kernel_create.\n" "   Include after vkdispatch.h or instead of it; C99 and C++11. */\n");
     say(b, "#ifndef VCC_%s\n#define VCC_%s\n\n#include \"vkdispatch.h\"\n", guard.at, guard.at);
     for (i = 0; i < KERNELS; i++) say_kernel(b, o, &kernels[i]);
     say(b, "\n#endif\n");

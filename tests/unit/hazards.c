@@ -231,7 +231,7 @@ static void one_barrier_serves_all(void **state) {
     vd_fill(l, hazards_a, 0, VD_WHOLE, NULL, 0);
     vd_fill(l, hazards_b, 0, VD_WHOLE, NULL, 0);
     hazards_run(hazards_a, hazards_b);
-    hazards_run(hazards_a, hazards_c); /* the write of a lies before the barrier */
+    hazards_run(hazards_a, hazards_c); /* the barrier came after the write of a */
     assert_int_equal(hazards_barriers(), 1);
 }
 
@@ -274,12 +274,12 @@ static void lists_merge(void **state) {
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(hazards_barriers(), 0);
     l = vd_list_begin(hazards_ctx, NULL);
-    run_in(l, hazards_b, hazards_c); /* reads what the first wrote: nobody knows before it is submitted */
+    run_in(l, hazards_b, hazards_c); /* reads what the first wrote; known only when it is submitted */
     run_in(l, hazards_c, hazards_a);
     assert_int_equal(hazards_barriers(), 0);
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(hazards_barriers(), 2);
-    hazards_run(hazards_b, hazards_c); /* c was read behind the list's last barrier */
+    hazards_run(hazards_b, hazards_c); /* c was read after the list's last barrier */
     assert_int_equal(hazards_barriers(), 3);
     vd_buffer d = unit_buffer(hazards_ctx, "d", VD_F32, 1024, NULL);
     hazards_run(hazards_b, d);
@@ -292,10 +292,10 @@ static void a_barrier_goes_before_the_whole_command(void **state) {
     vd_fill(vd_immediate(hazards_ctx, 0, 0), hazards_a, 0, VD_WHOLE, NULL, 0);
     vd_list *l = vd_list_begin(hazards_ctx, NULL);
     run_in(l, hazards_b, hazards_c);
-    run_in(l, hazards_a, hazards_c); /* a lies behind the list's barrier, which holds back the fill too */
+    run_in(l, hazards_a, hazards_c); /* a is used after the list's barrier, which the fill waits for too */
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(hazards_barriers(), 1);
-    hazards_run(hazards_c, hazards_a); /* a was read behind it, and c written */
+    hazards_run(hazards_c, hazards_a); /* a was read after it, and c written */
     assert_int_equal(hazards_barriers(), 2);
 }
 

@@ -326,7 +326,7 @@ static void kernels_are_for_all_devices(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- messages that nobody takes ---- */
+/* ---- messages that are not delivered ---- */
 
 static struct { int infos; unsigned dropped; uint64_t bytes; char warning[200]; } taken_messages;
 
