@@ -162,7 +162,7 @@ static void works(vd_result result, const char *whose) { if (result) fail_msg("%
 static void refused(vd_result result, const char *whose) {
     assert_int_equal(result, VD_ERROR_INVALID);
     says(whose);
-    says("the plan's context was destroyed; the plan can only be destroyed");
+    says("the plan's context was destroyed; the plan cannot be run any more");
 }
 
 static buffers buffers_in(vd_context *ctx) {
@@ -485,7 +485,7 @@ static void open_kernels(void **state) {
     r = room_in(ctx);
     set_in(list, &r, 0);
     vd_context_destroy(ctx);
-    refused_in(NULL, &r, "the plan's context was destroyed; the plan can only be destroyed");
+    refused_in(NULL, &r, "the plan's context was destroyed; the plan cannot be run any more");
     vd_convolve_destroy(r.plan);
     vd_convolve_destroy(left.plan);
 }
