@@ -906,11 +906,11 @@ VD_API vd_result vd_error_result(void);
    "call 'object': reason". An inner function sets the reason; the function that the user called adds its own name and
    its object. All texts are copied.
    vd_error_set sets the reason, in printf format, and clears the call and the object. If format is NULL, the reason
-   says that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY). vd_error_within
-   replaces the call and the object of the last failure and puts the formatted text and ": " before its reason. NULL
-   keeps a part, "" removes it. */
+   says that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY).
+   vd_error_amend changes the last failure: it replaces the result, the call and the object, and puts the formatted text
+   and ": " before the reason. NULL keeps a part, "" removes it. */
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...);
-VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...);
+VD_API vd_result vd_error_amend(vd_result result, const char *call, const char *object, const char *format, ...);
 
 VD_API const char *vd_result_name(vd_result result);    /* "VD_ERROR_INVALID" */
 VD_API uint32_t vd_type_size(vd_type type);             /* bytes; VD_BOOL: 4; VD_BYTES and invalid types: 0 */
@@ -1550,13 +1550,12 @@ static VD__COLD const char *vd__error_join(void) {
 }
 
 /* Sets all parts of the error and returns result. NULL for call or object clears that part. */
-static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format,
-                               va_list args) VD__PRINTF(4, 0);
-static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format,
-                               va_list args) {
+static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format, va_list args)
+    VD__PRINTF(4, 0);
+static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format, va_list args) {
     vd__error_set_names(call ? call : "", object ? object : "");
     vd__error_truncate(vd__last_error.reason, sizeof vd__last_error.reason,
-                  vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
+                       vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
     vd__last_error.code = result;
     return result;
 }
@@ -1590,40 +1589,23 @@ static void vd__error_prefix(const char *text) {
     vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
 }
 
-/* Amends the current error: replaces result, call and object, and inserts the formatted text and ": " before the
-   reason. NULL keeps a part, "" clears call or object. Returns result. */
-static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
-                                      va_list args) VD__PRINTF(4, 0);
-static vd_result vd__vfail_within(vd_result result, const char *call, const char *object, const char *format,
-                                      va_list args) {
-    char prefix[256];
-    if (format) {
-        vsnprintf(prefix, sizeof prefix, format, args);
-        vd__error_prefix(prefix);
-    }
+/* Amends the current error: replaces result, call and object, and inserts "prefix: " before the reason. NULL keeps a
+   part, "" clears call or object. Returns result. */
+static VD__COLD vd_result vd__error_amend(vd_result result, const char *call, const char *object, const char *prefix) {
+    if (prefix) vd__error_prefix(prefix);
     vd__error_set_names(call, object);
     vd__last_error.code = result;
     return result;
 }
 
-static VD__COLD vd_result vd__fail_within(vd_result result, const char *call, const char *object, const char *format,
-                                          ...) VD__PRINTF(4, 5);
-static vd_result vd__fail_within(vd_result result, const char *call, const char *object, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vd__vfail_within(result, call, object, format, args);
-    va_end(args);
-    return result;
-}
-
 /* Sets the call of the error unless an inner function has set it. */
-static VD__COLD vd_result vd__fail_default_call(vd_result result, const char *call) {
+static VD__COLD vd_result vd__error_default_call(vd_result result, const char *call) {
     if (!vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
 }
 
 /* Inserts "out of … memory" before the reason if the result is an out-of-memory error. */
-static VD__COLD vd_result vd__fail_add_out_of_memory(vd_result result) {
+static VD__COLD vd_result vd__error_add_out_of_memory(vd_result result) {
     if (result == VD_ERROR_OUT_OF_MEMORY) vd__error_prefix("out of host memory");
     if (result == VD_ERROR_OUT_OF_DEVICE_MEMORY) vd__error_prefix("out of device memory");
     return result;
@@ -1634,7 +1616,7 @@ static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, 
     char size[32] = "";
     if (bytes) snprintf(size, sizeof size, "%llu bytes", VD__U(bytes));
     vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", size);
-    return vd__fail_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
+    return vd__error_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
 /* Reports a failed driver function, named by the formatted text. error: the name of the error, or NULL to print its
@@ -1646,7 +1628,7 @@ static vd_result vd__fail_driver(vd_result result, const char *error, int value,
     vsnprintf(function, sizeof function, format, args);
     if (error) vd__fail(result, "%s failed: %s", function, error);
     else vd__fail(result, "%s failed: error %d", function, value);
-    return vd__fail_add_out_of_memory(result);
+    return vd__error_add_out_of_memory(result);
 }
 
 /* Returns the source line number in the first line of a compiler's log, or 0 if it has none. Recognises "name:3:7:
@@ -3020,7 +3002,7 @@ static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
 static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *taken)
-        return vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
+        return vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
                                                    "a block has %llu bytes, but %llu of %llu bytes are in use",
                                                    VD__U(block->size), VD__U(*taken), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
@@ -7555,7 +7537,7 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
         block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(
             vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
         if (block->mapped) return VD_OK;
-        return vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
+        return vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "clSVMAlloc of %llu bytes failed",
                                            VD__U(block->size)));
     }
     vd__cl_mem buffer = vcl->cl->clCreateBuffer(
@@ -9826,7 +9808,7 @@ static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, 
     }
     if (!r) return VD_OK;
     vd__free(&ctx->host.allocator, out->owned);
-    return vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
+    return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
 }
 
 VD__SMALL_END
@@ -10191,7 +10173,7 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
                               "the buffer has %llu bytes, but the limit of '%s' is %llu (max_buffer_bytes)",
                               VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
-            r = vd__fail_add_out_of_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
+            r = vd__error_add_out_of_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
                                                          "the buffer has %llu bytes, but '%s' has %llu (device_memory)",
                                                          VD__U(*size), info->name, VD__U(info->device_memory)));
     }
@@ -11355,7 +11337,7 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd__memory_kind kind
         tried = true;
         mask &= ~bit;
     }
-    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
+    return tried ? VD_ERROR_OUT_OF_DEVICE_MEMORY : vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
             "the device has no suitable memory type"));
 }
 
@@ -12017,7 +11999,7 @@ static inline vd_result vd__list_check(const vd_list *l, const char *call) {
 
 /* Names the call that failed, and keeps the first error of a list of the caller's. */
 static VD__COLD void vd__list_latch(vd_list *l, const char *call, vd_result r) {
-    vd__fail_default_call(r, call);
+    vd__error_default_call(r, call);
     if (l->immediate || l->error) return;
     l->error = r;
     l->first_failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->first_failure);
@@ -12319,7 +12301,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
         vd__span span;
         snprintf(which, sizeof which, "use %d ", i);
         vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record_native", which, which, 0, VD_WHOLE, &span);
-        if (r) return vd__fail_within(r, NULL, name, NULL);
+        if (r) return vd__error_amend(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
             return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
                                  "desc.uses[%d].access is %u, but must be VD_READ, VD_WRITE or both", i,
@@ -12787,11 +12769,11 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd_result r = vd__call_resolve(c, l->ctx, desc);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
     r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__error_amend(r, "vd_dispatch", c->kernel->name, NULL));
     if (VD__LIKELY(!c->split))
         r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
     else r = vd__record_split(l, c);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__fail_within(r, "vd_dispatch", c->kernel->name, NULL));
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__error_amend(r, "vd_dispatch", c->kernel->name, NULL));
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -13314,7 +13296,7 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
         desc.shape[0] = ctx->print_bytes / 4;
         desc.devices = 1u << q->context_device->index;
         vd_buffer created = vd_buffer_create(ctx, &desc);
-        r = created.id ? VD_OK : vd__fail_within(vd__last_error.code, NULL, NULL, "%s", desc.name);
+        r = created.id ? VD_OK : vd__error_amend(vd__last_error.code, NULL, NULL, desc.name);
         vd__mutex_lock(&ctx->lock);
         bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
         if (!lost_race && !r) {
@@ -13419,15 +13401,16 @@ VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
     va_start(args, format);
     vd__vfail(result, NULL, NULL, format ? format : "", args);
     va_end(args);
-    return format ? result : vd__fail_add_out_of_memory(result);
+    return format ? result : vd__error_add_out_of_memory(result);
 }
 
-VD_API vd_result vd_error_within(vd_result result, const char *call, const char *object, const char *format, ...) {
+VD_API vd_result vd_error_amend(vd_result result, const char *call, const char *object, const char *format, ...) {
+    char prefix[256];
     va_list args;
     va_start(args, format);
-    vd__vfail_within(result, call, object, format, args);
+    if (format) vsnprintf(prefix, sizeof prefix, format, args);
     va_end(args);
-    return result;
+    return vd__error_amend(result, call, object, format ? prefix : NULL);
 }
 
 VD_API const char *vd_result_name(vd_result result) {
@@ -13660,7 +13643,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd__error saved = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
-    if (r) return vd__fail_within(r, "vd_context_create", "", NULL);
+    if (r) return vd__error_amend(r, "vd_context_create", "", NULL);
     vd__last_error = saved; /* a device or backend that failed to open may have set an error */
     return VD_OK;
 }
@@ -13969,7 +13952,9 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         r = vd__buffer_allocate(ctx, b, desc, size);
     }
     if (!r) return b;
-    vd__fail_within(r, "vd_buffer_create", desc->name, "%llu bytes", VD__U(size));
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "%llu bytes", VD__U(size));
+    vd__error_amend(r, "vd_buffer_create", desc->name, prefix);
     if (!b) return NULL;
     vd__free(&ctx->host.allocator, b->name);
     vd__mutex_lock(&ctx->lock);
@@ -13988,7 +13973,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     memcpy(b->shape, shape, sizeof shape);
     for (uint32_t i = 0; i < ctx->device_count && !r && !desc->address && !desc->external; i++)
         if (b->devices >> i & 1u) r = vd__buffer_initialise(vd__transfer_list(ctx, i), b, desc->data);
-    if (r) vd__fail_within(r, "vd_buffer_create", desc->name, NULL);
+    if (r) vd__error_amend(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_publish(&ctx->buffers, &b->slot);
     else vd__object_retire(ctx, &b->slot); /* commands that fill it may be in flight */
@@ -14107,7 +14092,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 
 /* Ends an API call that pinned a buffer. `b` is NULL if the buffer was not found, which is an error. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
-    if (r) vd__fail_default_call(r, call);
+    if (r) vd__error_default_call(r, call);
     vd__buffer_unpin(ctx, b);
     vd__api_end(ctx);
     return b ? r : VD_ERROR_INVALID;
@@ -14238,7 +14223,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
             r = vd__buffer_send_local(source, source_buffer, from_offset, target_buffer, to_offset, source_span.size);
         else
             r = vd__buffer_send(source, source_buffer, from_offset, target, target_buffer, to_offset, source_span.size);
-        if (r) vd__fail_within(r, "vd_buffer_send", NULL, NULL);
+        if (r) vd__error_amend(r, "vd_buffer_send", NULL, NULL);
     }
     vd__buffer_unpin(ctx, source_buffer);
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
@@ -14386,7 +14371,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     uint32_t first_format;
     vd_result r = vd__formats_add(ctx, desc, &first_format);
-    if (r) return vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
+    if (r) return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_acquire(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
@@ -14400,7 +14385,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
             if (!r) created++;
         }
         if (r) {
-            vd__fail_within(r, "vd_kernel_create", desc->name, NULL);
+            vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
             vd__kernel_codes_free(ctx, k, created);
         }
     }
@@ -14480,7 +14465,7 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
         return out;
     }
     if (!vd__blob_find(ctx, b, name, f)) out = vd_kernel_create(ctx, &f->desc);
-    if (!out.id) vd__fail_within(vd__last_error.code, "vd_kernel_load", NULL, NULL);
+    if (!out.id) vd__error_amend(vd__last_error.code, "vd_kernel_load", NULL, NULL);
     vd__free(&ctx->host.allocator, f);
     return out;
 }
@@ -14654,7 +14639,7 @@ VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     if (out) out->id = 0;
     if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
     if (!r) r = vd__read_begin(list, NULL, NULL, out);
-    return r ? vd__fail_default_call(r, "vd_list_watch") : VD_OK;
+    return r ? vd__error_default_call(r, "vd_list_watch") : VD_OK;
 }
 
 VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
@@ -14757,7 +14742,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
-    if (r) vd__fail_default_call(r, "vd_submit");
+    if (r) vd__error_default_call(r, "vd_submit");
     if (!list->immediate) {
         if (r) vd__list_drop(list);
         else vd__list_recycle(list);
@@ -14791,7 +14776,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.args = args;
     desc.arg_count = arg_count;
     r = vd_dispatch(&ctx->queues->open_batch, &desc);
-    return r ? vd__fail_within(r, "vd_run", NULL, NULL) : VD_OK;
+    return r ? vd__error_amend(r, "vd_run", NULL, NULL) : VD_OK;
 }
 
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
@@ -14883,7 +14868,7 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
         return vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
                              vd__pool_reason(&ctx->tickets, ticket.id));
     r = vd__read_ready(t, timeout_ns, data);
-    if (r) vd__fail_default_call(r, "vd_read_ready");
+    if (r) vd__error_default_call(r, "vd_read_ready");
     vd__slot_unpin(ctx, &t->slot);
     vd__api_end(ctx);
     return r;
@@ -14911,7 +14896,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     if (r) return r;
     r = vd__event_queue(ctx, "vd_wait", event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
-    if (r) vd__fail_default_call(r, "vd_wait");
+    if (r) vd__error_default_call(r, "vd_wait");
     vd__reap(ctx);
     vd__api_end(ctx);
     return r;
@@ -14938,7 +14923,7 @@ VD_API vd_result vd_flush(vd_context *ctx) {
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
     r = vd__context_take_failure(ctx);
-    if (r) vd__fail_default_call(r, "vd_flush");
+    if (r) vd__error_default_call(r, "vd_flush");
     vd__api_end(ctx);
     return r;
 }
@@ -14954,7 +14939,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd__reap(ctx);
     vd_result unreported = vd__context_take_failure(ctx);
     if (!r) r = unreported;
-    if (r) vd__fail_default_call(r, "vd_wait_idle");
+    if (r) vd__error_default_call(r, "vd_wait_idle");
     vd__api_end(ctx);
     return r;
 }
@@ -15285,7 +15270,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
-    if (r) vd__fail_within(r, in->call, NULL, NULL);
+    if (r) vd__error_amend(r, in->call, NULL, NULL);
     vd__api_end(ctx);
     if (!r && desc.data) in->release(in->user, 0);
     return out;

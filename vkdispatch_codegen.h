@@ -17193,7 +17193,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
 /* The text of vc_error already contains the name of the kernel. */
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     struct vd_kernel kernel = vc__glue_build(ctx, k);
-    if (!kernel.id) vd_error_within(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
+    if (!kernel.id) vd_error_amend(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
     return kernel;
 }
 #endif /* VKDISPATCH_GLUE_IMPLEMENTED */

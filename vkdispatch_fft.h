@@ -968,7 +968,7 @@ static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_M
 /* Errors: internal functions set the reason, and the public function adds its own name and that of the plan. This
    one adds the call to a result of a function without a plan. */
 static vd_result vd__call_result(const char *call, vd_result result) {
-    return result ? vd_error_within(result, call, "", NULL) : VD_OK;
+    return result ? vd_error_amend(result, call, "", NULL) : VD_OK;
 }
 
 /* Evaluates an expression of type vd_result inside vd_callback_scope_begin and vd_callback_scope_end, for public
@@ -978,7 +978,7 @@ static vd_result vd__call_result(const char *call, vd_result result) {
         vd_result result_; \
         vd_callback_scope_begin(context, call, &scope_); \
         result_ = (expression); \
-        if (result_) vd_error_within(result_, call, object, NULL); \
+        if (result_) vd_error_amend(result_, call, object, NULL); \
         vd_callback_scope_end(&scope_); \
     } while (0)
 
@@ -1058,7 +1058,7 @@ static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type,
     desc.data = data;
     vd_buffer buffer = vd_buffer_create(ctx, &desc);
     if (buffer.id) return buffer;
-    vd_error_within(vd_error_result(), NULL, NULL, "cannot create buffer '%s' of %llu bytes", name,
+    vd_error_amend(vd_error_result(), NULL, NULL, "cannot create buffer '%s' of %llu bytes", name,
                     (unsigned long long)(elements * (size ? size : 1)));
     return buffer;
 }
@@ -1252,7 +1252,7 @@ static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const 
 /* Queries a buffer; an error names its role in the call. */
 static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd_buffer_query(ctx, buffer, info);
-    return result ? vd_error_within(result, NULL, NULL, "%s", role) : VD_OK;
+    return result ? vd_error_amend(result, NULL, NULL, "%s", role) : VD_OK;
 }
 
 /* The same for a buffer that determines the element type of a plan: VD_BYTES is an error. */
@@ -8992,7 +8992,7 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
     if (v->vkCreateCommandPool(v->device, &pool, NULL, &v->pool)
         || v->vkCreateFence(v->device, &fence, NULL, &v->fence))
-        return vd_error_within(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "engine VkFFT");
+        return vd_error_amend(vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL), NULL, NULL, "engine VkFFT");
     return VD_OK;
 }
 
@@ -10003,7 +10003,7 @@ static vd_result vd__convolve_make_kernel_plan(vd_convolve *p) {
     vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
     if (p->filter_incomplete)
         return vd_error_set(VD_ERROR_COMPILE, "the filter sets re or im to {0}, but must set both to values");
-    if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_within(result, NULL, NULL, "filter");
+    if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_amend(result, NULL, NULL, "filter");
     return result;
 }
 

@@ -308,7 +308,7 @@ static void call_context(caller *c) {
     EXPECT(vd_type_size(VD_F32) == 4 && vd_type_name(VD_F32) && vd_feature_name(1) && vd_backend_name(VD_BACKEND_VULKAN) && vd_time_ns());
     EXPECT(vd_backend_from_name("dummy") == VD_BACKEND_DUMMY && vd_error_text() && vd_result_name(vd_error_result()));
     vd_error_set(VD_ERROR_INVALID, "%d", count);
-    vd_error_within(VD_ERROR_INVALID, "a_call", "an object", "%d", count);
+    vd_error_amend(VD_ERROR_INVALID, "a_call", "an object", "%d", count);
     double bins[4];
     vd_fft_freq(4, 1, bins);
     EXPECT(vd_fft_good_size(11) == 12);

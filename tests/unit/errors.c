@@ -12,12 +12,12 @@ static void parts_are_joined(void **state) {
     assert_int_equal(vd_error_set(VD_ERROR_IO, "%d files", 3), VD_ERROR_IO);
     check_sentence("3 files");
     assert_int_equal(vd_error_result(), VD_ERROR_IO);
-    assert_int_equal(vd_error_within(VD_ERROR_INVALID, "a_call", "thing", NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_error_amend(VD_ERROR_INVALID, "a_call", "thing", NULL), VD_ERROR_INVALID);
     check_sentence("a_call 'thing': 3 files");
     assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     vd_error_set(VD_ERROR_IO, "other");
     check_sentence("other");
-    vd_error_within(VD_ERROR_IO, "a_call", NULL, NULL);
+    vd_error_amend(VD_ERROR_IO, "a_call", NULL, NULL);
     check_sentence("a_call: other");
     vd_error_set(VD_OK, "%s", "");
     check_sentence("");
@@ -27,18 +27,18 @@ static void outer_functions_replace_names(void **state) {
     (void)state;
     vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", "k", "argument %d is wrong", 2);
     check_sentence("vd_dispatch 'k': argument 2 is wrong");
-    vd_error_within(VD_ERROR_INVALID, NULL, NULL, "tile %d", 7);
+    vd_error_amend(VD_ERROR_INVALID, NULL, NULL, "tile %d", 7);
     check_sentence("vd_dispatch 'k': tile 7: argument 2 is wrong");
-    vd_error_within(VD_ERROR_INVALID, "vd_run", NULL, NULL);
+    vd_error_amend(VD_ERROR_INVALID, "vd_run", NULL, NULL);
     check_sentence("vd_run 'k': tile 7: argument 2 is wrong");
-    vd_error_within(VD_ERROR_INVALID, "vd_reduce_run", "sum", "%s", "pass 0");
+    vd_error_amend(VD_ERROR_INVALID, "vd_reduce_run", "sum", "%s", "pass 0");
     check_sentence("vd_reduce_run 'sum': pass 0: tile 7: argument 2 is wrong");
-    vd_error_within(VD_ERROR_INVALID, "vd_reduce_sum", "", NULL);
+    vd_error_amend(VD_ERROR_INVALID, "vd_reduce_sum", "", NULL);
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
-    vd__fail_default_call(VD_ERROR_INVALID, "vd_wait");
+    vd__error_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
     vd__fail(VD_ERROR_INVALID, "nothing");
-    vd__fail_default_call(VD_ERROR_INVALID, "vd_wait");
+    vd__error_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_wait: nothing");
 }
 
@@ -53,7 +53,7 @@ static void parts_are_copies(void **state) {
     check_sentence("vd_call 'object': reason");
     vd_error_set(VD_ERROR_INVALID, "mine: %s", vd_error_text());
     check_sentence("mine: vd_call 'object': reason");
-    vd_error_within(VD_ERROR_INVALID, NULL, vd_error_text(), "%s", vd_error_text());
+    vd_error_amend(VD_ERROR_INVALID, NULL, vd_error_text(), "%s", vd_error_text());
     check_sentence("'mine: vd_call 'object': reason': mine: vd_call 'object': reason: mine: vd_call 'object': reason");
 }
 
@@ -67,9 +67,9 @@ static void memory_is_said_in_one_way(void **state) {
     check_sentence("vd_call 'x': out of host memory");
     vd__fail_memory("vd_call", NULL, 4096);
     check_sentence("vd_call: out of host memory: 4096 bytes");
-    vd__fail_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
+    vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
     check_sentence("out of device memory: vkAllocateMemory failed");
-    vd__fail_add_out_of_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
+    vd__error_add_out_of_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
     check_sentence("vkQueueSubmit failed");
 }
 
@@ -88,7 +88,7 @@ static void long_names_leave_room_for_the_reason(void **state) {
     vd__fail_call(VD_ERROR_INVALID, name, name, "%s", reason);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
     assert_int_equal(strlen(vd_error_text()), sizeof(vd__error) - sizeof(vd_result) - 3 + strlen(" '': "));
-    vd_error_within(VD_ERROR_INVALID, NULL, NULL, "%s", name);
+    vd_error_amend(VD_ERROR_INVALID, NULL, NULL, "%s", name);
     assert_true(strlen(vd_error_text()) < sizeof vd__error_joined);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
 }
