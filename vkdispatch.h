@@ -364,8 +364,8 @@ extern "C" {
 #endif
 
 /* ---- handles ----
-   A handle with id 0 refers to no object. An id consists of slot, generation, kind and context, so that a stale handle
-   is detected. */
+   A handle with id 0 refers to no object. An id consists of slot, generation, object type and context, so that a stale
+   handle is detected. */
 
 typedef struct vd_context vd_context;                /* devices, queues and all objects made for them */
 typedef struct vd_list vd_list;                      /* command list */
@@ -1919,15 +1919,15 @@ static void vd__tlsf_release(vd__tlsf *s, uint32_t n) {
 VD__SMALL_END
 
 // >>pool
-/* Handles and the objects they refer to. A handle has 64 bits: slot (24), generation (20), kind (4), context number
-   (16).
+/* Handles and the objects they refer to. A handle has 64 bits: slot (24), generation (20), object type (4), context
+   number (16).
    Objects are stored in chunks that never move, so a look-up takes no lock. A slot is retired when its generations
    are exhausted, and living contexts have different numbers: a stale or foreign handle never refers to another
    object. */
 
-typedef enum vd__handle_kind {
-    VD__HANDLE_BUFFER, VD__HANDLE_KERNEL, VD__HANDLE_TICKET, VD__HANDLE_KINDS
-} vd__handle_kind;
+typedef enum vd__object_type {
+    VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_TYPES
+} vd__object_type;
 
 /* First member of every pooled object. A call may use an object while it holds a pin, and a list may use it while
    recording: destroying takes the lock of an open batch, and garbage is kept until all lists begun before it are
@@ -1954,15 +1954,15 @@ typedef struct vd__pool {
     const vd_allocator *allocator;
     void *blocks[VD__CHUNKS]; /* the allocation of each chunk, to be freed */
     size_t item_size;        /* bytes, a multiple of a cache line */
-    uint64_t tag;            /* kind and context number, at their position in a handle */
+    uint64_t tag;            /* object type and context number, at their position in a handle */
     vd__slot *unused;        /* list of slots to reuse */
     uint32_t used, live;     /* slots ever used; live handles */
-    uint32_t kind;           /* vd__handle_kind */
+    uint32_t type;           /* vd__object_type */
 } vd__pool;
 
-/* Bits of a handle: slot 0–23, generation 24–43, kind 44–47, context number 48–63. */
+/* Bits of a handle: slot 0–23, generation 24–43, object type 44–47, context number 48–63. */
 #define VD__ID_SLOT_MASK 0xFFFFFFu
-#define VD__ID_KIND(id) ((uint32_t)((id) >> 44) & 15u)
+#define VD__ID_TYPE(id) ((uint32_t)((id) >> 44) & 15u)
 #define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 48))
 #define VD__ID_DEAD_MASK (((uint64_t)1 << 48) - 1)
 #define VD__GENERATION_ONE ((uint64_t)1 << 24)
@@ -1997,24 +1997,24 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
 
 /* Returns why vd__pool_find found no object, for error messages. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-    static const char *const kinds[VD__HANDLE_KINDS] = {
+    static const char *const types[VD__OBJECT_TYPES] = {
         "handle is a buffer handle", "handle is a kernel handle", "handle is a ticket handle"
     };
     if (!id) return "handle is 0; it was never created, or creating it failed";
-    if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_KIND(id) >= VD__HANDLE_KINDS)
+    if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES)
         return "handle is invalid or belongs to another context";
-    if (VD__ID_KIND(id) != pool->kind) return kinds[VD__ID_KIND(id)];
+    if (VD__ID_TYPE(id) != pool->type) return types[VD__ID_TYPE(id)];
     return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK)
                ? "was destroyed" : "handle is invalid or belongs to another context";
 }
 
-static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__handle_kind kind, uint32_t context,
+static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__object_type type, uint32_t context,
                           size_t item_size) {
     memset(pool, 0, sizeof *pool);
     pool->allocator = allocator;
     pool->item_size = (item_size + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
-    pool->kind = (uint32_t)kind;
-    pool->tag = ((uint64_t)kind << 44) | ((uint64_t)context << 48);
+    pool->type = (uint32_t)type;
+    pool->tag = ((uint64_t)type << 44) | ((uint64_t)context << 48);
 }
 
 /* Returns an object without a handle, zeroed after its vd__slot. Returns NULL if memory runs out or 2^24 objects
@@ -11576,7 +11576,7 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
 /* The caller holds the context's lock, as for all that follow up to vd__reap_locked. A ticket is given back at once:
    the device uses nothing of it. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
-    if (VD__ID_KIND(slot->id) == VD__HANDLE_TICKET) {
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_TICKET) {
         vd__staging *stage = ((vd__ticket *)(void *)slot)->staging.staging;
         if (stage) vd__atomic_add32(&stage->pins, UINT32_MAX);
         vd__pool_release(&ctx->tickets, slot);
@@ -11607,7 +11607,7 @@ static void vd__garbage_free_buffer(vd_context *ctx, vd__buffer *b) {
 }
 
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
-    if (VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER) vd__garbage_free_buffer(ctx, (vd__buffer *)(void *)slot);
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER) vd__garbage_free_buffer(ctx, (vd__buffer *)(void *)slot);
     else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
@@ -11644,7 +11644,7 @@ static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
 /* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for
    all that was sent with it: a memory knows its last uses, for a kernel it is all that was sent till now. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
-    bool buffer = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER;
+    bool buffer = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER;
     vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
     if (slot->list_stamp) {
         if (vd__oldest_list(ctx) < slot->list_stamp) return false;
@@ -11699,7 +11699,7 @@ static void vd__view_unlink(vd__buffer *b) {
 
 /* The handle dies now, with those of a buffer's views. */
 static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
-    vd__buffer *b = VD__ID_KIND(slot->id) == VD__HANDLE_BUFFER ? (vd__buffer *)(void *)slot : NULL;
+    vd__buffer *b = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER ? (vd__buffer *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
     vd__pool_invalidate(pool, slot);
     if (b && b->view) vd__view_unlink(b);
@@ -13535,9 +13535,9 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
     vd__message_queue_init(&ctx->messages, ctx->print_bytes);
     vd__mutex_init(&ctx->lock);
-    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__HANDLE_BUFFER, ctx->number, sizeof(vd__buffer));
-    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__HANDLE_KERNEL, ctx->number, sizeof(vd__kernel));
-    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__HANDLE_TICKET, ctx->number, sizeof(vd__ticket));
+    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__OBJECT_BUFFER, ctx->number, sizeof(vd__buffer));
+    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__OBJECT_KERNEL, ctx->number, sizeof(vd__kernel));
+    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__OBJECT_TICKET, ctx->number, sizeof(vd__ticket));
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);

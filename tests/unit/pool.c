@@ -80,7 +80,7 @@ static void exhausted_generations(void **state) {
     (void)state;
     vd_allocator allocator = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
     vd__pool pool;
-    vd__pool_init(&pool, &allocator, VD__HANDLE_TICKET, 7, sizeof(vd__ticket));
+    vd__pool_init(&pool, &allocator, VD__OBJECT_TICKET, 7, sizeof(vd__ticket));
     vd__slot *slot = vd__pool_acquire(&pool), *first = slot;
     uint64_t stale = vd__pool_publish(&pool, slot), id = stale, reuses = 0;
     while (slot == first) {
