@@ -643,10 +643,10 @@ typedef struct vd_context_desc {
                                              libvulkan.so.1 */
 } vd_context_desc;
 
-/* Kind of memory of a buffer. Kernels and transfers can use every kind. Several kinds may be the same memory, for
-   example on integrated GPUs. If kernels cannot reach memory of a host-visible kind, the buffer gets device memory
+/* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
+   memory, for example on integrated GPUs. If kernels cannot access host-visible memory, the buffer gets device memory
    instead: check vd_buffer_info.mapped.
-       kind                 host access             use
+       value                host access             use
        VD_MEMORY_DEVICE     usually none            data of kernels
        VD_MEMORY_UPLOAD     sequential writes       host to device, written once
        VD_MEMORY_READBACK   reads at full speed     device to host
@@ -2097,16 +2097,7 @@ typedef struct vd__device vd__device;
 
 enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* bits: pipeline stages of barriers */
 
-/* Uses of memory. A backend may use the same memory type for several of them. */
-typedef enum vd__memory_kind {
-    VD__MEMORY_DEVICE, /* fastest for kernels; also mapped if that costs nothing */
-    VD__MEMORY_UPLOAD, /* mapped; the host writes sequentially */
-    VD__MEMORY_READBACK, /* mapped; the host reads: host-cached if the device has such memory */
-    /* Mapped; host and device read and write. Preferred properties, in this order: host-cached, coherent,
-       device-local. */
-    VD__MEMORY_SHARED,
-    VD__MEMORY_KINDS
-} vd__memory_kind;
+enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_memory */
 
 /* How memory was imported, or that it can be exported. */
 typedef enum vd__sharing {
@@ -2295,7 +2286,7 @@ typedef struct vd__buffer {
     vd_type type;
     bool view;
     bool needs_checks;         /* needs checks at dispatch: a view, not on every device, or with an address_offset */
-    uint8_t kind;              /* vd_memory */
+    uint8_t usage;             /* vd_memory */
     uint64_t size;             /* bytes */
     vd__storage *storage;      /* array by device; serial 0: not on that device */
     uint64_t offset;           /* in the storage, bytes */
@@ -2474,7 +2465,7 @@ struct vd_list {
     struct vd__call *call;     /* state of the last dispatch, reused by the next one */
     vd__memory_use *uses;
     uint32_t use_count, use_capacity;
-    vd__staging *staging[VD__MEMORY_KINDS]; /* being filled */
+    vd__staging *staging[VD__MEMORY_USAGES]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
     vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
     vd_stats stats;
@@ -2503,8 +2494,8 @@ typedef struct vd__queue {
     uint64_t waited[VD_MAX_QUEUES]; /* largest values that earlier submissions waited for */
     vd_list open_batch;        /* the open batch; its timeline value will be submitted + 1 */
     vd__recording_ring rings[2]; /* of the open batch and of other lists, so that each reuses recordings of its size */
-    vd__staging *staging[VD__MEMORY_KINDS];
-    uint64_t staging_bytes[VD__MEMORY_KINDS];
+    vd__staging *staging[VD__MEMORY_USAGES];
+    uint64_t staging_bytes[VD__MEMORY_USAGES];
     vd__failure failures[VD__MAX_FAILURES]; /* ring buffer */
     uint32_t failure_count;    /* total; read without the lock */
     vd_buffer output;          /* output buffer of kernels; id 0: none yet. Set under the context's lock */
@@ -2598,8 +2589,12 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
    block_destroy     Also for imported blocks; does not free the user's memory.
    block_sync        Called before the host reads (to_host) or after it has written bytes of a block that is not
                      coherent.
-   memory_types      Returns the best memory type of `mask` for `kind` as a mask with one bit, or 0 if none is suitable.
-                     After a failed allocation it is called again without that bit.
+   memory_types      Returns the best memory type of `mask` for `usage` as a mask with one bit, or 0 if none is
+                     suitable. Several usages may share a type. After a failed allocation it is called again without
+                     that bit.
+                     VD_MEMORY_DEVICE: fastest for kernels; mapped only if that costs nothing. The others are mapped.
+                     VD_MEMORY_READBACK: host-cached if the device has such memory. VD_MEMORY_SHARED: host-cached,
+                     coherent, device-local, in this order of preference.
    memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements. If
                      need->kernels is set, it returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
@@ -2645,7 +2640,7 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
     X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out)) \
     X(void, block_destroy, (vd__device *dev, vd__block *block)) \
     X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host)) \
-    X(uint32_t, memory_types, (vd__device *dev, vd__memory_kind kind, uint32_t mask)) \
+    X(uint32_t, memory_types, (vd__device *dev, vd_memory usage, uint32_t mask)) \
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need)) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m)) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m)) \
@@ -3040,11 +3035,11 @@ static vd_result vd__dummy_block_sync(vd__device *dev, vd__block *block, uint64_
     return VD_OK;
 }
 
-static uint32_t vd__dummy_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
     (void)dev;
     return mask
-           & (1u << (kind == VD__MEMORY_DEVICE   ? VD__DUMMY_DEVICE
-                     : kind == VD__MEMORY_UPLOAD ? VD__DUMMY_UPLOAD
+           & (1u << (usage == VD_MEMORY_DEVICE   ? VD__DUMMY_DEVICE
+                     : usage == VD_MEMORY_UPLOAD ? VD__DUMMY_UPLOAD
                                                  : VD__DUMMY_READBACK));
 }
 
@@ -3929,10 +3924,10 @@ static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory,
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
 }
 
-/* Returns a score of a memory type for `kind`, higher is better; 0: unsuitable. Types with other property flags
+/* Returns a score of a memory type for `usage`, higher is better; 0: unsuitable. Types with other property flags
    (protected, lazily allocated, …) are unsuitable: they need features or usages that we do not enable. */
 static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
-                             vd__memory_kind kind, uint32_t type) {
+                             vd_memory usage, uint32_t type) {
     const VkMemoryPropertyFlags known_flags =
         VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
@@ -3943,22 +3938,22 @@ static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, con
     bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
     bool preferred = local == info->shared_memory; /* staging: host memory, unless host and device share memory */
     if (flags & ~known_flags) return 0;
-    if (kind == VD__MEMORY_DEVICE && !local) return 0;
-    if (kind == VD__MEMORY_DEVICE && !mapped) return 2;
-    if (kind == VD__MEMORY_DEVICE) return vd__vk_heap_is_large(memory, info, type) && coherent ? 3 + cached : 1;
+    if (usage == VD_MEMORY_DEVICE && !local) return 0;
+    if (usage == VD_MEMORY_DEVICE && !mapped) return 2;
+    if (usage == VD_MEMORY_DEVICE) return vd__vk_heap_is_large(memory, info, type) && coherent ? 3 + cached : 1;
     if (!mapped) return 0;
-    if (kind == VD__MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
-    if (kind == VD__MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * preferred + !cached;
+    if (usage == VD_MEMORY_SHARED) return 1 + 4 * cached + 2 * coherent + local;
+    if (usage == VD_MEMORY_UPLOAD) return 1 + 4 * coherent + 2 * preferred + !cached;
     return 1 + 4 * cached + 2 * coherent + preferred;
 }
 
-/* Returns the best memory type of `mask` for `kind`, as a mask with one bit; 0 if none is suitable. */
+/* Returns the best memory type of `mask` for `usage`, as a mask with one bit; 0 if none is suitable. */
 static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
-                                   vd__memory_kind kind, uint32_t mask) {
+                                   vd_memory usage, uint32_t mask) {
     uint32_t best = 0;
     int best_score = 0;
     for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
-        int score = mask >> i & 1u ? vd__vk_type_score(memory, info, kind, i) : 0;
+        int score = mask >> i & 1u ? vd__vk_type_score(memory, info, usage, i) : 0;
         if (score <= best_score) continue;
         best = 1u << i;
         best_score = score;
@@ -3970,8 +3965,8 @@ static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memor
    VD_FEATURE_COHERENT if the best type for readback has these properties. */
 static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
-    uint32_t device_bit = vd__vk_memory_best(memory, info, VD__MEMORY_DEVICE, UINT32_MAX);
-    uint32_t readback_bit = vd__vk_memory_best(memory, info, VD__MEMORY_READBACK, UINT32_MAX);
+    uint32_t device_bit = vd__vk_memory_best(memory, info, VD_MEMORY_DEVICE, UINT32_MAX);
+    uint32_t readback_bit = vd__vk_memory_best(memory, info, VD_MEMORY_READBACK, UINT32_MAX);
     VkMemoryPropertyFlags device_flags = device_bit ? memory->memoryTypes[vd__lowest_bit(device_bit)].propertyFlags : 0;
     VkMemoryPropertyFlags readback_flags =
         readback_bit ? memory->memoryTypes[vd__lowest_bit(readback_bit)].propertyFlags : 0;
@@ -4392,8 +4387,8 @@ static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* ---- memory types ---- */
 
-static uint32_t vd__vk_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
-    return vd__vk_memory_best(&vd__vk_device_of(dev)->memory, &dev->info, kind, mask);
+static uint32_t vd__vk_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
+    return vd__vk_memory_best(&vd__vk_device_of(dev)->memory, &dev->info, usage, mask);
 }
 
 /* ---- buffers ---- */
@@ -5261,7 +5256,7 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     chunk->memory.size = VD__VK_CHUNK_BYTES;
     vd_result result = vd__vk_memory_create(dev, &chunk->memory, &need);
     if (result) return result;
-    uint32_t mask = vd__vk_memory_types(dev, VD__MEMORY_UPLOAD, need.types);
+    uint32_t mask = vd__vk_memory_types(dev, VD_MEMORY_UPLOAD, need.types);
     chunk->block.size = need.size;
     while (chunk->block.type < 31 && !(mask >> chunk->block.type & 1u)) chunk->block.type++;
     chunk->memory.block = &chunk->block;
@@ -6264,9 +6259,9 @@ static vd_result vd__cu_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* ---- memory types ---- */
 
-static uint32_t vd__cu_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+static uint32_t vd__cu_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
     (void)dev;
-    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CU_TYPE_DEVICE : VD__CU_TYPE_HOST));
+    return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CU_TYPE_DEVICE : VD__CU_TYPE_HOST));
 }
 
 /* ---- buffers: ranges of a block ---- */
@@ -7651,11 +7646,11 @@ static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t o
 
 /* ---- memory types ---- */
 
-/* Memory for use by host and device at the same time (VD__MEMORY_SHARED) exists only with shared virtual memory. */
-static uint32_t vd__cl_memory_types(vd__device *dev, vd__memory_kind kind, uint32_t mask) {
+/* Memory for use by host and device at the same time (VD_MEMORY_SHARED) exists only with shared virtual memory. */
+static uint32_t vd__cl_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
     if (vd__cl_device_of(dev)->svm && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
-    if (kind == VD__MEMORY_SHARED) return 0;
-    return mask & (1u << (kind == VD__MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
+    if (usage == VD_MEMORY_SHARED) return 0;
+    return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
 
 /* ---- buffers ---- */
@@ -11321,16 +11316,16 @@ static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, 
     return VD_OK;
 }
 
-/* Allocates the memory that `need` describes. If kernels use it, `kind` is only a preference: if the device has no
+/* Allocates the memory that `need` describes. If kernels use it, `usage` is only a preference: if the device has no
    such memory type, uses device memory. The caller holds the context's lock. */
-static vd_result vd__heap_allocate(vd__context_device *dev, vd__memory_kind kind, const vd__memory_requirements *need,
+static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
                                    bool dedicated, vd__storage *out) {
     uint32_t mask = need->types;
     bool tried = false;
     for (;;) {
-        uint32_t bit = mask ? dev->ctx->driver.backend->memory_types(&dev->device, kind, mask) : 0;
+        uint32_t bit = mask ? dev->ctx->driver.backend->memory_types(&dev->device, usage, mask) : 0;
         if (!bit && !tried && need->kernel_access)
-            bit = dev->ctx->driver.backend->memory_types(&dev->device, VD__MEMORY_DEVICE, mask);
+            bit = dev->ctx->driver.backend->memory_types(&dev->device, VD_MEMORY_DEVICE, mask);
         if (!bit) break;
         vd_result r = vd__heap_allocate_type(dev, vd__lowest_bit(bit), need, dedicated, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
@@ -11362,11 +11357,11 @@ static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_remove(dev, b);
 }
 
-/* Sets the host address of a storage and applies the disabled memory features. `kind` is VD__MEMORY_KINDS for
-   imported memory. */
-static void vd__storage_map(vd__context_device *dev, vd__memory_kind kind, vd__storage *s) {
+/* Sets the host address of a storage and applies the disabled memory features. Imported memory counts as
+   VD_MEMORY_SHARED. */
+static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storage *s) {
     vd__block *block = s->memory.block;
-    bool unmapped = kind == VD__MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
+    bool unmapped = usage == VD_MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
     s->memory.mapped = block->mapped && !unmapped ? block->mapped + s->memory.offset : NULL;
     if (dev->disable & VD_FEATURE_CACHED) block->host_cached = false;
     if (dev->disable & VD_FEATURE_COHERENT) block->coherent = false;
@@ -11374,7 +11369,7 @@ static void vd__storage_map(vd__context_device *dev, vd__memory_kind kind, vd__s
 
 /* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
    context's lock. */
-static vd_result vd__storage_create(vd__context_device *dev, vd__memory_kind kind, uint64_t size, bool staging,
+static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                     bool exportable, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
     vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
@@ -11383,9 +11378,9 @@ static vd_result vd__storage_create(vd__context_device *dev, vd__memory_kind kin
     out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
     vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
     if (r) return r;
-    r = vd__heap_allocate(dev, kind, &need, staging || exportable, out);
+    r = vd__heap_allocate(dev, usage, &need, staging || exportable, out);
     if (!r) {
-        vd__storage_map(dev, kind, out);
+        vd__storage_map(dev, usage, out);
         out->memory.serial = ++dev->ctx->serial;
         r = backend->memory_bind(&dev->device, &out->memory);
         if (!r) return VD_OK;
@@ -11407,7 +11402,7 @@ static vd_result vd__storage_import_into(vd__context_device *dev, const vd_buffe
     if (r) return r;
     r = backend->block_import(&dev->device, &b->block, &need, &from, &out->memory.offset);
     if (!r) {
-        vd__storage_map(dev, VD__MEMORY_KINDS, out);
+        vd__storage_map(dev, VD_MEMORY_SHARED, out);
         r = backend->memory_bind(&dev->device, &out->memory);
         if (!r) return VD_OK;
         backend->block_destroy(&dev->device, &b->block);
@@ -11468,7 +11463,7 @@ VD__SMALL_END
 /* bytes */
 #define VD__SEND_BYTES ((uint64_t)4 << 20)   /* an open batch with so much staged is sent */
 #define VD__STAGING_BYTES ((uint64_t)4 << 20) /* a piece of staging memory */
-/* staging of one kind that immediate work may take before it waits for its own */
+/* staging of one usage that immediate work may take before it waits for its own */
 #define VD__STAGING_LIMIT ((uint64_t)32 << 20)
 #define VD__STAGING_KEEP ((uint64_t)64 << 20) /* a larger piece is given back when it is free */
 #define VD__STAGING_ALIGN ((uint64_t)64)
@@ -11765,23 +11760,23 @@ static void vd__recording_sent(vd__recording_ring *ring, vd__recording *r) {
 
 /* ---- staging ---- */
 
-static void vd__staging_destroy(vd__queue *q, vd__memory_kind kind, vd__staging *s) {
-    vd__staging **link = &q->staging[kind];
+static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
+    vd__staging **link = &q->staging[usage];
     while (*link != s) link = &(*link)->next;
     *link = s->next;
-    q->staging_bytes[kind] -= s->storage.memory.size;
+    q->staging_bytes[usage] -= s->storage.memory.size;
     vd__mutex_lock(&q->ctx->lock);
     vd__storage_destroy(&s->storage);
     vd__mutex_unlock(&q->ctx->lock);
     vd__free(&q->ctx->host.allocator, s);
 }
 
-static vd_result vd__staging_create(vd__queue *q, vd__memory_kind kind, uint64_t size, vd__staging **out) {
+static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size, vd__staging **out) {
     vd_context *ctx = q->ctx;
     vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
     if (!s) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, kind, size, true, false, &s->storage);
+    vd_result r = vd__storage_create(q->context_device, usage, size, true, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
@@ -11791,9 +11786,9 @@ static vd_result vd__staging_create(vd__queue *q, vd__memory_kind kind, uint64_t
         vd__free(&ctx->host.allocator, s);
         return r;
     }
-    s->next = q->staging[kind];
-    q->staging[kind] = s;
-    q->staging_bytes[kind] += s->storage.memory.size;
+    s->next = q->staging[usage];
+    q->staging[usage] = s;
+    q->staging_bytes[usage] += s->storage.memory.size;
     *out = s;
     return VD_OK;
 }
@@ -11803,10 +11798,10 @@ static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
 }
 
 /* A free piece, a new one, or VD_TIMEOUT with the value to wait for. */
-static vd_result vd__staging_find(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging **out, uint64_t *wait) {
+static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd__staging **out, uint64_t *wait) {
     vd__queue *q = l->queue;
     uint64_t soonest = UINT64_MAX;
-    for (vd__staging *s = q->staging[kind], *next; s; s = next) {
+    for (vd__staging *s = q->staging[usage], *next; s; s = next) {
         next = s->next;
         if (s->owner || vd__atomic_load32(&s->pins)) continue;
         if (!vd__queue_reached(q, s->value)) {
@@ -11818,29 +11813,29 @@ static vd_result vd__staging_find(vd_list *l, vd__memory_kind kind, uint64_t siz
             *out = s;
             return VD_OK;
         }
-        if (s->storage.memory.size > VD__STAGING_KEEP) vd__staging_destroy(q, kind, s);
+        if (s->storage.memory.size > VD__STAGING_KEEP) vd__staging_destroy(q, usage, s);
     }
     *wait = soonest;
     if (l->immediate && size <= VD__STAGING_BYTES && soonest != UINT64_MAX
-        && q->staging_bytes[kind] + VD__STAGING_BYTES > VD__STAGING_LIMIT)
+        && q->staging_bytes[usage] + VD__STAGING_BYTES > VD__STAGING_LIMIT)
         return VD_TIMEOUT;
-    return vd__staging_create(q, kind, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
+    return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
 /* A range in the piece that the list fills, which is changed for another when it is full. */
-static vd_result vd__staging_allocate(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging_range *out,
+static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
-    vd__staging *s = l->staging[kind];
+    vd__staging *s = l->staging[usage];
     if (s && l->immediate && !vd__atomic_load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value))
         s->filled = 0;
     if (!s || !vd__staging_fits(s, size)) {
         /* another list's pieces are its own until it is submitted, which gives them their value */
         if (s && l->immediate) s->owner = NULL;
-        l->staging[kind] = NULL;
-        vd_result r = vd__staging_find(l, kind, size, &s, wait);
+        l->staging[usage] = NULL;
+        vd_result r = vd__staging_find(l, usage, size, &s, wait);
         if (r) return r;
         s->owner = l;
-        l->staging[kind] = s;
+        l->staging[usage] = s;
     }
     out->staging = s;
     out->offset = s->filled;
@@ -11878,13 +11873,13 @@ static vd_result vd__output_submit(vd_list *l);
 /* Gives staging and tickets of a list the value that ends them. */
 static void vd__list_settle(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
-    for (int kind = 0; kind < VD__MEMORY_KINDS && !l->immediate; kind++) {
-        for (vd__staging *s = l->queue->staging[kind]; s; s = s->next) {
+    for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
+        for (vd__staging *s = l->queue->staging[usage]; s; s = s->next) {
             if (s->owner != l) continue;
             s->owner = NULL;
             s->value = value;
         }
-        l->staging[kind] = NULL;
+        l->staging[usage] = NULL;
     }
     while (l->tickets) {
         vd__ticket *t = l->tickets;
@@ -12125,7 +12120,7 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
 
 /* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of
    it; no lock is held. */
-static vd_result vd__staging_reserve(vd_list *l, vd__memory_kind kind, uint64_t size, vd__staging_range *out) {
+static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
     if (l->immediate && vd__queue_captures(q))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain a "
@@ -12134,7 +12129,7 @@ static vd_result vd__staging_reserve(vd_list *l, vd__memory_kind kind, uint64_t 
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
-        vd_result r = vd__staging_allocate(l, kind, size, out, &wait);
+        vd_result r = vd__staging_allocate(l, usage, size, out, &wait);
         if (r == VD_TIMEOUT && wait > q->submitted) vd__queue_flush(q);
         vd__mutex_unlock(q->lock);
         if (r != VD_TIMEOUT) return r;
@@ -12239,7 +12234,7 @@ static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer
         vd__piece p;
         vd__piece_next(g, done, &p);
         bytes = vd__region_bytes(&p.region);
-        r = vd__staging_reserve(l, VD__MEMORY_UPLOAD, bytes, &p.slice);
+        r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, bytes, &p.slice);
         if (r) return r;
         vd__rows_copy(vd__staging_range_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
         r = vd__storage_sync(&p.slice.staging->storage, p.slice.offset, bytes, false);
@@ -12398,7 +12393,7 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sta
 static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t pattern[8]) {
     bool staged = span->offset % 4 || span->size % 4;
     vd__staging_range edges = { NULL, 0 };
-    vd_result r = staged ? vd__staging_reserve(l, VD__MEMORY_UPLOAD, 8, &edges) : VD_OK;
+    vd_result r = staged ? vd__staging_reserve(l, VD_MEMORY_UPLOAD, 8, &edges) : VD_OK;
     if (r) return r;
     if (staged) {
         memcpy(vd__staging_range_bytes(&edges), pattern, 8);
@@ -12415,7 +12410,7 @@ static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
     vd__staging_range slice;
     if (run > span->size) run = span->size;
-    vd_result r = vd__staging_reserve(l, VD__MEMORY_UPLOAD, run, &slice);
+    vd_result r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, run, &slice);
     if (r) return r;
     vd__pattern_repeat(vd__staging_range_bytes(&slice), (size_t)run, value, value_size);
     r = vd__storage_sync(&slice.staging->storage, slice.offset, run, false);
@@ -12510,7 +12505,7 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
 
 /* Sends a copy of one piece to the host. */
 static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
-    vd_result r = vd__staging_reserve(l, VD__MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
+    vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
     if (r) return r;
     vd__list_lock(l);
     r = vd__record_piece(l, call, b, p, false);
@@ -12680,7 +12675,7 @@ static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read
     if (!r && !p->region.row)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', so there is "
                           "nothing to read", VD__U(desc->offset), b->name);
-    return r ? r : vd__staging_reserve(l, VD__MEMORY_READBACK, p->region.row, &p->slice);
+    return r ? r : vd__staging_reserve(l, VD_MEMORY_READBACK, p->region.row, &p->slice);
 }
 
 /* No buffer: the ticket is all that is wanted. */
@@ -12935,7 +12930,7 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, VD__MEMORY_READBACK, ctx->print_bytes, true, false,
+    vd_result r = vd__storage_create(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true, false,
                                      &o->storage);
     if (!r && !o->storage.memory.mapped) {
         vd__storage_destroy(&o->storage);
@@ -13673,8 +13668,8 @@ static void vd__recordings_free(vd__queue *q, vd__recording *r) {
 
 /* Frees staging memory and recordings of an idle queue. */
 static void vd__queue_close(vd__queue *q) {
-    for (int kind = 0; kind < VD__MEMORY_KINDS; kind++)
-        while (q->staging[kind]) vd__staging_destroy(q, (vd__memory_kind)kind, q->staging[kind]);
+    for (int usage = 0; usage < VD__MEMORY_USAGES; usage++)
+        while (q->staging[usage]) vd__staging_destroy(q, (vd_memory)usage, q->staging[usage]);
     for (int i = 0; i < 2; i++) {
         vd__recordings_free(q, q->rings[i].oldest);
         vd__recordings_free(q, q->rings[i].spare);
@@ -13873,16 +13868,13 @@ static void vd__context_device_finish(vd__context_device *dev) {
    those, and tries again. */
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
-    static const vd__memory_kind kinds[] = { /* by vd_memory */
-        VD__MEMORY_DEVICE, VD__MEMORY_UPLOAD, VD__MEMORY_READBACK, VD__MEMORY_SHARED
-    };
     vd_context *ctx = dev->ctx;
     vd_result r = VD_OK;
     for (int attempt = 0; attempt < 2; attempt++) {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
         if (desc->address || desc->external) r = vd__storage_import(dev, desc, size, s);
-        else r = vd__storage_create(dev, kinds[desc->memory], size, false, desc->exportable, s);
+        else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, s);
         bool has_garbage = ctx->garbage != NULL;
         vd__mutex_unlock(&ctx->lock);
         if (!r) return VD_OK;
@@ -13946,7 +13938,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         b->devices = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
         b->needs_checks = b->devices != (1u << ctx->device_count) - 1 || desc->address_offset;
         b->type = desc->type;
-        b->kind = (uint8_t)desc->memory;
+        b->usage = (uint8_t)desc->memory;
         b->size = size;
         b->offset = desc->address_offset;
         r = vd__buffer_allocate(ctx, b, desc, size);
@@ -14019,7 +14011,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
         b->size = size;
         b->view = b->needs_checks = true;
         b->devices = base->devices;
-        b->kind = base->kind;
+        b->usage = base->usage;
         b->storage = base->storage;
         b->offset = base->offset + desc->offset;
         memcpy(b->shape, shape, sizeof shape);
@@ -14075,7 +14067,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->size = b->size;
     const vd__memory *m = &b->storage[vd__lowest_bit(b->devices)].memory;
     out->address = m->address ? m->address + b->offset : 0;
-    out->memory = (vd_memory)b->kind;
+    out->memory = (vd_memory)b->usage;
     out->mapped = m->mapped != NULL;
     out->persistent = out->mapped && m->block->coherent;
     out->devices = b->devices;

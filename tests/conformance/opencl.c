@@ -460,7 +460,7 @@ enum { PLENTY = 32 << 20 };
 
 typedef struct piece { vd__block block; vd__memory memory; } piece;
 
-static void piece_create(vd__device *dev, piece *p, vd__memory_kind kind, uint64_t size) {
+static void piece_create(vd__device *dev, piece *p, vd_memory usage, uint64_t size) {
     const vd__backend *b = dev->driver->backend;
     vd__memory_requirements need;
     memset(p, 0, sizeof *p);
@@ -469,7 +469,7 @@ static void piece_create(vd__device *dev, piece *p, vd__memory_kind kind, uint64
     p->memory.serial = 1;
     OK(b->memory_create(dev, &p->memory, &need));
     p->block.size = need.size;
-    p->block.type = vd__lowest_bit(b->memory_types(dev, kind, need.types));
+    p->block.type = vd__lowest_bit(b->memory_types(dev, usage, need.types));
     OK(b->block_create(dev, &p->block));
     p->memory.block = &p->block;
     p->memory.mapped = p->block.mapped;
@@ -492,9 +492,9 @@ static void a_queue_after_another(fixture *f, uint64_t disable) {
     memset(c, 0, sizeof c);
     dev.queue_count = 2;
     OK(b->device_open(&f->ctx->driver, vd_device(f->ctx, 0)->index, disable, &dev));
-    piece_create(&dev, &from, VD__MEMORY_DEVICE, PLENTY);
-    piece_create(&dev, &to, VD__MEMORY_DEVICE, PLENTY);
-    piece_create(&dev, &seen, VD__MEMORY_READBACK, 4);
+    piece_create(&dev, &from, VD_MEMORY_DEVICE, PLENTY);
+    piece_create(&dev, &to, VD_MEMORY_DEVICE, PLENTY);
+    piece_create(&dev, &seen, VD_MEMORY_READBACK, 4);
     for (int i = 0; i < 3; i++) {
         OK(b->commands_create(&dev, &c[i]));
         OK(b->commands_begin(&dev, &c[i]));
