@@ -977,15 +977,15 @@ typedef struct vd_callback_scope {  /* private */
 VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope);
 VD_API void vd_callback_scope_end(vd_callback_scope *scope);
 
-/* Stores bytes in a file of vd_context_desc.cache_directory. `kind` becomes part of the file's name; the key holds
-   everything that the bytes depend on. Does nothing without a cache directory, if `kind` contains a path separator, or
-   if the file cannot be written (logged). */
-VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data,
+/* Stores bytes in a file of vd_context_desc.cache_directory. `category` becomes part of the file's name; the key holds
+   everything that the bytes depend on. Does nothing without a cache directory, if `category` contains a path separator,
+   or if the file cannot be written (logged). */
+VD_API void vd_cache_store(vd_context *ctx, const char *category, const void *key, size_t key_size, const void *data,
                            size_t size);
 
-/* Loads what vd_cache_store stored for this kind and key. Returns the number of bytes; 0 if there is no such file, if
-   it is damaged, or if it has more than `capacity` bytes. */
-VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data,
+/* Loads what vd_cache_store stored for this category and key. Returns the number of bytes; 0 if there is no such
+   file, if it is damaged, or if it has more than `capacity` bytes. */
+VD_API size_t vd_cache_load(vd_context *ctx, const char *category, const void *key, size_t key_size, void *data,
                             size_t capacity);
 
 VD_API uint64_t vd_time_ns(void); /* nanoseconds of a monotonic clock */
@@ -2810,11 +2810,12 @@ static VD__UNUSED void vd__cache_key_add_text(vd__cache_key *key, const char *te
     vd__cache_key_add(key, text ? text : "", strlen(text ? text : "") + 1);
 }
 
-/* Writes the path "directory/vkdispatch-kind-key". Returns false if the cache is disabled or the path is too long. */
-static bool vd__cache_path(const vd__host *host, const char *kind, const vd__cache_key *key,
+/* Writes the path "directory/vkdispatch-category-key". Returns false if the cache is disabled or the path is too
+   long. */
+static bool vd__cache_path(const vd__host *host, const char *category, const vd__cache_key *key,
                            char out[VD__CACHE_PATH_CHARS]) {
-    if (!host->cache_directory || strpbrk(kind, "/\\")) return false;
-    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, kind,
+    if (!host->cache_directory || strpbrk(category, "/\\")) return false;
+    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, category,
                           VD__U(key->words[0]), VD__U(key->words[1]));
     return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
 }
@@ -2838,11 +2839,11 @@ static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, co
 }
 
 /* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
-static void *vd__cache_load(const vd__host *host, const char *kind, const vd__cache_key *key, size_t *size) {
+static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
     char path[VD__CACHE_PATH_CHARS];
     uint64_t file_size = 0;
     bool trusted = true;
-    int fd = vd__cache_path(host, kind, key, path) ? vd__file_open_trusted(path, &file_size, &trusted) : -1;
+    int fd = vd__cache_path(host, category, key, path) ? vd__file_open_trusted(path, &file_size, &trusted) : -1;
     if (!trusted)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
                  "root and not writable by others", path);
@@ -2868,10 +2869,10 @@ static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, 
 
 /* Stores data under this key. Writes a temporary file and renames it, so that other programs never see an incomplete
    file. */
-static void vd__cache_store(const vd__host *host, const char *kind, const vd__cache_key *key, const void *data,
+static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
                             size_t size) {
     char path[VD__CACHE_PATH_CHARS], temporary[VD__CACHE_PATH_CHARS];
-    if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, kind, key, path)) return;
+    if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, category, key, path)) return;
     snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
              VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
     int fd = vd__file_create(temporary);
@@ -13732,20 +13733,20 @@ static vd__cache_key vd__cache_key_of(const void *key, size_t size) {
     return out;
 }
 
-VD_API void vd_cache_store(vd_context *ctx, const char *kind, const void *key, size_t key_size, const void *data,
+VD_API void vd_cache_store(vd_context *ctx, const char *category, const void *key, size_t key_size, const void *data,
                            size_t size) {
-    if (!ctx || !kind || !key || !data) return;
+    if (!ctx || !category || !key || !data) return;
     vd__cache_key k = vd__cache_key_of(key, key_size);
-    vd__cache_store(&ctx->host, kind, &k, data, size);
+    vd__cache_store(&ctx->host, category, &k, data, size);
     vd__api_end(ctx);
 }
 
-VD_API size_t vd_cache_load(vd_context *ctx, const char *kind, const void *key, size_t key_size, void *data,
+VD_API size_t vd_cache_load(vd_context *ctx, const char *category, const void *key, size_t key_size, void *data,
                             size_t capacity) {
     size_t size = 0;
-    if (!ctx || !kind || !key || !data) return 0;
+    if (!ctx || !category || !key || !data) return 0;
     vd__cache_key k = vd__cache_key_of(key, key_size);
-    void *cached = vd__cache_load(&ctx->host, kind, &k, &size);
+    void *cached = vd__cache_load(&ctx->host, category, &k, &size);
     bool fits = cached && size <= capacity;
     if (fits) memcpy(data, cached, size);
     vd__free(&ctx->host.allocator, cached);
