@@ -1749,67 +1749,67 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
    apart from the memory because the host may not be able to access device memory.
    The unit of allocation is 256 bytes: the maximum of minStorageBufferOffsetAlignment and of nonCoherentAtomSize. A
    larger VkMemoryRequirements.alignment is passed as `align`. */
-enum { VD__TLSF_UNIT = 256, VD__TLSF_LISTS = 16, VD__TLSF_LEVELS = 29 };
+enum { VD__TLSF_UNIT = 256, VD__TLSF_SECOND_LEVELS = 16, VD__TLSF_FIRST_LEVELS = 29 };
 
 typedef struct vd__tlsf_node {
     uint32_t offset, size;        /* units */
-    uint32_t previous_range, next_range; /* adjacent ranges in memory; 0: none */
-    uint32_t previous_free, next_free; /* in the free list; next also links recycled nodes */
-    bool used;                    /* allocated: in no free list */
+    uint32_t previous_physical, next_physical; /* physical neighbours: the adjacent ranges in memory; 0: none */
+    uint32_t previous_free, next_free; /* in the free list; next_free also links unused nodes */
+    bool allocated;               /* false: in a free list */
 } vd__tlsf_node;
 
 typedef struct vd__tlsf {
     const vd_allocator *allocator;
-    vd__tlsf_node *nodes;         /* node 0 is not used: index 0 means none */
+    vd__tlsf_node *nodes;         /* index 0 means no node */
     uint32_t node_count, node_capacity;
-    uint32_t recycled;            /* list of nodes to reuse */
-    uint32_t size, used;          /* units */
-    uint32_t levels;              /* bit l: level l has a non-empty free list */
-    uint32_t lists[VD__TLSF_LEVELS]; /* bit s of lists[l]: the free list heads[l][s] is not empty */
-    uint32_t heads[VD__TLSF_LEVELS][VD__TLSF_LISTS];
+    uint32_t unused_nodes;        /* list of nodes to reuse */
+    uint32_t size, allocated_size; /* units */
+    uint32_t first_bitmap;        /* bit f: first level f has a non-empty free list */
+    uint32_t second_bitmaps[VD__TLSF_FIRST_LEVELS]; /* bit s of element f: free_lists[f][s] is not empty */
+    uint32_t free_lists[VD__TLSF_FIRST_LEVELS][VD__TLSF_SECOND_LEVELS]; /* first node of each; 0: empty */
 } vd__tlsf;
 
 VD__SMALL
 
-/* Maps a size to its free list. Each size below 16 has its own list; above, every power of two is divided into 16
-   lists. */
-static void vd__tlsf_list_of(uint32_t size, uint32_t *level, uint32_t *list) {
-    uint32_t top = size < VD__TLSF_LISTS ? 3 : vd__log2(size);
-    *level = top - 3;
-    *list = top == 3 ? size : (size >> (top - 4)) & (VD__TLSF_LISTS - 1);
+/* Maps a size to its free list. Each size below 16 has its own list; above, the first level is a power of two, which
+   the second level divides into 16 lists. */
+static void vd__tlsf_map(uint32_t size, uint32_t *first, uint32_t *second) {
+    uint32_t top = size < VD__TLSF_SECOND_LEVELS ? 3 : vd__log2(size);
+    *first = top - 3;
+    *second = top == 3 ? size : (size >> (top - 4)) & (VD__TLSF_SECOND_LEVELS - 1);
 }
 
 /* Inserts a node into the free list of its size. */
 static void vd__tlsf_link(vd__tlsf *s, uint32_t n) {
-    uint32_t level, list;
-    vd__tlsf_list_of(s->nodes[n].size, &level, &list);
-    uint32_t head = s->heads[level][list];
-    s->nodes[n].used = false;
+    uint32_t first, second;
+    vd__tlsf_map(s->nodes[n].size, &first, &second);
+    uint32_t head = s->free_lists[first][second];
+    s->nodes[n].allocated = false;
     s->nodes[n].previous_free = 0;
     s->nodes[n].next_free = head;
     if (head) s->nodes[head].previous_free = n;
-    s->heads[level][list] = n;
-    s->lists[level] |= 1u << list;
-    s->levels |= 1u << level;
+    s->free_lists[first][second] = n;
+    s->second_bitmaps[first] |= 1u << second;
+    s->first_bitmap |= 1u << first;
 }
 
-/* Removes a node from its free list and marks it as used. */
+/* Removes a node from its free list and marks it as allocated. */
 static void vd__tlsf_unlink(vd__tlsf *s, uint32_t n) {
-    uint32_t level, list;
+    uint32_t first, second;
     vd__tlsf_node *node = &s->nodes[n];
-    vd__tlsf_list_of(node->size, &level, &list);
+    vd__tlsf_map(node->size, &first, &second);
     if (node->next_free) s->nodes[node->next_free].previous_free = node->previous_free;
     if (node->previous_free) s->nodes[node->previous_free].next_free = node->next_free;
-    else s->heads[level][list] = node->next_free;
-    if (!s->heads[level][list]) s->lists[level] &= ~(1u << list);
-    if (!s->lists[level]) s->levels &= ~(1u << level);
-    node->used = true;
+    else s->free_lists[first][second] = node->next_free;
+    if (!s->free_lists[first][second]) s->second_bitmaps[first] &= ~(1u << second);
+    if (!s->second_bitmaps[first]) s->first_bitmap &= ~(1u << first);
+    node->allocated = true;
 }
 
 /* Returns a node for a range. The caller has called vd__tlsf_reserve. */
 static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
-    uint32_t n = s->recycled;
-    if (n) s->recycled = s->nodes[n].next_free;
+    uint32_t n = s->unused_nodes;
+    if (n) s->unused_nodes = s->nodes[n].next_free;
     else n = s->node_count++;
     memset(&s->nodes[n], 0, sizeof(vd__tlsf_node));
     s->nodes[n].offset = at;
@@ -1842,23 +1842,23 @@ static void vd__tlsf_destroy(vd__tlsf *s) {
 }
 
 /* Returns a free range of at least `size` units, or 0 if there is none. Rounds the size up to the next list, so that
-   every range in that list is large enough without a search. */
+   every range in that list is large enough and no list is searched. */
 static uint32_t vd__tlsf_find(const vd__tlsf *s, uint32_t size) {
-    uint32_t level, list;
-    if (size >= VD__TLSF_LISTS) {
+    uint32_t first, second;
+    if (size >= VD__TLSF_SECOND_LEVELS) {
         uint32_t round = (1u << (vd__log2(size) - 4)) - 1;
         if (size > UINT32_MAX - round) return 0;
         size += round;
     }
-    vd__tlsf_list_of(size, &level, &list);
-    uint32_t lists = s->lists[level] & (UINT32_MAX << list);
-    if (!lists) {
-        uint32_t levels = level + 1 < VD__TLSF_LEVELS ? s->levels & (UINT32_MAX << (level + 1)) : 0;
-        if (!levels) return 0;
-        level = vd__lowest_bit(levels);
-        lists = s->lists[level];
+    vd__tlsf_map(size, &first, &second);
+    uint32_t bitmap = s->second_bitmaps[first] & (UINT32_MAX << second);
+    if (!bitmap) {
+        uint32_t larger = first + 1 < VD__TLSF_FIRST_LEVELS ? s->first_bitmap & (UINT32_MAX << (first + 1)) : 0;
+        if (!larger) return 0;
+        first = vd__lowest_bit(larger);
+        bitmap = s->second_bitmaps[first];
     }
-    return s->heads[level][vd__lowest_bit(lists)];
+    return s->free_lists[first][vd__lowest_bit(bitmap)];
 }
 
 /* Splits node n after `size` units and returns the node of the remainder, which is in no free list. */
@@ -1866,10 +1866,10 @@ static uint32_t vd__tlsf_split(vd__tlsf *s, uint32_t n, uint32_t size) {
     uint32_t remainder = vd__tlsf_node_new(s, s->nodes[n].offset + size, s->nodes[n].size - size);
     vd__tlsf_node *node = &s->nodes[n], *tail = &s->nodes[remainder];
     node->size = size;
-    tail->previous_range = n;
-    tail->next_range = node->next_range;
-    if (tail->next_range) s->nodes[tail->next_range].previous_range = remainder;
-    node->next_range = remainder;
+    tail->previous_physical = n;
+    tail->next_physical = node->next_physical;
+    if (tail->next_physical) s->nodes[tail->next_physical].previous_physical = remainder;
+    node->next_physical = remainder;
     return remainder;
 }
 
@@ -1884,31 +1884,31 @@ static uint32_t vd__tlsf_allocate(vd__tlsf *s, uint32_t size, uint32_t align) {
         uint32_t aligned = vd__tlsf_split(s, n, padding);
         vd__tlsf_link(s, n);
         n = aligned;
-        s->nodes[n].used = true;
+        s->nodes[n].allocated = true;
     }
     if (s->nodes[n].size > size) vd__tlsf_link(s, vd__tlsf_split(s, n, size));
-    s->used += size;
+    s->allocated_size += size;
     return n;
 }
 
-/* Merges node b, which directly follows a in memory, into a. */
+/* Merges node b, the next physical neighbour of a, into a. */
 static void vd__tlsf_merge(vd__tlsf *s, uint32_t a, uint32_t b) {
     s->nodes[a].size += s->nodes[b].size;
-    s->nodes[a].next_range = s->nodes[b].next_range;
-    if (s->nodes[a].next_range) s->nodes[s->nodes[a].next_range].previous_range = a;
-    s->nodes[b].next_free = s->recycled;
-    s->recycled = b;
+    s->nodes[a].next_physical = s->nodes[b].next_physical;
+    if (s->nodes[a].next_physical) s->nodes[s->nodes[a].next_physical].previous_physical = a;
+    s->nodes[b].next_free = s->unused_nodes;
+    s->unused_nodes = b;
 }
 
-/* Frees an allocated range and merges it with adjacent free ranges. */
+/* Frees an allocated range and merges it with free physical neighbours. */
 static void vd__tlsf_release(vd__tlsf *s, uint32_t n) {
-    uint32_t before = s->nodes[n].previous_range, after = s->nodes[n].next_range;
-    s->used -= s->nodes[n].size;
-    if (after && !s->nodes[after].used) {
+    uint32_t before = s->nodes[n].previous_physical, after = s->nodes[n].next_physical;
+    s->allocated_size -= s->nodes[n].size;
+    if (after && !s->nodes[after].allocated) {
         vd__tlsf_unlink(s, after);
         vd__tlsf_merge(s, n, after);
     }
-    if (before && !s->nodes[before].used) {
+    if (before && !s->nodes[before].allocated) {
         vd__tlsf_unlink(s, before);
         vd__tlsf_merge(s, before, n);
         n = before;
@@ -11350,9 +11350,9 @@ static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     }
     if (!b->dedicated) {
         vd__tlsf_release(&b->suballocator, s->node);
-        if (b->suballocator.used) return;
+        if (b->suballocator.allocated_size) return;
         vd__heap_block *other = dev->heap.blocks[b->block.type];
-        while (other && (other == b || other->dedicated || other->suballocator.used)) other = other->next;
+        while (other && (other == b || other->dedicated || other->suballocator.allocated_size)) other = other->next;
         if (!other) return;
     }
     vd__heap_remove(dev, b);
