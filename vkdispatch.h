@@ -2612,7 +2612,7 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                      used. Returns an error if the driver runs out of a resource.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
-   record_foreign    Calls `record` with the driver's command buffer, whose state is undefined afterwards.
+   record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
    queue_submit      Submits a recording. It starts when the queues of `waits` have reached their values, whose work was
@@ -2656,8 +2656,8 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                           const vd__copy_range *ranges, uint32_t count)) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
                           uint32_t word)) \
-    X(vd_result, record_foreign, (vd__device *dev, vd__commands *c, \
-                                  vd_result (*record)(void *user, void *commands), void *user)) \
+    X(vd_result, record_native, (vd__device *dev, vd__commands *c, \
+                                 vd_result (*record)(void *user, void *commands), void *user)) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out)) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, \
                                 const vd__wait *waits, uint32_t wait_count)) \
@@ -3127,8 +3127,8 @@ static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__me
 }
 
 /* There is nothing to record into, and nothing that would run. */
-static vd_result vd__dummy_record_foreign(vd__device *dev, vd__commands *c,
-                                          vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__dummy_record_native(vd__device *dev, vd__commands *c,
+                                         vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c;
     return record(user, NULL);
 }
@@ -5451,8 +5451,8 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
                                            offset, size, word);
 }
 
-static vd_result vd__vk_record_foreign(vd__device *dev, vd__commands *c,
-                                       vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
+                                      vd_result (*record)(void *user, void *commands), void *user) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
     (void)dev;
     vd__vk_commands_forget(vc);
@@ -6708,8 +6708,8 @@ static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 }
 
 /* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cu_record_foreign(vd__device *dev, vd__commands *c,
-                                       vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__cu_record_native(vd__device *dev, vd__commands *c,
+                                      vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
     return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA executes a list when it is submitted, so there is no command buffer to "
                     "record into");
@@ -8184,8 +8184,8 @@ static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memor
 }
 
 /* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cl_record_foreign(vd__device *dev, vd__commands *c,
-                                       vd_result (*record)(void *user, void *commands), void *user) {
+static vd_result vd__cl_record_native(vd__device *dev, vd__commands *c,
+                                      vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c, (void)record, (void)user;
     return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL executes a list when it is submitted, so there is no command buffer "
                     "to record into");
@@ -12310,7 +12310,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd_result before = vd__last_error.code;
     vd__last_error.code = VD_OK;
     vd__callback_begin(&visit, l->ctx, "vd_record_native", "record", true);
-    r = l->ctx->driver.backend->record_foreign(l->device, &l->recording->commands, desc->record, desc->user);
+    r = l->ctx->driver.backend->record_native(l->device, &l->recording->commands, desc->record, desc->user);
     vd__callback_end(&visit);
     return vd__callback_result("vd_record_native", name, "record", r, before);
 }
