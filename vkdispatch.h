@@ -206,7 +206,7 @@
        ticket                    vd_read_begin,            vd_read_end, its         it completes; the data pointer is
                                  vd_list_watch             context                  invalid at once
        event                     vd_submit                 nothing: it is a value   not affected
-       exported fd               vd_buffer_export_fd       close, by the caller     memory imported from it stays valid
+       exported handle           vd_buffer_export          the caller               memory imported from it stays valid
        DLPack tensor             vd_dlpack_export          its deleter              the tensor keeps memory and device,
                                                                                     also after vd_context_destroy
        vd_fft and other plans    vd_fft_create, ...        the caller, also after   see vkdispatch_fft.h
@@ -319,7 +319,7 @@
        to use here                                            see
        -----------                                            ---
        CUDA device pointer, host memory, cl_mem               vd_buffer_desc.address, .import
-       Vulkan memory as a file descriptor                     vd_buffer_desc.external
+       Vulkan memory as a handle of the operating system      vd_buffer_desc.external
        DLPack tensor                                          vd_dlpack_import
        CUDA stream; OpenCL context, device and queue          vd_context_desc.cuda_stream, .cl_context, .cl_queue
        Vulkan loader                                          vd_context_desc.get_instance_proc_addr
@@ -327,7 +327,7 @@
        to use elsewhere                                       see
        ----------------                                       ---
        device address, VkBuffer, cl_mem                       vd_buffer_query
-       Vulkan memory as a file descriptor                     vd_buffer_desc.exportable, vd_buffer_export_fd
+       Vulkan memory as a handle of the operating system      vd_buffer_desc.exportable, vd_buffer_export
        DLPack tensor                                          vd_dlpack_export
        VkDevice, VkQueue, CUstream, cl_command_queue and      vd_native_use
        others
@@ -669,9 +669,11 @@ typedef enum vd_import {
                                        reference */
 } vd_import;
 
-/* Device memory as a file descriptor, for another API or process on the same device. See vd_buffer_export_fd. */
+/* Device memory as a handle of the operating system, for another API or process on the same device. See
+   vd_buffer_export. */
 typedef struct vd_external {
-    int fd;                         /* owned by the caller, who closes it; an import duplicates it */
+    int64_t handle;                 /* file descriptor, or NT handle on Windows. The caller owns it and closes it
+                                       (close, CloseHandle): an import uses a duplicate */
     uint64_t size;                  /* bytes of the whole allocation */
     uint64_t offset;                /* bytes; start of the buffer in the allocation */
     uint8_t uuid[16];               /* of the device, must be equal on both sides */
@@ -696,7 +698,7 @@ typedef struct vd_buffer_desc {
     uint64_t address_offset;        /* bytes from address to the start of the buffer */
     const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, used in place;
                                        cuda, and vulkan with VK_KHR_external_memory_fd */
-    bool exportable;                /* the memory can be exported: by vd_buffer_export_fd on vulkan with
+    bool exportable;                /* the memory can be exported: by vd_buffer_export on vulkan with
                                        VK_KHR_external_memory_fd; as a cl_mem (vd_buffer_info.native) on opencl */
 } vd_buffer_desc;
 
@@ -1043,10 +1045,10 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
 /* Ends one vd_buffer_map. */
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device);
 
-/* Exports the memory of a buffer with desc.exportable as a file descriptor, which the caller closes. Waits for the work
-   recorded so far that uses the buffer.
+/* Exports the memory of a buffer with desc.exportable as a handle of the operating system. Each call returns a new one,
+   which the caller closes. Waits for the work recorded so far that uses the buffer.
    Fails with VD_ERROR_INVALID without desc.exportable; VD_ERROR_UNSUPPORTED on backends other than vulkan. */
-VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out);
+VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out);
 
 /* Makes a DLPack tensor that shares the buffer's memory. dlpack.h declares the structs. The memory stays valid until
    the tensor's deleter is called, by any thread, also after vd_buffer_destroy and vd_context_destroy. Waits for the
@@ -1388,8 +1390,9 @@ static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name,
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
 static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
 
-static VD__UNUSED int vd__fd_copy(int fd) { return dup(fd); } /* returns -1 if fd is not open */
-static VD__UNUSED void vd__fd_close(int fd) { close(fd); }
+/* Handles of shared memory (vd_external) are file descriptors. Returns a duplicate, or -1 if the handle is not open. */
+static VD__UNUSED int64_t vd__handle_copy(int64_t handle) { return handle == (int)handle ? dup((int)handle) : -1; }
+static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 
 #if defined(O_CLOEXEC)
 #define VD__OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -2103,14 +2106,14 @@ enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_mem
 typedef enum vd__sharing {
     VD__SHARE_NONE,
     VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
-    VD__SHARE_FD,      /* imported; desc.external */
+    VD__SHARE_HANDLE,  /* imported; desc.external */
     VD__SHARE_EXPORT   /* exportable (desc.exportable) */
 } vd__sharing;
 
 /* Source of an import. */
 typedef struct vd__import_source {
-    uint64_t handle;   /* device address, host pointer or object, by vd__sharing; 0 for VD__SHARE_FD */
-    const vd_external *external; /* for VD__SHARE_FD, otherwise NULL */
+    uint64_t handle;   /* device address, host pointer or object, by vd__sharing; 0 for VD__SHARE_HANDLE */
+    const vd_external *external; /* for VD__SHARE_HANDLE, otherwise NULL */
 } vd__import_source;
 
 /* One driver allocation. */
@@ -2584,8 +2587,8 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
    block_import      Makes a block of block->size bytes from the user's memory: need->sharing is the kind, `from` the
                      source. Sets *offset, initially 0, to the position of the memory in the block. May enlarge
                      block->size to the driver's granularity. Retains the source if necessary.
-   block_export      Exports a block of kind VD__SHARE_EXPORT as a new file descriptor; sets out->fd and
-   out->memory_type. VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
+   block_export      Exports a block of kind VD__SHARE_EXPORT; sets out->handle, which the caller owns, and
+                     out->memory_type. VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
    block_destroy     Also for imported blocks; does not free the user's memory.
    block_sync        Called before the host reads (to_host) or after it has written bytes of a block that is not
                      coherent.
@@ -4118,7 +4121,7 @@ static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_f
         driver->vkGetPhysicalDeviceExternalBufferProperties(facts->handle, &info, &properties);
         VkExternalMemoryFeatureFlags features = properties.externalMemoryProperties.externalMemoryFeatures;
         if (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) continue;
-        if (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) mask |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_FD);
+        if (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) mask |= 1u << (i ? VD__SHARE_HOST : VD__SHARE_HANDLE);
         if (!i && (features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT)) mask |= 1u << VD__SHARE_EXPORT;
     }
     return mask;
@@ -4314,10 +4317,9 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type can import host memory at 0x%llx", VD__U(address));
 }
 
-/* Imports a duplicate of the file descriptor. A successful import transfers the ownership of the duplicate to the
-   driver. */
-static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
-                                        const vd_external *external, uint64_t *offset) {
+/* Imports a duplicate of the handle. A successful import transfers the ownership of the duplicate to the driver. */
+static vd_result vd__vk_block_import_handle(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
+                                            const vd_external *external, uint64_t *offset) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkImportMemoryFdInfoKHR, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
     import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
@@ -4328,16 +4330,17 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
         return vd__fail(VD_ERROR_INVALID, "%llu bytes at offset %llu of the external memory (%llu bytes) do not fit: "
                         "the buffer needs %llu bytes at a multiple of %llu", VD__U(block->size),
                         VD__U(external->offset), VD__U(external->size), VD__U(need->size), VD__U(need->align));
-    import_info.fd = vd__fd_copy(external->fd);
-    if (import_info.fd < 0)
-        return vd__fail(VD_ERROR_INVALID, "desc.external->fd is %d, which is not an open file descriptor",
-                        external->fd);
+    int64_t handle = vd__handle_copy(external->handle);
+    if (handle < 0)
+        return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, which is not an open handle",
+                        (long long)external->handle);
+    import_info.fd = (int)handle;
     *offset = external->offset;
     block->size = external->size;
     block->type = external->memory_type;
     vd_result r = vd__vk_block_allocate(vk, block, &import_info);
     if (r) {
-        vd__fd_close(import_info.fd);
+        vd__handle_close(handle);
         return r;
     }
     r = vd__vk_block_map(vk, block);
@@ -4347,7 +4350,7 @@ static vd_result vd__vk_block_import_fd(vd__device *dev, vd__block *block, const
 
 static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
                                      const vd__import_source *from, uint64_t *offset) {
-    if (need->sharing == VD__SHARE_FD) return vd__vk_block_import_fd(dev, block, need, from->external, offset);
+    if (need->sharing == VD__SHARE_HANDLE) return vd__vk_block_import_handle(dev, block, need, from->external, offset);
     return vd__vk_block_import_host(vd__vk_device_of(dev), block, need, from->handle, offset);
 }
 
@@ -4356,8 +4359,9 @@ static vd_result vd__vk_block_export(vd__device *dev, const vd__block *block, vd
     VD__VK_STRUCT(VkMemoryGetFdInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR);
     info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
     info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-    VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &out->fd);
-    if (result) out->fd = -1;
+    int fd = -1;
+    VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &fd);
+    out->handle = result ? -1 : fd;
     out->memory_type = block->type;
     return result ? vd__vk_fail(result, "vkGetMemoryFdKHR of %llu bytes", VD__U(block->size)) : VD_OK;
 }
@@ -6132,7 +6136,7 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->can_capture = driver->host->cuda_stream && cu->cuStreamIsCapturing;
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS;
     if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory)
-        dev->sharing_mask |= 1u << VD__SHARE_FD;
+        dev->sharing_mask |= 1u << VD__SHARE_HANDLE;
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
@@ -6188,9 +6192,9 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     return VD_OK;
 }
 
-/* Imports a duplicate of the file descriptor. A successful import transfers its ownership to the driver. native[1]
-   is the CUexternalMemory. */
-static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, const vd_external *from) {
+/* Imports a duplicate of the handle. A successful import transfers its ownership to the driver. native[1] is the
+   CUexternalMemory. */
+static vd_result vd__cu_block_import_handle(vd__cu_device *d, vd__block *block, const vd_external *from) {
     const vd__cu_driver *cu = d->api;
     vd__cu_external_memory desc;
     vd__cu_external_buffer range;
@@ -6199,15 +6203,17 @@ static vd_result vd__cu_block_import_fd(vd__cu_device *d, vd__block *block, cons
     memset(&desc, 0, sizeof desc);
     memset(&range, 0, sizeof range);
     desc.type = VD__CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
-    desc.handle.fd = vd__fd_copy(from->fd);
+    int64_t handle = vd__handle_copy(from->handle);
+    if (handle < 0)
+        return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, which is not an open handle",
+                        (long long)from->handle);
+    desc.handle.fd = (int)handle;
     desc.size = from->size;
     range.offset = from->offset;
     range.size = block->size;
-    if (desc.handle.fd < 0)
-        return vd__fail(VD_ERROR_INVALID, "desc.external->fd is %d, which is not an open file descriptor", from->fd);
     int result = cu->cuImportExternalMemory(&memory, &desc);
     if (result) {
-        vd__fd_close(desc.handle.fd);
+        vd__handle_close(handle);
         return vd__cu_fail(cu, result, "cuImportExternalMemory of %llu bytes", VD__U(from->size));
     }
     result = cu->cuExternalMemoryGetMappedBuffer(&address, memory, &range);
@@ -6228,17 +6234,17 @@ static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd
     block->type = VD__CU_TYPE_DEVICE;
     block->native[0] = from->handle;
     block->coherent = true;
-    if (need->sharing != VD__SHARE_FD) return VD_OK;
+    if (need->sharing != VD__SHARE_HANDLE) return VD_OK;
     vd_result r = vd__cu_enter(d);
     if (r) return r;
-    r = vd__cu_block_import_fd(d, block, from->external);
+    r = vd__cu_block_import_handle(d, block, from->external);
     vd__cu_leave(d);
     return r;
 }
 
 static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory as a file descriptor", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
 }
 
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
@@ -6247,7 +6253,7 @@ static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     if (vd__cu_enter(d)) return; /* the context is lost, and its memory with it */
     if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
     else d->api->cuMemFree(block->native[0]);
-    if (block->sharing == VD__SHARE_FD) d->api->cuDestroyExternalMemory((void *)(uintptr_t)block->native[1]);
+    if (block->sharing == VD__SHARE_HANDLE) d->api->cuDestroyExternalMemory((void *)(uintptr_t)block->native[1]);
     vd__cu_leave(d);
     block->native[0] = 0;
     block->mapped = NULL;
@@ -7609,7 +7615,7 @@ static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd
 
 static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory as a file descriptor; vd_buffer_query "
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle; vd_buffer_query "
                     "returns a cl_mem", dev->info.name);
 }
 
@@ -10073,7 +10079,7 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
 static vd_result vd__sharing_possible(const vd__device *dev, const char *name, vd__sharing sharing) {
     static const char *const what[] = {
         "", "importing a device address", "importing host memory", "importing a cl_mem",
-        "importing memory from a file descriptor", "exportable memory"
+        "importing memory by handle", "exportable memory"
     };
     if (dev->sharing_mask >> sharing & 1u) return VD_OK;
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "device '%s' of backend %s does not support "
@@ -10084,9 +10090,9 @@ static vd_result vd__sharing_possible(const vd__device *dev, const char *name, v
 /* Checks that external memory belongs to this device and is large enough. */
 static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
-    if (e->fd < 0)
+    if (e->handle < 0)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.external->fd is %d, but it must not be negative", e->fd);
+                             "desc.external->handle is %lld, but it must not be negative", (long long)e->handle);
     if (e->offset > e->size || size > e->size - e->offset)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
                              "%llu bytes at offset %llu are past the end of the external memory (%llu bytes)",
@@ -10101,7 +10107,7 @@ static vd_result vd__external_check(const vd__device *dev, const char *name, con
 }
 
 static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
-    return desc->external ? VD__SHARE_FD : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
+    return desc->external ? VD__SHARE_HANDLE : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
 }
 
 /* Checks the fields of the desc that import or export memory. */
@@ -11424,7 +11430,7 @@ static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_des
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
     b->block.size = out->memory.size = desc->address_offset + size;
     /* kernels read and write whole words, so the last word must be inside */
-    bool whole_words = b->block.sharing == VD__SHARE_HOST || b->block.sharing == VD__SHARE_FD;
+    bool whole_words = b->block.sharing == VD__SHARE_HOST || b->block.sharing == VD__SHARE_HANDLE;
     if (whole_words) out->memory.size = (out->memory.size + 3) & ~(uint64_t)3;
     out->memory.block = &b->block;
     out->memory.serial = ++dev->ctx->serial;
@@ -14255,11 +14261,11 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
-static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
+static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
     if (block->sharing != VD__SHARE_EXPORT)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL,
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL,
                              "buffer '%s' was not created with desc.exportable", b->name);
     vd_result r = vd__storage_finish(s, VD_READ_WRITE);
     if (!r) r = s->context_device->ctx->driver.backend->block_export(&s->context_device->device, block, out);
@@ -14270,15 +14276,15 @@ static vd_result vd__export_fd(const vd__buffer *b, vd_external *out) {
     return VD_OK;
 }
 
-VD_API vd_result vd_buffer_export_fd(vd_context *ctx, vd_buffer buffer, vd_external *out) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_export_fd");
+VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out) {
+    vd_result r = vd__context_check(ctx, "vd_buffer_export");
     if (r) return r;
     if (!out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export_fd", NULL, "out is NULL");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL, "out is NULL");
     memset(out, 0, sizeof *out);
-    out->fd = -1;
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export_fd", "");
-    return vd__buffer_call_end(ctx, b, "vd_buffer_export_fd", b ? vd__export_fd(b, out) : VD_ERROR_INVALID);
+    out->handle = -1;
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export", "");
+    return vd__buffer_call_end(ctx, b, "vd_buffer_export", b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
 }
 
 /* ---- kernels ---- */

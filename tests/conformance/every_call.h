@@ -171,9 +171,9 @@ static void call_map(caller *c) {
     if (!r) TOOK(vd_buffer_unmap(c->w->ctx, b, 0));
 }
 
-static void call_export_fd(caller *c) {
+static void call_export(caller *c) {
     vd_external out;
-    if (vd_buffer_export_fd(c->w->ctx, any_buffer(c), &out) == VD_OK) close(out.fd);
+    if (vd_buffer_export(c->w->ctx, any_buffer(c), &out) == VD_OK) close((int)out.handle);
 }
 
 /* The first members of DLManagedTensor and of the versioned one. */
@@ -497,7 +497,7 @@ static const named_call exchanges[] = { { "create and destroy buffers", exchange
 
 static const named_call calls[] = { { "kernel_load", call_kernel_load }, { "buffer_query", call_buffer_query },
     { "buffer_read", call_buffer_read }, { "buffer_write", call_buffer_write }, { "regions", call_regions }, { "buffer_send", call_buffer_send },
-    { "map", call_map }, { "export_fd", call_export_fd }, { "dlpack", call_dlpack }, { "kernel_query", call_kernel_query }, { "dispatch", call_dispatch },
+    { "map", call_map }, { "export", call_export }, { "dlpack", call_dlpack }, { "kernel_query", call_kernel_query }, { "dispatch", call_dispatch },
     { "transfers", call_transfers }, { "record and native_use", call_others }, { "read_begin", call_read_begin }, { "list", call_list },
     { "wait", call_wait }, { "context", call_context }, { "context_create", call_context_create }, { "libraries", call_libraries },
     { "reduce", call_reduce }, { "fft_simple", call_fft_simple }, { "fft", call_fft }, { "fft_rows", call_fft_rows }, { "convolve", call_convolve },

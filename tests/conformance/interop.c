@@ -1,4 +1,4 @@
-/* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by file descriptor, OpenCL beside calls written
+/* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by handle, OpenCL beside calls written
    by hand, commands of others in our lists. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
@@ -676,29 +676,29 @@ TEST(bad_imports_are_refused) {
     NO((d.import = VD_IMPORT_HOST, d.external = &e), "applies only to desc.address, and desc.external is set");
     NO((d.data = data, d.external = &e), "desc.data are both set");
     uint32_t shares = f->ctx->devices->device.sharing_mask;
-    if (shares >> VD__SHARE_FD & 1u) {
+    if (shares >> VD__SHARE_HANDLE & 1u) {
         NO(d.external = &e, "desc.external belongs to another device (UUID eeee");
         memcpy(e.uuid, vd_device(f->ctx, 0)->uuid, sizeof e.uuid);
         NO((e.offset = 4090, d.external = &e), "32 bytes at offset 4090 are past the end of the external memory (4096 "
            "bytes)");
-        NO((e.offset = 0, e.fd = -1, d.external = &e), "desc.external->fd is -1");
-        NO((e.fd = 9999, d.external = &e), "external");
-    } else NO(d.external = &e, "does not support importing memory from a file descriptor");
+        NO((e.offset = 0, e.handle = -1, d.external = &e), "desc.external->handle is -1");
+        NO((e.handle = 9999, d.external = &e), "external");
+    } else NO(d.external = &e, "does not support importing memory by handle");
     if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is not a multiple of 16");
     if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST), "exceeds the address space");
     if (!(shares >> VD__SHARE_OBJECT & 1u)) NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "does not support importing a cl_mem");
     if (!(shares >> VD__SHARE_EXPORT & 1u)) NO(d.exportable = true, "does not support exportable memory");
     if (!(shares >> VD__SHARE_ADDRESS & 1u)) NO(d.address = 4096, "does not support importing a device address");
-    FAILS(vd_buffer_export_fd(NULL, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "the context is NULL");
-    FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID, "vd_buffer_export_fd|out is NULL");
-    FAILS(vd_buffer_export_fd(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "'y' was not created with desc.exportable");
-    assert_int_equal(e.fd, -1);
+    FAILS(vd_buffer_export(NULL, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "the context is NULL");
+    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID, "vd_buffer_export|out is NULL");
+    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "'y' was not created with desc.exportable");
+    assert_int_equal(e.handle, -1);
     still_works(f);
 }
 
 /* ---- external memory ---- */
 
-static vd_buffer import_fd(vd_context *ctx, const vd_external *e, uint64_t elements) {
+static vd_buffer import_handle(vd_context *ctx, const vd_external *e, uint64_t elements) {
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "imported";
@@ -708,16 +708,16 @@ static vd_buffer import_fd(vd_context *ctx, const vd_external *e, uint64_t eleme
     return vd_buffer_create(ctx, &desc);
 }
 
-/* Both see one memory, and each lives without the other and without the descriptor. */
+/* Both see one memory, and each lives without the other and without the handle. */
 static void check_external(fixture *f, vd_context *from, vd_context *to) {
     uint32_t data[256], got[256], word = 4711;
     uint8_t bytes[5] = { 1, 2, 3, 4, 5 };
     for (uint32_t i = 0; i < 256; i++) data[i] = 3 * i;
     vd_buffer a = buffer_in(from, VD_MEMORY_DEVICE, true, 256, data);
     vd_external e;
-    OK(vd_buffer_export_fd(from, a, &e));
-    assert_true(e.fd >= 0 && e.offset + 1024 <= e.size);
-    vd_buffer b = import_fd(to, &e, 256), c = import_fd(to, &e, 16);
+    OK(vd_buffer_export(from, a, &e));
+    assert_true(e.handle >= 0 && e.offset + 1024 <= e.size);
+    vd_buffer b = import_handle(to, &e, 256), c = import_handle(to, &e, 16);
     if (!b.id || !c.id) fail_msg("vd_buffer_create: %s", vd_error_text());
     vd_buffer_desc odd;
     memset(&odd, 0, sizeof odd);
@@ -729,7 +729,7 @@ static void check_external(fixture *f, vd_context *from, vd_context *to) {
     OK(vd_buffer_write(to, few, 0, data, 5));
     OK(vd_wait_idle(to));
     vd_buffer_destroy(to, few);
-    close(e.fd);
+    close((int)e.handle);
     assert_true(info_of(to, b).imported);
     OK(vd_buffer_read(to, b, 0, got, sizeof got));
     assert_memory_equal(got, data, sizeof data);
@@ -748,7 +748,8 @@ static void check_external(fixture *f, vd_context *from, vd_context *to) {
 
 TEST(external_memory_within_vulkan) {
     uint32_t shares = f->ctx->devices->device.sharing_mask;
-    if (!(shares >> VD__SHARE_EXPORT & 1u) || !(shares >> VD__SHARE_FD & 1u)) skip_because("this Vulkan device has no VK_KHR_external_memory_fd for buffers");
+    if (!(shares >> VD__SHARE_EXPORT & 1u) || !(shares >> VD__SHARE_HANDLE & 1u))
+        skip_because("this Vulkan device cannot export and import buffers by handle");
     check_external(f, f->ctx, context_beside(f));
     check_external(f, context_beside(f), f->ctx);
     assert_int_equal(f->messages, 0);
@@ -1007,8 +1008,8 @@ TEST(bad_objects_are_refused) {
     check_text("vd_buffer_create", "the cl_mem in desc.address has 64 bytes, but desc.address_offset and desc.shape "
                "need 68");
     vd_external e;
-    FAILS(vd_buffer_export_fd(ctx, buffer_in(ctx, VD_MEMORY_DEVICE, true, 4, NULL), &e), VD_ERROR_UNSUPPORTED,
-          "cannot export memory as a file descriptor; vd_buffer_query returns a cl_mem");
+    FAILS(vd_buffer_export(ctx, buffer_in(ctx, VD_MEMORY_DEVICE, true, 4, NULL), &e), VD_ERROR_UNSUPPORTED,
+          "cannot export memory by handle; vd_buffer_query returns a cl_mem");
     vd_buffer b = import_object(ctx, object, 0, 16);
     OK(vd_buffer_write(ctx, b, 0, &one, 4));
     assert_int_equal(read_u32(ctx, b, 0), 1);

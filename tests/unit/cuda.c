@@ -307,7 +307,7 @@ static vd_external external_file(vd_context *ctx, uint32_t *words, uint32_t coun
     memset(&e, 0, sizeof e);
     assert_non_null(file);
     assert_true(fwrite(words, 4, count, file) == count && !fflush(file));
-    e.fd = dup(fileno(file));
+    e.handle = dup(fileno(file));
     fclose(file);
     e.size = 4 * (uint64_t)count;
     memcpy(e.uuid, vd_device(ctx, 0)->uuid, sizeof e.uuid);
@@ -333,7 +333,7 @@ static void external_memory(void **state) {
     assert_true(got[0] == 258 && got[3] == 261);
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 4, 4, &word, 4), VD_OK);
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
-    assert_true(pread(e.fd, got, 4, 1028) == 4 && got[0] == 99); /* the descriptor is still the caller's */
+    assert_true(pread((int)e.handle, got, 4, 1028) == 4 && got[0] == 99); /* the handle is still the caller's */
     vd_buffer_destroy(ctx, b);
     assert_int_equal(t.times, 1);
     const struct { const char *call, *text; } calls[] = { { "cuImportExternalMemory", "cuImportExternalMemory of 16384 bytes failed" },
@@ -343,7 +343,7 @@ static void external_memory(void **state) {
         assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
         CHECK_TEXT("vd_buffer_create 'external'");
         CHECK_TEXT(calls[i].text);
-        assert_true(pread(e.fd, got, 4, 0) == 4);
+        assert_true(pread((int)e.handle, got, 4, 0) == 4);
     }
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
@@ -351,9 +351,9 @@ static void external_memory(void **state) {
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, COUNT, &t).id == 0);
     CHECK_TEXT("16384 bytes at offset 1024 are past the end of the external memory (16384 bytes)");
-    close(e.fd);
+    close((int)e.handle);
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
-    CHECK_TEXT("is not an open file descriptor");
+    CHECK_TEXT("which is not an open handle");
     assert_int_equal(t.times, 1);
     vd_context_destroy(ctx);
 }
