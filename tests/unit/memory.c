@@ -43,7 +43,7 @@ static void random_ranges(void **state) {
             }
         }
         while (count) vd__tlsf_release(&space, out[--count].node);
-        assert_int_equal(space.used, 0);
+        assert_int_equal(space.allocated_size, 0);
         uint32_t whole = vd__tlsf_allocate(&space, size / 2, 1);
         assert_int_not_equal(whole, 0);
         assert_int_equal(space.nodes[whole].offset, 0);
