@@ -2045,9 +2045,9 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), \
       VC__T_F32("atan", "atan2", "($0, $1)"), vc__lower_atan) \
     X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), \
-      VC__T_F32("sinh", "sinh", "($0)"), vc__expand_sinh) \
+      VC__T_F32("sinh", "sinh", "($0)"), vc__lower_sinh) \
     X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), \
-      VC__T_F32("cosh", "cosh", "($0)"), vc__expand_sinh) \
+      VC__T_F32("cosh", "cosh", "($0)"), vc__lower_sinh) \
     X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), \
       VC__T_F32("tanh", "tanh", "($0)"), vc__lower_math64) \
     X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), \
@@ -2243,7 +2243,7 @@ static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__l
     vc__lower_atan, vc__lower_isnan, vc__lower_dot, vc__lower_shift_count, vc__lower_memory, vc__lower_popcount,
     vc__lower_bit_reverse, vc__lower_index, vc__lower_find_lsb, vc__lower_find_msb, vc__lower_mul_hi,
     vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
-    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__expand_sinh;
+    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh;
 
 typedef struct vc__forms {
     struct {
@@ -3143,132 +3143,136 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
 
 VC__SMALL_END
 
-/* ---- fast path for operands of one type; everything else goes through vc__pure_checked ---- */
+/* ---- operands of one type, recorded without further checks; all others go through vc__pure_checked ---- */
 
 /* Bit mask of the kinds that an operation accepts, if its result has the type of its first operand, otherwise 0. The
    mask is repeated in the upper half, so that shifting it by `type & 31` works for vectors, too. */
 #define VC__KIND_BITS(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
                           | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
-#define VC__FAST_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
+#define VC__SAME_RESULT_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
     (VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) * 0x10001u : 0u),
-static const uint32_t vc__fast_kinds[] = { VC__OPS(VC__FAST_KINDS_ROW) };
+static const uint32_t vc__same_result_kinds[] = { VC__OPS(VC__SAME_RESULT_KINDS_ROW) };
 
 /* Whether a node's block is known to be open from its region alone: the region precedes the first closed block or
    follows the last one. */
-static inline bool vc__is_near(const vc_kernel *k, const vc__node *n) {
+static inline bool vc__is_in_known_open_block(const vc_kernel *k, const vc__node *n) {
     return n->region >= k->closed_to || n->region < k->closed_from;
 }
 static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
-    return vc__is_near(k, n) || vc__is_open(k, n->region);
+    return vc__is_in_known_open_block(k, n) || vc__is_open(k, n->region);
 }
 
 /* Returns the node of v; NULL if v is not a value of k or its block is closed. */
-static inline const vc__node *vc__quick_node(const vc_kernel *k, vc_val v) {
+static inline const vc__node *vc__usable_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return v.owner == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* As vc__quick_node, only for values that vc__is_near accepts. Requires that v.owner is k. */
-static inline const vc__node *vc__near_node(const vc_kernel *k, vc_val v) {
+/* As vc__usable_node, but only for values that vc__is_in_known_open_block accepts. Requires that v.owner is k. */
+static inline const vc__node *vc__node_in_known_open_block(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
-    return n < k->count && vc__is_near(k, &k->node[n]) ? &k->node[n] : NULL;
+    return n < k->count && vc__is_in_known_open_block(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* Returns the kernel of the first operand if the fast path applies: no error, room for one node. Otherwise NULL. */
-static inline vc_kernel *vc__quick_kernel(vc_val a) {
+/* Returns the kernel of the first operand if one node can be recorded without growing its memory; otherwise NULL.
+   Kernels that failed never have such space. */
+static inline vc_kernel *vc__kernel_with_space(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
     return k && k->count < k->node_limit ? k : NULL;
 }
 
-static inline vc_val vc__quick_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a, uint64_t b,
-                                      uint64_t c) {
+static inline vc_val vc__record_unchecked(vc_kernel *k, uint32_t op, vc_type type, uint32_t flags, uint64_t a,
+                                          uint64_t b, uint64_t c) {
     return vc__value(k,
                      vc__write_node(k, op, flags & VC__NODE_VARIES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
 /* Returns a later operand as a node if it is a usable value or an immediate of `type`, otherwise VC__NIL. Requires
    room for one node. */
-static inline uint32_t vc__quick_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
+static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
     if (v.owner == type) return vc__record_const(k, type, v.bits);
-    const vc__node *n = vc__quick_node(k, v);
+    const vc__node *n = vc__usable_node(k, v);
     if (!n || n->type != type) return VC__NIL;
     *flags |= n->flags;
     return (uint32_t)v.bits;
 }
 
 /* Two operands: values of enclosing blocks, immediates, and results of another type. `form` as for vc__pure_checked. */
-VC__NOINLINE static vc_val vc__pure2_slow(vc_val a, vc_val b, uint32_t form) {
-    vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__quick_node(k, a) : NULL;
+VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t form) {
+    vc_kernel *k = vc__kernel_with_space(a);
+    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
     uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = first ? first->flags : 0u, second_node = VC__NIL;
     uint32_t first_node = (uint32_t)a.bits;
-    if (vc__mask(type) & vc__op[op].kinds) second_node = vc__quick_operand(k, b, type, &flags);
+    if (vc__mask(type) & vc__op[op].kinds) second_node = vc__usable_operand(k, b, type, &flags);
     if (second_node == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
     type = vc__result_type(op, type);
-    return form == op ? vc__quick_record(k, op, type, flags, first_node, second_node, VC__NIL)
-                      : vc__quick_record(k, op, type, flags, second_node, first_node, VC__NIL);
+    return form == op ? vc__record_unchecked(k, op, type, flags, first_node, second_node, VC__NIL)
+                      : vc__record_unchecked(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
-VC__NOINLINE static vc_val vc__pure3_slow(vc_val a, vc_val b, vc_val c, uint32_t op) {
-    vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->node_limit - k->count > 2 ? vc__quick_node(k, a) : NULL;
+VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uint32_t op) {
+    vc_kernel *k = vc__kernel_with_space(a);
+    const vc__node *first = k && k->node_limit - k->count > 2 ? vc__usable_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
     uint32_t flags = first ? first->flags : 0u, second_node = VC__NIL, third_node = VC__NIL;
-    if (vc__fast_kinds[op] >> (type & 31u) & 1u) second_node = vc__quick_operand(k, b, type, &flags);
-    if (second_node != VC__NIL) third_node = vc__quick_operand(k, c, type, &flags);
-    return third_node != VC__NIL ? vc__quick_record(k, op, type, flags, a.bits, second_node, third_node)
+    if (vc__same_result_kinds[op] >> (type & 31u) & 1u) second_node = vc__usable_operand(k, b, type, &flags);
+    if (second_node != VC__NIL) third_node = vc__usable_operand(k, c, type, &flags);
+    return third_node != VC__NIL ? vc__record_unchecked(k, op, type, flags, a.bits, second_node, third_node)
                                  : vc__pure_checked(op, 3, a, b, c);
 }
 
 /* Two operands: a value and an immediate of its type, a frequent case. */
 VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) {
-    vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__near_node(k, a) : NULL;
-    if (!first || first->type != b.owner || !(vc__fast_kinds[op] >> (b.owner & 31u) & 1u))
-        return vc__pure2_slow(a, b, op);
+    vc_kernel *k = vc__kernel_with_space(a);
+    const vc__node *first = k && k->node_limit - k->count > 1 ? vc__node_in_known_open_block(k, a) : NULL;
+    if (!first || first->type != b.owner || !(vc__same_result_kinds[op] >> (b.owner & 31u) & 1u))
+        return vc__pure2_same_type(a, b, op);
     uint32_t flags = first->flags;
-    return vc__quick_record(k, op, (vc_type)b.owner, flags, a.bits, vc__record_const(k, (vc_type)b.owner, b.bits),
-                            VC__NIL);
+    return vc__record_unchecked(k, op, (vc_type)b.owner, flags, a.bits, vc__record_const(k, (vc_type)b.owner, b.bits),
+                                VC__NIL);
 }
 
 /* `op` is the last parameter, so that callers can pass on their operands in the same registers. */
 static vc_val vc__pure1(vc_val a, uint32_t op) {
-    vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *n = k ? vc__quick_node(k, a) : NULL;
+    vc_kernel *k = vc__kernel_with_space(a);
+    const vc__node *n = k ? vc__usable_node(k, a) : NULL;
     if (n && vc__mask(n->type) & vc__op[op].kinds)
-        return vc__quick_record(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
+        return vc__record_unchecked(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
 static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
-    vc_kernel *k = a.owner == b.owner ? vc__quick_kernel(a) : NULL;
-    const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
-    if (!second || second->type != first->type || !(vc__fast_kinds[op] >> (second->type & 31u) & 1u))
+    vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
+    const vc__node *first = k ? vc__node_in_known_open_block(k, a) : NULL;
+    const vc__node *second = first ? vc__node_in_known_open_block(k, b) : NULL;
+    if (!second || second->type != first->type || !(vc__same_result_kinds[op] >> (second->type & 31u) & 1u))
         return vc__pure2_immediate(a, b, op);
-    return vc__quick_record(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
+    return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
 }
 
 /* As vc__pure2 for comparisons, whose results are bools. */
 static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
-    vc_kernel *k = a.owner == b.owner ? vc__quick_kernel(a) : NULL;
-    const vc__node *m = k ? vc__near_node(k, a) : NULL, *n = m ? vc__near_node(k, b) : NULL;
+    vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
+    const vc__node *m = k ? vc__node_in_known_open_block(k, a) : NULL;
+    const vc__node *n = m ? vc__node_in_known_open_block(k, b) : NULL;
     uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     vc_val first = form == op ? a : b, second = form == op ? b : a;
-    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_slow(a, b, form);
-    return vc__quick_record(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits,
-                            second.bits, VC__NIL);
+    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_same_type(a, b, form);
+    return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits,
+                                second.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
-    vc_kernel *k = a.owner == b.owner && a.owner == c.owner ? vc__quick_kernel(a) : NULL;
-    const vc__node *first = k ? vc__near_node(k, a) : NULL, *second = first ? vc__near_node(k, b) : NULL;
-    const vc__node *third = second ? vc__near_node(k, c) : NULL;
+    vc_kernel *k = a.owner == b.owner && a.owner == c.owner ? vc__kernel_with_space(a) : NULL;
+    const vc__node *first = k ? vc__node_in_known_open_block(k, a) : NULL;
+    const vc__node *second = first ? vc__node_in_known_open_block(k, b) : NULL;
+    const vc__node *third = second ? vc__node_in_known_open_block(k, c) : NULL;
     if (!third || third->type != first->type || second->type != first->type
-        || !(vc__fast_kinds[op] >> (second->type & 31u) & 1u))
-        return vc__pure3_slow(a, b, c, op);
-    return vc__quick_record(k, op, second->type, (uint32_t)first->flags | second->flags | third->flags, a.bits, b.bits,
-                            c.bits);
+        || !(vc__same_result_kinds[op] >> (second->type & 31u) & 1u))
+        return vc__pure3_same_type(a, b, c, op);
+    return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags | third->flags, a.bits,
+                                b.bits, c.bits);
 }
 
 /* Returns a scalar bool as a node; VC__NIL after an error. */
@@ -3808,53 +3812,53 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 
 VC__SMALL
 
-static vc_type vc__x_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
-VC__NOINLINE static uint32_t vc__x_one(vc__lowering *s, uint16_t op, uint32_t a) {
-    return vc__make(s, op, vc__x_type(s, a), a, VC__NIL, VC__NIL, 0);
+static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
+VC__NOINLINE static uint32_t vc__make_unary(vc__lowering *s, uint16_t op, uint32_t a) {
+    return vc__make(s, op, vc__lowered_type(s, a), a, VC__NIL, VC__NIL, 0);
 }
-VC__NOINLINE static uint32_t vc__x_two(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
-    return vc__make(s, op, vc__x_type(s, a), a, b, VC__NIL, 0);
+VC__NOINLINE static uint32_t vc__make_binary(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(s, op, vc__lowered_type(s, a), a, b, VC__NIL, 0);
 }
-VC__NOINLINE static uint32_t vc__x_three(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
-    return vc__make(s, op, vc__x_type(s, a), a, b, c, 0);
+VC__NOINLINE static uint32_t vc__make_ternary(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, uint32_t c) {
+    return vc__make(s, op, vc__lowered_type(s, a), a, b, c, 0);
 }
-VC__NOINLINE static uint32_t vc__x_select(vc__lowering *s, uint32_t c, uint32_t a, uint32_t b) {
-    return vc__make(s, VC__OP_SELECT, vc__x_type(s, a), c, a, b, 0);
+VC__NOINLINE static uint32_t vc__make_select(vc__lowering *s, uint32_t c, uint32_t a, uint32_t b) {
+    return vc__make(s, VC__OP_SELECT, vc__lowered_type(s, a), c, a, b, 0);
 }
-VC__NOINLINE static uint32_t vc__x_cast(vc__lowering *s, vc_type type, uint32_t a) {
+VC__NOINLINE static uint32_t vc__make_cast(vc__lowering *s, vc_type type, uint32_t a) {
     return vc__make(s, VC__OP_CAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
-VC__NOINLINE static uint32_t vc__x_u32(vc__lowering *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
+VC__NOINLINE static uint32_t vc__make_u32(vc__lowering *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
 /* Compares a and b by components. */
-VC__NOINLINE static uint32_t vc__x_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
-    return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__x_type(s, a))), a, b, VC__NIL, 0);
+VC__NOINLINE static uint32_t vc__make_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
+    return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
 }
 
 /* The bits of the integer n; for floats only -1, 0 or 1. */
-static uint64_t vc__x_bits(vc_type type, int n) {
+static uint64_t vc__small_bits(vc_type type, int n) {
     uint32_t kind = vc__kind(type);
     if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
     return n == 0 ? 0 : vc__one_bits(kind) | (n < 0 ? (uint64_t)1 << (vc__bits(kind) - 1) : 0);
 }
-VC__NOINLINE static uint32_t vc__x_small_const(vc__lowering *s, vc_type type, int n) {
-    return vc__make_const(s, type, vc__x_bits(type, n));
+VC__NOINLINE static uint32_t vc__make_small_const(vc__lowering *s, vc_type type, int n) {
+    return vc__make_const(s, type, vc__small_bits(type, n));
 }
 
 /* The constant NaN or infinity. */
-static uint32_t vc__x_nan_or_infinity(vc__lowering *s, vc_type type, bool nan) {
+static uint32_t vc__make_nan_or_infinity(vc__lowering *s, vc_type type, bool nan) {
     uint32_t kind = vc__kind(type);
     return vc__make_const(s, type,
                           vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
 }
 
 /* Whether x / a needs no guard: a is a constant without a component 0, or -1 if signed. */
-static bool vc__x_is_safe_divisor(vc__lowering *s, uint32_t a) {
-    vc_type type = vc__x_type(s, a);
+static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
+    vc_type type = vc__lowered_type(s, a);
     uint64_t bits = 0;
     for (uint32_t i = 0; i < vc__rows(type); i++)
-        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__x_bits(type, -1)))
+        if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__small_bits(type, -1)))
             return false;
     return true;
 }
@@ -3863,52 +3867,52 @@ static bool vc__x_is_safe_divisor(vc__lowering *s, uint32_t a) {
 
 /* x / x. NVIDIA's driver (580) folds it to 1 even for 0, infinity and NaN. The test does not use abs, which Mesa
    (22.3) drops for a constant vector that contains a NaN and a negative number. */
-static uint32_t vc__x_div_self(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x);
+static uint32_t vc__lower_div_self(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t infinity = vc__x_nan_or_infinity(s, type, false);
-    uint32_t c = vc__x_compare(s, VC__OP_LT, x, infinity);
-    uint32_t d = vc__x_compare(s, VC__OP_LT, vc__x_one(s, VC__OP_NEG, x), infinity);
-    c = vc__x_two(s, VC__OP_AND, c, d);
-    d = vc__x_compare(s, VC__OP_NE, x, vc__x_small_const(s, type, 0));
-    c = vc__x_two(s, VC__OP_AND, c, d);
-    d = vc__x_nan_or_infinity(s, type, true);
-    return vc__x_select(s, c, vc__x_small_const(s, type, 1), d);
+    uint32_t infinity = vc__make_nan_or_infinity(s, type, false);
+    uint32_t c = vc__make_compare(s, VC__OP_LT, x, infinity);
+    uint32_t d = vc__make_compare(s, VC__OP_LT, vc__make_unary(s, VC__OP_NEG, x), infinity);
+    c = vc__make_binary(s, VC__OP_AND, c, d);
+    d = vc__make_compare(s, VC__OP_NE, x, vc__make_small_const(s, type, 0));
+    c = vc__make_binary(s, VC__OP_AND, c, d);
+    d = vc__make_nan_or_infinity(s, type, true);
+    return vc__make_select(s, c, vc__make_small_const(s, type, 1), d);
 }
 
 /* x / y for a constant x with a component 0: drivers (NVIDIA 580, llvmpipe) fold that to 0 even if y is 0 or NaN. */
-static uint32_t vc__x_div_zero_by(vc__lowering *s, uint32_t x, uint32_t y) {
-    vc_type type = vc__x_type(s, x);
+static uint32_t vc__lower_div_zero_by(vc__lowering *s, uint32_t x, uint32_t y) {
+    vc_type type = vc__lowered_type(s, x);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__x_small_const(s, type, 0);
-    uint32_t c = vc__x_compare(s, VC__OP_LT, y, zero);
-    uint32_t d = vc__x_compare(s, VC__OP_LT, zero, y);
-    c = vc__x_two(s, VC__OP_OR, c, d);
-    c = vc__x_one(s, VC__OP_NOT, c);
-    d = vc__x_compare(s, VC__OP_EQ, x, zero);
-    c = vc__x_two(s, VC__OP_AND, c, d);
+    uint32_t zero = vc__make_small_const(s, type, 0);
+    uint32_t c = vc__make_compare(s, VC__OP_LT, y, zero);
+    uint32_t d = vc__make_compare(s, VC__OP_LT, zero, y);
+    c = vc__make_binary(s, VC__OP_OR, c, d);
+    c = vc__make_unary(s, VC__OP_NOT, c);
+    d = vc__make_compare(s, VC__OP_EQ, x, zero);
+    c = vc__make_binary(s, VC__OP_AND, c, d);
     uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
-    d = vc__x_nan_or_infinity(s, type, true);
-    return vc__x_select(s, c, d, q);
+    d = vc__make_nan_or_infinity(s, type, true);
+    return vc__make_select(s, c, d, q);
 }
 
 /* where a divisor is 0, where it is -1 (if signed), and the divisor with 1 in these components */
 typedef struct vc__divisor { uint32_t is_zero, is_minus_one, safe; } vc__divisor;
 
-static vc__divisor vc__x_divisor(vc__lowering *s, uint32_t y) {
-    vc_type type = vc__x_type(s, y);
+static vc__divisor vc__make_divisor(vc__lowering *s, uint32_t y) {
+    vc_type type = vc__lowered_type(s, y);
     vc__divisor d;
-    uint32_t c = vc__x_small_const(s, type, 0);
+    uint32_t c = vc__make_small_const(s, type, 0);
     d.is_minus_one = VC__NIL;
-    d.is_zero = vc__x_compare(s, VC__OP_EQ, y, c);
+    d.is_zero = vc__make_compare(s, VC__OP_EQ, y, c);
     uint32_t risky = d.is_zero;
     if (vc__is_signed(type)) {
-        c = vc__x_small_const(s, type, -1);
-        d.is_minus_one = vc__x_compare(s, VC__OP_EQ, y, c);
-        risky = vc__x_two(s, VC__OP_OR, d.is_zero, d.is_minus_one);
+        c = vc__make_small_const(s, type, -1);
+        d.is_minus_one = vc__make_compare(s, VC__OP_EQ, y, c);
+        risky = vc__make_binary(s, VC__OP_OR, d.is_zero, d.is_minus_one);
     }
-    c = vc__x_small_const(s, type, 1);
-    d.safe = vc__x_select(s, risky, c, y);
+    c = vc__make_small_const(s, type, 1);
+    d.safe = vc__make_select(s, risky, c, y);
     return d;
 }
 
@@ -3916,60 +3920,60 @@ static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], c;
     if (vc__is_float(type))
-        return x == y ? vc__x_div_self(s, x) : vc__has_zero(s, x) ? vc__x_div_zero_by(s, x, y) : VC__NIL;
-    if (vc__x_is_safe_divisor(s, y)) return VC__NIL;
-    vc__divisor d = vc__x_divisor(s, y);
+        return x == y ? vc__lower_div_self(s, x) : vc__has_zero(s, x) ? vc__lower_div_zero_by(s, x, y) : VC__NIL;
+    if (vc__is_safe_divisor(s, y)) return VC__NIL;
+    vc__divisor d = vc__make_divisor(s, y);
     uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
     if (d.is_minus_one != VC__NIL) {
-        c = vc__x_one(s, VC__OP_NEG, x);
-        q = vc__x_select(s, d.is_minus_one, c, q);
+        c = vc__make_unary(s, VC__OP_NEG, x);
+        q = vc__make_select(s, d.is_minus_one, c, q);
     }
-    c = vc__x_small_const(s, type, -1);
-    return vc__x_select(s, d.is_zero, c, q);
+    c = vc__make_small_const(s, type, -1);
+    return vc__make_select(s, d.is_zero, c, q);
 }
 
 /* Whether one of two floats is negative and the other is not. */
-static uint32_t vc__x_signs_differ(vc__lowering *s, uint32_t a, uint32_t b) {
-    uint32_t zero = vc__x_small_const(s, vc__x_type(s, a), 0);
-    a = vc__x_compare(s, VC__OP_LT, a, zero);
-    b = vc__x_compare(s, VC__OP_LT, b, zero);
-    return vc__x_two(s, VC__OP_XOR, a, b);
+static uint32_t vc__make_signs_differ(vc__lowering *s, uint32_t a, uint32_t b) {
+    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, a), 0);
+    a = vc__make_compare(s, VC__OP_LT, a, zero);
+    b = vc__make_compare(s, VC__OP_LT, b, zero);
+    return vc__make_binary(s, VC__OP_XOR, a, b);
 }
 
 /* x - y * trunc(x / y). The device's division may be off by two units in the last place, so a quotient close to an
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
-static uint32_t vc__x_float_rem(vc__lowering *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0);
-    uint32_t r = vc__x_two(s, VC__OP_DIV, x, y);
-    uint32_t step = vc__x_one(s, VC__OP_TRUNC, r);
-    r = vc__x_two(s, VC__OP_MUL, y, step);
-    r = vc__x_two(s, VC__OP_SUB, x, r);
+static uint32_t vc__lower_float_rem(vc__lowering *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0);
+    uint32_t r = vc__make_binary(s, VC__OP_DIV, x, y);
+    uint32_t step = vc__make_unary(s, VC__OP_TRUNC, r);
+    r = vc__make_binary(s, VC__OP_MUL, y, step);
+    r = vc__make_binary(s, VC__OP_SUB, x, r);
     if (s->kernel->desc.fast) return r;
-    uint32_t condition = vc__x_compare(s, VC__OP_EQ, step, zero); /* y * 0 is NaN for an infinite y */
-    r = vc__x_select(s, condition, x, r);
-    condition = vc__x_signs_differ(s, x, y);
-    step = vc__x_one(s, VC__OP_NEG, y);
-    step = vc__x_select(s, condition, step, y);
-    condition = vc__x_one(s, VC__OP_ABS, r);
-    uint32_t value = vc__x_one(s, VC__OP_ABS, y);
-    condition = vc__x_compare(s, VC__OP_LE, value, condition);
-    value = vc__x_two(s, VC__OP_SUB, r, step);
-    r = vc__x_select(s, condition, value, r);
-    condition = vc__x_signs_differ(s, r, x);
-    value = vc__x_compare(s, VC__OP_NE, r, zero);
-    condition = vc__x_two(s, VC__OP_AND, condition, value);
-    value = vc__x_two(s, VC__OP_ADD, r, step);
-    return vc__x_select(s, condition, value, r);
+    uint32_t condition = vc__make_compare(s, VC__OP_EQ, step, zero); /* y * 0 is NaN for an infinite y */
+    r = vc__make_select(s, condition, x, r);
+    condition = vc__make_signs_differ(s, x, y);
+    step = vc__make_unary(s, VC__OP_NEG, y);
+    step = vc__make_select(s, condition, step, y);
+    condition = vc__make_unary(s, VC__OP_ABS, r);
+    uint32_t value = vc__make_unary(s, VC__OP_ABS, y);
+    condition = vc__make_compare(s, VC__OP_LE, value, condition);
+    value = vc__make_binary(s, VC__OP_SUB, r, step);
+    r = vc__make_select(s, condition, value, r);
+    condition = vc__make_signs_differ(s, r, x);
+    value = vc__make_compare(s, VC__OP_NE, r, zero);
+    condition = vc__make_binary(s, VC__OP_AND, condition, value);
+    value = vc__make_binary(s, VC__OP_ADD, r, step);
+    return vc__make_select(s, condition, value, r);
 }
 
-static uint32_t vc__x_float_mod(vc__lowering *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0), r = vc__x_float_rem(s, x, y);
-    uint32_t condition = vc__x_signs_differ(s, r, y);
-    uint32_t value = vc__x_compare(s, VC__OP_NE, r, zero);
-    condition = vc__x_two(s, VC__OP_AND, condition, value);
-    value = vc__x_two(s, VC__OP_ADD, r, y);
-    return vc__x_select(s, condition, value, r);
+static uint32_t vc__lower_float_mod(vc__lowering *s, uint32_t x, uint32_t y) {
+    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0), r = vc__lower_float_rem(s, x, y);
+    uint32_t condition = vc__make_signs_differ(s, r, y);
+    uint32_t value = vc__make_compare(s, VC__OP_NE, r, zero);
+    condition = vc__make_binary(s, VC__OP_AND, condition, value);
+    value = vc__make_binary(s, VC__OP_ADD, r, y);
+    return vc__make_select(s, condition, value, r);
 }
 
 /* The remainder of negative integers is undefined in Vulkan and GLSL, so signed ones are computed from the quotient. */
@@ -3977,54 +3981,54 @@ static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], r;
     vc__divisor d;
-    if (vc__is_float(type)) return vc__x_float_rem(s, x, y);
-    bool is_safe = vc__x_is_safe_divisor(s, y);
+    if (vc__is_float(type)) return vc__lower_float_rem(s, x, y);
+    bool is_safe = vc__is_safe_divisor(s, y);
     if (is_safe && !vc__is_signed(type)) return VC__NIL;
     d.is_zero = d.is_minus_one = VC__NIL;
     d.safe = y;
-    if (!is_safe) d = vc__x_divisor(s, y);
+    if (!is_safe) d = vc__make_divisor(s, y);
     if (vc__is_signed(type)) {
         r = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
-        r = vc__x_two(s, VC__OP_MUL, r, d.safe);
-        r = vc__x_two(s, VC__OP_SUB, x, r);
+        r = vc__make_binary(s, VC__OP_MUL, r, d.safe);
+        r = vc__make_binary(s, VC__OP_SUB, x, r);
     } else {
         r = vc__make_raw(s, VC__OP_REM, type, x, d.safe, VC__NIL, 0);
     }
-    return is_safe ? r : vc__x_select(s, d.is_zero, x, r);
+    return is_safe ? r : vc__make_select(s, d.is_zero, x, r);
 }
 
 /* The remainder has the sign of y: adds y if the signs differ. */
 static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1];
-    if (vc__is_float(type)) return vc__x_float_mod(s, x, y);
-    uint32_t r = vc__x_two(s, VC__OP_REM, x, y);
+    if (vc__is_float(type)) return vc__lower_float_mod(s, x, y);
+    uint32_t r = vc__make_binary(s, VC__OP_REM, x, y);
     if (!vc__is_signed(type)) return r;
-    uint32_t zero = vc__x_small_const(s, type, 0);
-    uint32_t adjust = vc__x_compare(s, VC__OP_NE, r, zero);
-    uint32_t value = vc__x_two(s, VC__OP_XOR, r, y);
-    value = vc__x_compare(s, VC__OP_LT, value, zero);
-    adjust = vc__x_two(s, VC__OP_AND, adjust, value);
-    adjust = vc__x_select(s, adjust, y, zero);
-    return vc__x_two(s, VC__OP_ADD, r, adjust);
+    uint32_t zero = vc__make_small_const(s, type, 0);
+    uint32_t adjust = vc__make_compare(s, VC__OP_NE, r, zero);
+    uint32_t value = vc__make_binary(s, VC__OP_XOR, r, y);
+    value = vc__make_compare(s, VC__OP_LT, value, zero);
+    adjust = vc__make_binary(s, VC__OP_AND, adjust, value);
+    adjust = vc__make_select(s, adjust, y, zero);
+    return vc__make_binary(s, VC__OP_ADD, r, adjust);
 }
 
 /* ---- arithmetic ---- */
 
 static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) {
     uint32_t c = n->a[2];
-    uint32_t p = vc__x_two(s, VC__OP_MUL, n->a[0], n->a[1]);
-    return vc__x_two(s, VC__OP_ADD, p, c);
+    uint32_t p = vc__make_binary(s, VC__OP_MUL, n->a[0], n->a[1]);
+    return vc__make_binary(s, VC__OP_ADD, p, c);
 }
 
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (vc__is_unsigned(n->type)) return x;
     if (vc__is_float(n->type) || !vc__is_c(s->target)) return VC__NIL;
-    uint32_t negative = vc__x_small_const(s, n->type, 0);
-    negative = vc__x_compare(s, VC__OP_LT, x, negative);
-    uint32_t minus = vc__x_one(s, VC__OP_NEG, x);
-    return vc__x_select(s, negative, minus, x);
+    uint32_t negative = vc__make_small_const(s, n->type, 0);
+    negative = vc__make_compare(s, VC__OP_LT, x, negative);
+    uint32_t minus = vc__make_unary(s, VC__OP_NEG, x);
+    return vc__make_select(s, negative, minus, x);
 }
 
 /* The sign of NaN is 0; GLSL.std.450 does not define it. */
@@ -4032,57 +4036,57 @@ static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], c;
     if (vc__is_signed(type) && !vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__x_small_const(s, type, 0);
+    uint32_t zero = vc__make_small_const(s, type, 0);
     uint32_t r = zero;
     if (!vc__is_unsigned(type)) {
-        r = vc__x_small_const(s, type, -1);
-        c = vc__x_compare(s, VC__OP_LT, x, zero);
-        r = vc__x_select(s, c, r, zero);
+        r = vc__make_small_const(s, type, -1);
+        c = vc__make_compare(s, VC__OP_LT, x, zero);
+        r = vc__make_select(s, c, r, zero);
     }
-    c = vc__x_compare(s, VC__OP_LT, zero, x);
-    x = vc__x_small_const(s, type, 1);
-    return vc__x_select(s, c, x, r);
+    c = vc__make_compare(s, VC__OP_LT, zero, x);
+    x = vc__make_small_const(s, type, 1);
+    return vc__make_select(s, c, x, r);
 }
 
-static uint32_t vc__x_is_number(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
 
 /* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, a is selected if it is less or
    if b is NaN. C has no minimum of integers. */
-static uint32_t vc__x_min_max(vc__lowering *s, const vc__node *n, bool max) {
+static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) {
     uint32_t a = n->a[0], b = n->a[1], less;
     if (!vc__is_float(n->type) && vc__is_c(s->target)) {
-        less = max ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
-        return vc__x_select(s, less, a, b);
+        less = max ? vc__make_compare(s, VC__OP_LT, b, a) : vc__make_compare(s, VC__OP_LT, a, b);
+        return vc__make_select(s, less, a, b);
     }
     if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
-    less = max ? vc__x_compare(s, VC__OP_LT, b, a) : vc__x_compare(s, VC__OP_LT, a, b);
-    uint32_t number = vc__x_is_number(s, b);
-    number = vc__x_one(s, VC__OP_NOT, number);
-    less = vc__x_two(s, VC__OP_OR, less, number);
-    return vc__x_select(s, less, a, b);
+    less = max ? vc__make_compare(s, VC__OP_LT, b, a) : vc__make_compare(s, VC__OP_LT, a, b);
+    uint32_t number = vc__make_is_number(s, b);
+    number = vc__make_unary(s, VC__OP_NOT, number);
+    less = vc__make_binary(s, VC__OP_OR, less, number);
+    return vc__make_select(s, less, a, b);
 }
-static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__x_min_max(s, n, false); }
-static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__x_min_max(s, n, true); }
+static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, false); }
+static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, true); }
 
 static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) {
-    uint32_t high = n->a[2], x = vc__x_two(s, VC__OP_MAX, n->a[0], n->a[1]);
-    return vc__x_two(s, VC__OP_MIN, x, high);
+    uint32_t high = n->a[2], x = vc__make_binary(s, VC__OP_MAX, n->a[0], n->a[1]);
+    return vc__make_binary(s, VC__OP_MIN, x, high);
 }
 
 /* a * (1 - t) + b * t, each step rounded. */
 static uint32_t vc__lower_mix(vc__lowering *s, const vc__node *n) {
-    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__x_small_const(s, n->type, 1);
-    rest = vc__x_two(s, VC__OP_SUB, rest, t);
-    a = vc__x_two(s, VC__OP_MUL, a, rest);
-    b = vc__x_two(s, VC__OP_MUL, b, t);
-    return vc__x_two(s, VC__OP_ADD, a, b);
+    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__make_small_const(s, n->type, 1);
+    rest = vc__make_binary(s, VC__OP_SUB, rest, t);
+    a = vc__make_binary(s, VC__OP_MUL, a, rest);
+    b = vc__make_binary(s, VC__OP_MUL, b, t);
+    return vc__make_binary(s, VC__OP_ADD, a, b);
 }
 
 static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t below = vc__x_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__x_small_const(s, type, 0);
-    uint32_t one = vc__x_small_const(s, type, 1);
-    return vc__x_select(s, below, zero, one);
+    uint32_t below = vc__make_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__make_small_const(s, type, 0);
+    uint32_t one = vc__make_small_const(s, type, 1);
+    return vc__make_select(s, below, zero, one);
 }
 
 /* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
@@ -4092,21 +4096,21 @@ static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
 }
 
 /* Returns a magnitude with the sign of x, or x itself if that is 0 of either sign. */
-static uint32_t vc__x_copy_sign(vc__lowering *s, uint32_t magnitude, uint32_t x) {
-    uint32_t zero = vc__x_small_const(s, vc__x_type(s, x), 0);
-    uint32_t minus = vc__x_one(s, VC__OP_NEG, magnitude);
-    uint32_t c = vc__x_compare(s, VC__OP_LT, x, zero);
-    magnitude = vc__x_select(s, c, minus, magnitude);
-    c = vc__x_compare(s, VC__OP_EQ, x, zero);
-    return vc__x_select(s, c, x, magnitude);
+static uint32_t vc__make_copy_sign(vc__lowering *s, uint32_t magnitude, uint32_t x) {
+    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0);
+    uint32_t minus = vc__make_unary(s, VC__OP_NEG, magnitude);
+    uint32_t c = vc__make_compare(s, VC__OP_LT, x, zero);
+    magnitude = vc__make_select(s, c, minus, magnitude);
+    c = vc__make_compare(s, VC__OP_EQ, x, zero);
+    return vc__make_select(s, c, x, magnitude);
 }
 
 static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    uint32_t magnitude = vc__x_one(s, VC__OP_ABS, x);
-    magnitude = vc__x_one(s, VC__OP_FLOOR, magnitude);
-    return vc__x_copy_sign(s, magnitude, x);
+    uint32_t magnitude = vc__make_unary(s, VC__OP_ABS, x);
+    magnitude = vc__make_unary(s, VC__OP_FLOOR, magnitude);
+    return vc__make_copy_sign(s, magnitude, x);
 }
 
 /* Rounds to nearest even: up if more than 1/2 was cut off, or exactly 1/2 from an odd number. The difference is
@@ -4114,36 +4118,36 @@ static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    uint32_t magnitude = vc__x_one(s, VC__OP_ABS, x);
-    uint32_t whole = vc__x_one(s, VC__OP_FLOOR, magnitude);
+    uint32_t magnitude = vc__make_unary(s, VC__OP_ABS, x);
+    uint32_t whole = vc__make_unary(s, VC__OP_FLOOR, magnitude);
     uint32_t c = vc__make_const(s, n->type, vc__one_bits(VC_F64) - ((uint64_t)1 << 52)); /* 1/2 */
-    uint32_t half = vc__x_two(s, VC__OP_MUL, whole, c);
-    uint32_t odd = vc__x_one(s, VC__OP_FLOOR, half);
-    odd = vc__x_compare(s, VC__OP_NE, odd, half);
-    magnitude = vc__x_two(s, VC__OP_SUB, magnitude, whole);
-    uint32_t up = vc__x_compare(s, VC__OP_EQ, magnitude, c);
-    odd = vc__x_two(s, VC__OP_AND, up, odd);
-    up = vc__x_compare(s, VC__OP_LT, c, magnitude);
-    up = vc__x_two(s, VC__OP_OR, up, odd);
-    c = vc__x_small_const(s, n->type, 1);
-    c = vc__x_two(s, VC__OP_ADD, whole, c);
-    magnitude = vc__x_select(s, up, c, whole);
-    return vc__x_copy_sign(s, magnitude, x);
+    uint32_t half = vc__make_binary(s, VC__OP_MUL, whole, c);
+    uint32_t odd = vc__make_unary(s, VC__OP_FLOOR, half);
+    odd = vc__make_compare(s, VC__OP_NE, odd, half);
+    magnitude = vc__make_binary(s, VC__OP_SUB, magnitude, whole);
+    uint32_t up = vc__make_compare(s, VC__OP_EQ, magnitude, c);
+    odd = vc__make_binary(s, VC__OP_AND, up, odd);
+    up = vc__make_compare(s, VC__OP_LT, c, magnitude);
+    up = vc__make_binary(s, VC__OP_OR, up, odd);
+    c = vc__make_small_const(s, n->type, 1);
+    c = vc__make_binary(s, VC__OP_ADD, whole, c);
+    magnitude = vc__make_select(s, up, c, whole);
+    return vc__make_copy_sign(s, magnitude, x);
 }
 
 static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0], whole = vc__x_one(s, VC__OP_FLOOR, x);
-    return vc__x_two(s, VC__OP_SUB, x, whole);
+    uint32_t x = n->a[0], whole = vc__make_unary(s, VC__OP_FLOOR, x);
+    return vc__make_binary(s, VC__OP_SUB, x, whole);
 }
 
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__x_type(s, x)), r = VC__NIL;
-    if (rows == 1) return vc__x_two(s, VC__OP_MUL, x, y);
+    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__lowered_type(s, x)), r = VC__NIL;
+    if (rows == 1) return vc__make_binary(s, VC__OP_MUL, x, y);
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
         uint32_t b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
-        r = i ? vc__x_three(s, VC__OP_FMA, a, b, r) : vc__x_two(s, VC__OP_MUL, a, b);
+        r = i ? vc__make_ternary(s, VC__OP_FMA, a, b, r) : vc__make_binary(s, VC__OP_MUL, a, b);
     }
     return r;
 }
@@ -4153,40 +4157,40 @@ static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
     bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
     vc_type type = wide ? VC_U64 : VC_U32;
     uint32_t a = n->a[0], b = n->a[1], factor = vc__make_const(s, type, n->x);
-    a = vc__x_cast(s, type, a);
-    a = vc__x_two(s, VC__OP_MUL, a, factor);
+    a = vc__make_cast(s, type, a);
+    a = vc__make_binary(s, VC__OP_MUL, a, factor);
     if (b == VC__NIL) return a;
-    b = vc__x_cast(s, type, b);
-    return vc__x_two(s, VC__OP_ADD, a, b);
+    b = vc__make_cast(s, type, b);
+    return vc__make_binary(s, VC__OP_ADD, a, b);
 }
 
 static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 
 static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__x_type(s, v));
+    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__lowered_type(s, v));
     /* results of lowering rules do not pass through vc__lower_parts */
     if (vc__is_c(s->target)) return vc__scalarize_extract(s, n);
-    vc_type itype = vc__to_unsigned(vc__x_type(s, i));
-    i = vc__x_cast(s, itype, i);
+    vc_type itype = vc__to_unsigned(vc__lowered_type(s, i));
+    i = vc__make_cast(s, itype, i);
     uint32_t limit = vc__make_const(s, itype, rows);
-    uint32_t inside = vc__x_compare(s, VC__OP_LT, i, limit);
-    uint32_t zero = vc__x_small_const(s, itype, 0);
-    i = vc__x_select(s, inside, i, zero);
-    i = vc__x_cast(s, VC_U32, i);
+    uint32_t inside = vc__make_compare(s, VC__OP_LT, i, limit);
+    uint32_t zero = vc__make_small_const(s, itype, 0);
+    i = vc__make_select(s, inside, i, zero);
+    i = vc__make_cast(s, VC_U32, i);
     return vc__make_raw(s, VC__OP_EXTRACT, type, v, i, VC__NIL, 0);
 }
 
 /* Reduces the count, of any integer type, modulo the width, and converts it to the type of the shifted value. */
 static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, count_type = vc__x_type(s, n->a[1]);
+    vc_type type = n->type, count_type = vc__lowered_type(s, n->a[1]);
     uint16_t op = n->op;
     uint32_t x = n->a[0], count = n->a[1];
     uint64_t bits;
     if (count_type == type && vc__const_bits(s, count, &bits) && bits < vc__bits(vc__kind(type))) return VC__NIL;
     uint32_t mask = vc__make_const(s, count_type, vc__bits(vc__kind(type)) - 1);
-    count = vc__x_two(s, VC__OP_AND, count, mask);
-    count = vc__x_cast(s, type, count);
+    count = vc__make_binary(s, VC__OP_AND, count, mask);
+    count = vc__make_cast(s, type, count);
     return vc__make_raw(s, op, type, x, count, VC__NIL, 0);
 }
 
@@ -4195,10 +4199,10 @@ static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], count = n->a[1];
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(type)) == 32)) return VC__NIL;
-    uint32_t left = vc__x_two(s, VC__OP_SHL, x, count);
-    uint32_t back = vc__x_one(s, VC__OP_NEG, count);
-    back = vc__x_two(s, VC__OP_SHR, x, back);
-    return vc__x_two(s, VC__OP_OR, left, back);
+    uint32_t left = vc__make_binary(s, VC__OP_SHL, x, count);
+    uint32_t back = vc__make_unary(s, VC__OP_NEG, count);
+    back = vc__make_binary(s, VC__OP_SHR, x, back);
+    return vc__make_binary(s, VC__OP_OR, left, back);
 }
 
 static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
@@ -4226,7 +4230,7 @@ static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
 /* ---- bits ---- */
 
 /* Whether the target has a native form of an operation for the kind of `type`. */
-static bool vc__x_has(const vc__lowering *s, uint16_t op, vc_type type) {
+static bool vc__has_native_form(const vc__lowering *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
     const vc__forms *text = &vc__op_text[op];
     if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
@@ -4236,66 +4240,66 @@ static bool vc__x_has(const vc__lowering *s, uint16_t op, vc_type type) {
 }
 
 /* Applies op to a and a constant. */
-VC__NOINLINE static uint32_t vc__x_two_const(vc__lowering *s, uint16_t op, uint32_t a, uint64_t bits) {
-    uint32_t c = vc__make_const(s, vc__x_type(s, a), bits);
-    return vc__x_two(s, op, a, c);
+VC__NOINLINE static uint32_t vc__make_binary_const(vc__lowering *s, uint16_t op, uint32_t a, uint64_t bits) {
+    uint32_t c = vc__make_const(s, vc__lowered_type(s, a), bits);
+    return vc__make_binary(s, op, a, c);
 }
 
 /* The bits of x as u32; for 64-bit numbers the upper or lower half. */
-static uint32_t vc__x_word(vc__lowering *s, uint32_t x, bool upper) {
-    vc_type type = vc__to_unsigned(vc__x_type(s, x));
-    x = vc__x_cast(s, type, x);
-    if (upper) x = vc__x_two_const(s, VC__OP_SHR, x, 32);
-    return vc__x_cast(s, VC_U32 + (type & 48u), x);
+static uint32_t vc__make_word(vc__lowering *s, uint32_t x, bool upper) {
+    vc_type type = vc__to_unsigned(vc__lowered_type(s, x));
+    x = vc__make_cast(s, type, x);
+    if (upper) x = vc__make_binary_const(s, VC__OP_SHR, x, 32);
+    return vc__make_cast(s, VC_U32 + (type & 48u), x);
 }
 
 /* Adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes. */
-static uint32_t vc__x_popcount32(vc__lowering *s, uint32_t x) {
-    uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, 1);
-    a = vc__x_two_const(s, VC__OP_AND, a, 0x55555555u);
-    x = vc__x_two(s, VC__OP_SUB, x, a);
-    a = vc__x_two_const(s, VC__OP_AND, x, 0x33333333u);
-    uint32_t b = vc__x_two_const(s, VC__OP_SHR, x, 2);
-    b = vc__x_two_const(s, VC__OP_AND, b, 0x33333333u);
-    x = vc__x_two(s, VC__OP_ADD, a, b);
-    a = vc__x_two_const(s, VC__OP_SHR, x, 4);
-    x = vc__x_two(s, VC__OP_ADD, x, a);
-    x = vc__x_two_const(s, VC__OP_AND, x, 0x0f0f0f0fu);
-    x = vc__x_two_const(s, VC__OP_MUL, x, 0x01010101u);
-    return vc__x_two_const(s, VC__OP_SHR, x, 24);
+static uint32_t vc__make_popcount32(vc__lowering *s, uint32_t x) {
+    uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, 1);
+    a = vc__make_binary_const(s, VC__OP_AND, a, 0x55555555u);
+    x = vc__make_binary(s, VC__OP_SUB, x, a);
+    a = vc__make_binary_const(s, VC__OP_AND, x, 0x33333333u);
+    uint32_t b = vc__make_binary_const(s, VC__OP_SHR, x, 2);
+    b = vc__make_binary_const(s, VC__OP_AND, b, 0x33333333u);
+    x = vc__make_binary(s, VC__OP_ADD, a, b);
+    a = vc__make_binary_const(s, VC__OP_SHR, x, 4);
+    x = vc__make_binary(s, VC__OP_ADD, x, a);
+    x = vc__make_binary_const(s, VC__OP_AND, x, 0x0f0f0f0fu);
+    x = vc__make_binary_const(s, VC__OP_MUL, x, 0x01010101u);
+    return vc__make_binary_const(s, VC__OP_SHR, x, 24);
 }
 
 static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r;
-    if (vc__kind(type) == VC_I32 && vc__x_has(s, VC__OP_POPCOUNT, type)) return VC__NIL;
+    if (vc__kind(type) == VC_I32 && vc__has_native_form(s, VC__OP_POPCOUNT, type)) return VC__NIL;
     if (width == 64) {
-        r = vc__x_word(s, x, false);
-        r = vc__x_one(s, VC__OP_POPCOUNT, r);
-        uint32_t upper = vc__x_word(s, x, true);
-        upper = vc__x_one(s, VC__OP_POPCOUNT, upper);
-        r = vc__x_two(s, VC__OP_ADD, r, upper);
+        r = vc__make_word(s, x, false);
+        r = vc__make_unary(s, VC__OP_POPCOUNT, r);
+        uint32_t upper = vc__make_word(s, x, true);
+        upper = vc__make_unary(s, VC__OP_POPCOUNT, upper);
+        r = vc__make_binary(s, VC__OP_ADD, r, upper);
     } else {
-        r = vc__x_word(s, x, false);
-        if (vc__x_has(s, VC__OP_POPCOUNT, VC_I32)) {
-            r = vc__x_cast(s, VC_I32 + rows, r);
-            r = vc__x_one(s, VC__OP_POPCOUNT, r);
+        r = vc__make_word(s, x, false);
+        if (vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32)) {
+            r = vc__make_cast(s, VC_I32 + rows, r);
+            r = vc__make_unary(s, VC__OP_POPCOUNT, r);
         } else {
-            r = vc__x_popcount32(s, r);
+            r = vc__make_popcount32(s, r);
         }
     }
-    return vc__x_cast(s, type, r);
+    return vc__make_cast(s, type, r);
 }
 
 /* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
-static uint32_t vc__x_bit_reverse32(vc__lowering *s, uint32_t x) {
+static uint32_t vc__make_bit_reverse32(vc__lowering *s, uint32_t x) {
     static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
     for (uint32_t i = 0; i < 5; i++) {
-        uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, (uint64_t)1 << i);
-        a = vc__x_two_const(s, VC__OP_AND, a, mask[i]);
-        x = vc__x_two_const(s, VC__OP_AND, x, mask[i]);
-        x = vc__x_two_const(s, VC__OP_SHL, x, (uint64_t)1 << i);
-        x = vc__x_two(s, VC__OP_OR, x, a);
+        uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, (uint64_t)1 << i);
+        a = vc__make_binary_const(s, VC__OP_AND, a, mask[i]);
+        x = vc__make_binary_const(s, VC__OP_AND, x, mask[i]);
+        x = vc__make_binary_const(s, VC__OP_SHL, x, (uint64_t)1 << i);
+        x = vc__make_binary(s, VC__OP_OR, x, a);
     }
     return x;
 }
@@ -4303,83 +4307,85 @@ static uint32_t vc__x_bit_reverse32(vc__lowering *s, uint32_t x) {
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, rows = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type));
-    if (width == 32 && vc__x_has(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
-    uint32_t upper = width == 64 ? vc__x_word(s, x, true) : VC__NIL;
-    uint32_t r = vc__x_word(s, x, false);
-    r = vc__x_has(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__x_one(s, VC__OP_BIT_REVERSE, r) : vc__x_bit_reverse32(s, r);
-    if (width < 32) r = vc__x_two_const(s, VC__OP_SHR, r, 32 - width);
-    if (width < 64) return vc__x_cast(s, type, r);
-    r = vc__x_cast(s, VC_U64 + rows, r);
-    r = vc__x_two_const(s, VC__OP_SHL, r, 32);
-    upper = vc__x_one(s, VC__OP_BIT_REVERSE, upper);
-    upper = vc__x_cast(s, VC_U64 + rows, upper);
-    r = vc__x_two(s, VC__OP_OR, r, upper);
-    return vc__x_cast(s, type, r);
+    if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
+    uint32_t upper = width == 64 ? vc__make_word(s, x, true) : VC__NIL;
+    uint32_t r = vc__make_word(s, x, false);
+    r = vc__has_native_form(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__make_unary(s, VC__OP_BIT_REVERSE, r)
+                                                           : vc__make_bit_reverse32(s, r);
+    if (width < 32) r = vc__make_binary_const(s, VC__OP_SHR, r, 32 - width);
+    if (width < 64) return vc__make_cast(s, type, r);
+    r = vc__make_cast(s, VC_U64 + rows, r);
+    r = vc__make_binary_const(s, VC__OP_SHL, r, 32);
+    upper = vc__make_unary(s, VC__OP_BIT_REVERSE, upper);
+    upper = vc__make_cast(s, VC_U64 + rows, upper);
+    r = vc__make_binary(s, VC__OP_OR, r, upper);
+    return vc__make_cast(s, type, r);
 }
 
 /* x & -x isolates the lowest 1. */
 static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0];
-    if (vc__bits(vc__kind(type)) == 32 && vc__x_has(s, VC__OP_FIND_LSB, vc__x_type(s, x))) return VC__NIL;
-    x = vc__x_cast(s, vc__to_unsigned(type), x);
-    uint32_t minus = vc__x_one(s, VC__OP_NEG, x);
-    x = vc__x_two(s, VC__OP_AND, x, minus);
+    if (vc__bits(vc__kind(type)) == 32 && vc__has_native_form(s, VC__OP_FIND_LSB, vc__lowered_type(s, x)))
+        return VC__NIL;
+    x = vc__make_cast(s, vc__to_unsigned(type), x);
+    uint32_t minus = vc__make_unary(s, VC__OP_NEG, x);
+    x = vc__make_binary(s, VC__OP_AND, x, minus);
     return vc__make(s, VC__OP_FIND_MSB, type, x, VC__NIL, VC__NIL, 0);
 }
 
 /* Sets all bits below the highest 1 and counts them. */
-static uint32_t vc__x_find_msb32(vc__lowering *s, uint32_t x) {
-    vc_type type = VC_I32 + (vc__x_type(s, x) & 48u);
+static uint32_t vc__make_find_msb32(vc__lowering *s, uint32_t x) {
+    vc_type type = VC_I32 + (vc__lowered_type(s, x) & 48u);
     for (uint32_t i = 1; i < 32; i *= 2) {
-        uint32_t a = vc__x_two_const(s, VC__OP_SHR, x, i);
-        x = vc__x_two(s, VC__OP_OR, x, a);
+        uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, i);
+        x = vc__make_binary(s, VC__OP_OR, x, a);
     }
-    x = vc__x_popcount32(s, x);
-    x = vc__x_cast(s, type, x);
-    return vc__x_two_const(s, VC__OP_SUB, x, 1);
+    x = vc__make_popcount32(s, x);
+    x = vc__make_cast(s, type, x);
+    return vc__make_binary_const(s, VC__OP_SUB, x, 1);
 }
 
 static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, source = vc__x_type(s, n->a[0]), word = VC_I32 + (type & 48u);
+    vc_type type = n->type, source = vc__lowered_type(s, n->a[0]), word = VC_I32 + (type & 48u);
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a;
-    if (width == 32 && vc__x_has(s, VC__OP_FIND_MSB, source)) return VC__NIL;
+    if (width == 32 && vc__has_native_form(s, VC__OP_FIND_MSB, source)) return VC__NIL;
     if (vc__is_signed(source)) {
-        a = vc__x_two_const(s, VC__OP_SHR, x, width - 1);
-        x = vc__x_two(s, VC__OP_XOR, x, a);
+        a = vc__make_binary_const(s, VC__OP_SHR, x, width - 1);
+        x = vc__make_binary(s, VC__OP_XOR, x, a);
     }
-    uint32_t r = vc__x_word(s, x, false);
-    r = vc__x_has(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0)
-                                              : vc__x_find_msb32(s, r);
-    if (width < 64) return vc__x_cast(s, type, r);
-    uint32_t upper = vc__x_word(s, x, true);
-    a = vc__x_small_const(s, vc__x_type(s, upper), 0);
-    a = vc__x_compare(s, VC__OP_NE, upper, a);
+    uint32_t r = vc__make_word(s, x, false);
+    r = vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0)
+                                              : vc__make_find_msb32(s, r);
+    if (width < 64) return vc__make_cast(s, type, r);
+    uint32_t upper = vc__make_word(s, x, true);
+    a = vc__make_small_const(s, vc__lowered_type(s, upper), 0);
+    a = vc__make_compare(s, VC__OP_NE, upper, a);
     upper = vc__make(s, VC__OP_FIND_MSB, word, upper, VC__NIL, VC__NIL, 0);
-    upper = vc__x_two_const(s, VC__OP_ADD, upper, 32);
-    r = vc__x_select(s, a, upper, r);
-    return vc__x_cast(s, type, r);
+    upper = vc__make_binary_const(s, VC__OP_ADD, upper, 32);
+    r = vc__make_select(s, a, upper, r);
+    return vc__make_cast(s, type, r);
 }
 
 /* Long multiplication of half words. */
-static uint32_t vc__x_mul_hi(vc__lowering *s, uint32_t a, uint32_t b) {
-    uint32_t half = vc__bits(vc__kind(vc__x_type(s, a))) / 2, low[2], high[2];
-    low[0] = vc__x_two_const(s, VC__OP_AND, a, vc__ones(half));
-    high[0] = vc__x_two_const(s, VC__OP_SHR, a, half);
-    low[1] = vc__x_two_const(s, VC__OP_AND, b, vc__ones(half));
-    high[1] = vc__x_two_const(s, VC__OP_SHR, b, half);
-    uint32_t c = vc__x_two(s, VC__OP_MUL, low[0], low[1]);
-    c = vc__x_two_const(s, VC__OP_SHR, c, half);
-    uint32_t mid1 = vc__x_two(s, VC__OP_MUL, high[0], low[1]);
-    mid1 = vc__x_two(s, VC__OP_ADD, mid1, c);
-    c = vc__x_two_const(s, VC__OP_AND, mid1, vc__ones(half));
-    uint32_t mid2 = vc__x_two(s, VC__OP_MUL, low[0], high[1]);
-    mid2 = vc__x_two(s, VC__OP_ADD, mid2, c);
-    c = vc__x_two(s, VC__OP_MUL, high[0], high[1]);
-    mid1 = vc__x_two_const(s, VC__OP_SHR, mid1, half);
-    c = vc__x_two(s, VC__OP_ADD, c, mid1);
-    mid2 = vc__x_two_const(s, VC__OP_SHR, mid2, half);
-    return vc__x_two(s, VC__OP_ADD, c, mid2);
+static uint32_t vc__make_mul_hi(vc__lowering *s, uint32_t a, uint32_t b) {
+    uint32_t half = vc__bits(vc__kind(vc__lowered_type(s, a))) / 2, low[2], high[2];
+    low[0] = vc__make_binary_const(s, VC__OP_AND, a, vc__ones(half));
+    high[0] = vc__make_binary_const(s, VC__OP_SHR, a, half);
+    low[1] = vc__make_binary_const(s, VC__OP_AND, b, vc__ones(half));
+    high[1] = vc__make_binary_const(s, VC__OP_SHR, b, half);
+    uint32_t c = vc__make_binary(s, VC__OP_MUL, low[0], low[1]);
+    c = vc__make_binary_const(s, VC__OP_SHR, c, half);
+    uint32_t mid1 = vc__make_binary(s, VC__OP_MUL, high[0], low[1]);
+    mid1 = vc__make_binary(s, VC__OP_ADD, mid1, c);
+    c = vc__make_binary_const(s, VC__OP_AND, mid1, vc__ones(half));
+    uint32_t mid2 = vc__make_binary(s, VC__OP_MUL, low[0], high[1]);
+    mid2 = vc__make_binary(s, VC__OP_ADD, mid2, c);
+    c = vc__make_binary(s, VC__OP_MUL, high[0], high[1]);
+    mid1 = vc__make_binary_const(s, VC__OP_SHR, mid1, half);
+    c = vc__make_binary(s, VC__OP_ADD, c, mid1);
+    mid2 = vc__make_binary_const(s, VC__OP_SHR, mid2, half);
+    return vc__make_binary(s, VC__OP_ADD, c, mid2);
 }
 
 static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
@@ -4388,22 +4394,22 @@ static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
     x[0] = n->a[0];
     x[1] = n->a[1];
     if (width < 32) {
-        for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, wide, x[i]);
-        r = vc__x_two(s, VC__OP_MUL, x[0], x[1]);
-        r = vc__x_two_const(s, VC__OP_SHR, r, width);
-        return vc__x_cast(s, type, r);
+        for (uint32_t i = 0; i < 2; i++) x[i] = vc__make_cast(s, wide, x[i]);
+        r = vc__make_binary(s, VC__OP_MUL, x[0], x[1]);
+        r = vc__make_binary_const(s, VC__OP_SHR, r, width);
+        return vc__make_cast(s, type, r);
     }
-    if (vc__x_has(s, VC__OP_MUL_HI, type)) return VC__NIL;
-    if (vc__is_unsigned(type)) return vc__x_mul_hi(s, x[0], x[1]);
+    if (vc__has_native_form(s, VC__OP_MUL_HI, type)) return VC__NIL;
+    if (vc__is_unsigned(type)) return vc__make_mul_hi(s, x[0], x[1]);
     for (uint32_t i = 0; i < 2; i++) { /* the unsigned result, minus the other operand for each negative operand */
-        sign[i] = vc__x_two_const(s, VC__OP_SHR, x[i], width - 1);
-        sign[i] = vc__x_two(s, VC__OP_AND, sign[i], x[1 - i]);
+        sign[i] = vc__make_binary_const(s, VC__OP_SHR, x[i], width - 1);
+        sign[i] = vc__make_binary(s, VC__OP_AND, sign[i], x[1 - i]);
     }
-    for (uint32_t i = 0; i < 2; i++) x[i] = vc__x_cast(s, u, x[i]);
-    r = vc__x_mul_hi(s, x[0], x[1]);
-    r = vc__x_cast(s, type, r);
-    r = vc__x_two(s, VC__OP_SUB, r, sign[0]);
-    return vc__x_two(s, VC__OP_SUB, r, sign[1]);
+    for (uint32_t i = 0; i < 2; i++) x[i] = vc__make_cast(s, u, x[i]);
+    r = vc__make_mul_hi(s, x[0], x[1]);
+    r = vc__make_cast(s, type, r);
+    r = vc__make_binary(s, VC__OP_SUB, r, sign[0]);
+    return vc__make_binary(s, VC__OP_SUB, r, sign[1]);
 }
 
 /* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
@@ -4412,9 +4418,9 @@ static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
     bool add = n->op == VC__OP_ADD_CARRY;
     uint32_t a = n->a[0], b = n->a[1];
     if (s->target == VC_TARGET_SPIRV && vc__kind(type) == VC_U32) return VC__NIL;
-    uint32_t sum = add ? vc__x_two(s, VC__OP_ADD, a, b) : VC__NIL;
-    a = add ? vc__x_compare(s, VC__OP_LT, sum, a) : vc__x_compare(s, VC__OP_LT, a, b);
-    return vc__x_cast(s, type, a);
+    uint32_t sum = add ? vc__make_binary(s, VC__OP_ADD, a, b) : VC__NIL;
+    a = add ? vc__make_compare(s, VC__OP_LT, sum, a) : vc__make_compare(s, VC__OP_LT, a, b);
+    return vc__make_cast(s, type, a);
 }
 
 /* ---- CUDA C: both halves of products, sums and differences of u32, computed as one 64-bit number, which the compiler
@@ -4426,24 +4432,24 @@ static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
        low(w) - t = low(w - t)           -high(w) + sub_borrow(low(w), t) = -high(w - t)
    The last two lines turn arithmetic that was recorded word by word into 64-bit sums and differences. */
 
-static uint32_t vc__x_low(vc__lowering *s, uint32_t w) { return vc__x_cast(s, VC_U32, w); }
+static uint32_t vc__make_low_word(vc__lowering *s, uint32_t w) { return vc__make_cast(s, VC_U32, w); }
 
 /* The high half of a 64-bit number. */
-static uint32_t vc__x_high(vc__lowering *s, uint32_t w) {
-    w = vc__x_two_const(s, VC__OP_SHR, w, 32);
-    return vc__x_cast(s, VC_U32, w);
+static uint32_t vc__make_high_word(vc__lowering *s, uint32_t w) {
+    w = vc__make_binary_const(s, VC__OP_SHR, w, 32);
+    return vc__make_cast(s, VC_U32, w);
 }
 
 /* Returns the 64-bit number whose low half is x; VC__NIL: none. */
-static uint32_t vc__x_from_low(const vc__lowering *s, uint32_t x) {
+static uint32_t vc__source_of_low_word(const vc__lowering *s, uint32_t x) {
     const vc__node *n = vc__lowered_node(s, x);
     return n->op == VC__OP_CAST && n->type == VC_U32 && vc__lowered_node(s, n->a[0])->type == VC_U64 ? n->a[0]
                                                                                                      : VC__NIL;
 }
 
 /* Returns the 64-bit number whose high half is x; VC__NIL: none. */
-static uint32_t vc__x_from_high(const vc__lowering *s, uint32_t x) {
-    uint32_t shifted = vc__x_from_low(s, x);
+static uint32_t vc__source_of_high_word(const vc__lowering *s, uint32_t x) {
+    uint32_t shifted = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, shifted);
     uint64_t count = 0;
     bool is_high = shifted != VC__NIL && n->op == VC__OP_SHR && vc__const_bits(s, n->a[1], &count) && count == 32;
@@ -4451,79 +4457,79 @@ static uint32_t vc__x_from_high(const vc__lowering *s, uint32_t x) {
 }
 
 /* Whether a 64-bit number is less than 2^32: a cast u32 or a constant. */
-static bool vc__x_is_word(const vc__lowering *s, uint32_t w) {
+static bool vc__is_word(const vc__lowering *s, uint32_t w) {
     const vc__node *n = vc__lowered_node(s, w);
     return n->op == VC__OP_CAST ? vc__lowered_node(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
 }
 
 /* Returns the 64-bit number whose low half is x, if its upper half is likely to absorb the carry of the next step: a
    product plus at most one word, or the sum or difference of two words. Otherwise VC__NIL. */
-static uint32_t vc__x_open_sum(const vc__lowering *s, uint16_t op, uint32_t x) {
-    uint32_t w = vc__x_from_low(s, x);
+static uint32_t vc__sum_to_extend(const vc__lowering *s, uint16_t op, uint32_t x) {
+    uint32_t w = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, w);
     if (w == VC__NIL || (op == VC__OP_ADD && n->op == VC__OP_MUL)) return w;
-    if (n->op != op || !vc__x_is_word(s, n->a[1])) return VC__NIL;
-    return vc__x_is_word(s, n->a[0]) || (op == VC__OP_ADD && vc__lowered_node(s, n->a[0])->op == VC__OP_MUL) ? w
+    if (n->op != op || !vc__is_word(s, n->a[1])) return VC__NIL;
+    return vc__is_word(s, n->a[0]) || (op == VC__OP_ADD && vc__lowered_node(s, n->a[0])->op == VC__OP_MUL) ? w
                                                                                                              : VC__NIL;
 }
 
 /* Whether two 64-bit numbers certainly have the same low half. `depth` limits the search. */
-static bool vc__x_same_low(const vc__lowering *s, uint32_t a, uint32_t b, uint32_t depth) {
+static bool vc__has_same_low_word(const vc__lowering *s, uint32_t a, uint32_t b, uint32_t depth) {
     const vc__node *m = vc__lowered_node(s, a), *n = vc__lowered_node(s, b);
     if (a == b) return true;
     if (a == VC__NIL || b == VC__NIL || !depth) return false;
-    uint32_t inner = m->op == VC__OP_CAST ? vc__x_from_low(s, m->a[0]) : VC__NIL;
-    if (inner != VC__NIL) return vc__x_same_low(s, inner, b, depth - 1);
-    inner = n->op == VC__OP_CAST ? vc__x_from_low(s, n->a[0]) : VC__NIL;
-    if (inner != VC__NIL) return vc__x_same_low(s, a, inner, depth - 1);
+    uint32_t inner = m->op == VC__OP_CAST ? vc__source_of_low_word(s, m->a[0]) : VC__NIL;
+    if (inner != VC__NIL) return vc__has_same_low_word(s, inner, b, depth - 1);
+    inner = n->op == VC__OP_CAST ? vc__source_of_low_word(s, n->a[0]) : VC__NIL;
+    if (inner != VC__NIL) return vc__has_same_low_word(s, a, inner, depth - 1);
     return m->op == n->op && (m->op == VC__OP_ADD || m->op == VC__OP_SUB) && m->a[1] == n->a[1]
-           && vc__x_same_low(s, m->a[0], n->a[0], depth - 1);
+           && vc__has_same_low_word(s, m->a[0], n->a[0], depth - 1);
 }
 
 /* w op word. Two words that are added to a product are first added to each other. */
-static uint32_t vc__x_extend_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
+static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
     const vc__node *n = vc__lowered_node(s, w);
     uint32_t product = n->a[0];
     if (op != VC__OP_ADD || n->op != VC__OP_ADD || vc__lowered_node(s, product)->op != VC__OP_MUL
-        || !vc__x_is_word(s, n->a[1]))
-        return vc__x_two(s, op, w, word);
-    word = vc__x_two(s, VC__OP_WORD_SUM, n->a[1], word);
-    return vc__x_two(s, VC__OP_ADD, product, word);
+        || !vc__is_word(s, n->a[1]))
+        return vc__make_binary(s, op, w, word);
+    word = vc__make_binary(s, VC__OP_WORD_SUM, n->a[1], word);
+    return vc__make_binary(s, VC__OP_ADD, product, word);
 }
 
 /* a op b with 64 bits. If goes_on, continues from a 64-bit number of which a is the low half. */
-static uint32_t vc__x_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
-    uint32_t from = goes_on ? vc__x_open_sum(s, op, a) : VC__NIL;
-    if (from == VC__NIL) from = vc__x_cast(s, VC_U64, a);
-    uint32_t to = vc__x_cast(s, VC_U64, b);
-    return vc__x_extend_sum(s, op, from, to);
+static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
+    uint32_t from = goes_on ? vc__sum_to_extend(s, op, a) : VC__NIL;
+    if (from == VC__NIL) from = vc__make_cast(s, VC_U64, a);
+    uint32_t to = vc__make_cast(s, VC_U64, b);
+    return vc__make_extended_sum(s, op, from, to);
 }
 
 /* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow. VC__NIL: the operands have another form. */
-static uint32_t vc__x_add_carry(vc__lowering *s, uint32_t high, uint32_t carry) {
+static uint32_t vc__make_carry_sum(vc__lowering *s, uint32_t high, uint32_t carry) {
     bool subtracts = vc__lowered_node(s, high)->op == VC__OP_NEG && vc__lowered_node(s, carry)->op == VC__OP_NEG;
-    uint32_t w = vc__x_from_high(s, subtracts ? vc__lowered_node(s, high)->a[0] : high);
-    uint32_t sum = vc__x_from_high(s, subtracts ? vc__lowered_node(s, carry)->a[0] : carry);
+    uint32_t w = vc__source_of_high_word(s, subtracts ? vc__lowered_node(s, high)->a[0] : high);
+    uint32_t sum = vc__source_of_high_word(s, subtracts ? vc__lowered_node(s, carry)->a[0] : carry);
     uint16_t op = subtracts ? VC__OP_SUB : VC__OP_ADD;
     if (w == VC__NIL || sum == VC__NIL || vc__lowered_node(s, sum)->op != op) return VC__NIL;
     for (uint32_t i = 0; i < (subtracts ? 1u : 2u); i++) {
         uint32_t part = vc__lowered_node(s, sum)->a[i];
-        if (vc__lowered_node(s, part)->op != VC__OP_CAST || !vc__x_same_low(s, part, w, 8)) continue;
+        if (vc__lowered_node(s, part)->op != VC__OP_CAST || !vc__has_same_low_word(s, part, w, 8)) continue;
         part = vc__lowered_node(s, sum)->a[1 - i];
-        w = vc__x_high(s, vc__x_extend_sum(s, op, w, part));
-        return subtracts ? vc__x_one(s, VC__OP_NEG, w) : w;
+        w = vc__make_high_word(s, vc__make_extended_sum(s, op, w, part));
+        return subtracts ? vc__make_unary(s, VC__OP_NEG, w) : w;
     }
     return VC__NIL;
 }
 
 /* As above, where `carry` may also be the sum of two carries, in either order. */
-static uint32_t vc__x_carry_into(vc__lowering *s, uint32_t high, uint32_t carry) {
-    uint32_t r = vc__x_add_carry(s, high, carry), part[2];
+static uint32_t vc__make_carries_sum(vc__lowering *s, uint32_t high, uint32_t carry) {
+    uint32_t r = vc__make_carry_sum(s, high, carry), part[2];
     if (r != VC__NIL || vc__lowered_node(s, carry)->op != VC__OP_ADD) return r;
     for (uint32_t i = 0; i < 2; i++) part[i] = vc__lowered_node(s, carry)->a[i];
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t first = vc__x_add_carry(s, high, part[i]);
-        r = first == VC__NIL ? VC__NIL : vc__x_add_carry(s, first, part[1 - i]);
+        uint32_t first = vc__make_carry_sum(s, high, part[i]);
+        r = first == VC__NIL ? VC__NIL : vc__make_carry_sum(s, first, part[1 - i]);
         if (r != VC__NIL) return r;
     }
     return VC__NIL;
@@ -4531,7 +4537,7 @@ static uint32_t vc__x_carry_into(vc__lowering *s, uint32_t high, uint32_t carry)
 
 /* Whether a word is certainly 0 or 1: a constant, a masked bit, or the carry or borrow of two words and possibly a
    third one that is itself 0 or 1. */
-static bool vc__x_is_bit(const vc__lowering *s, uint32_t x) {
+static bool vc__is_bit(const vc__lowering *s, uint32_t x) {
     uint32_t w, sum;
     uint64_t bits;
     for (uint32_t depth = 0; depth < 64; depth++) { /* longer chains are computed word by word */
@@ -4539,13 +4545,13 @@ static bool vc__x_is_bit(const vc__lowering *s, uint32_t x) {
         uint16_t op = n->op == VC__OP_NEG ? VC__OP_SUB : VC__OP_ADD;
         if (n->op == VC__OP_CONST || n->op == VC__OP_AND)
             return vc__const_bits(s, n->op == VC__OP_AND ? n->a[1] : x, &bits) && bits < 2;
-        w = vc__x_from_high(s, op == VC__OP_SUB ? n->a[0] : x);
+        w = vc__source_of_high_word(s, op == VC__OP_SUB ? n->a[0] : x);
         n = vc__lowered_node(s, w);
-        if (n->op != op || !vc__x_is_word(s, n->a[1])) return false;
+        if (n->op != op || !vc__is_word(s, n->a[1])) return false;
         sum = n->a[0];
-        if (vc__x_is_word(s, sum)) return true;
+        if (vc__is_word(s, sum)) return true;
         const vc__node *from = vc__lowered_node(s, sum);
-        if (from->op != op || !vc__x_is_word(s, from->a[0]) || !vc__x_is_word(s, from->a[1])) return false;
+        if (from->op != op || !vc__is_word(s, from->a[0]) || !vc__is_word(s, from->a[1])) return false;
         if (vc__lowered_node(s, n->a[1])->op == VC__OP_CONST) return vc__lowered_node(s, n->a[1])->a[0] < 2;
         x = vc__lowered_node(s, n->a[1])->a[0];
     }
@@ -4562,92 +4568,93 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     /* these are simplified later */
     if ((vc__const_bits(s, a, &bits) || vc__const_bits(s, b, &bits)) && !bits) return VC__NIL;
     switch (op) {
-    case VC__OP_MUL_HI: return wide ? vc__x_high(s, vc__x_wide(s, VC__OP_MUL, a, b, false)) : VC__NIL;
-    case VC__OP_ADD_CARRY: return vc__x_high(s, vc__x_wide(s, VC__OP_ADD, a, b, false));
-    case VC__OP_SUB_BORROW: return vc__x_one(s, VC__OP_NEG, vc__x_high(s, vc__x_wide(s, VC__OP_SUB, a, b, false)));
-    case VC__OP_MUL: return wide ? vc__x_low(s, vc__x_wide(s, op, a, b, false)) : VC__NIL;
-    case VC__OP_SUB: return wide ? vc__x_low(s, vc__x_wide(s, op, a, b, true)) : VC__NIL;
+    case VC__OP_MUL_HI: return wide ? vc__make_high_word(s, vc__make_wide(s, VC__OP_MUL, a, b, false)) : VC__NIL;
+    case VC__OP_ADD_CARRY: return vc__make_high_word(s, vc__make_wide(s, VC__OP_ADD, a, b, false));
+    case VC__OP_SUB_BORROW:
+        return vc__make_unary(s, VC__OP_NEG, vc__make_high_word(s, vc__make_wide(s, VC__OP_SUB, a, b, false)));
+    case VC__OP_MUL: return wide ? vc__make_low_word(s, vc__make_wide(s, op, a, b, false)) : VC__NIL;
+    case VC__OP_SUB: return wide ? vc__make_low_word(s, vc__make_wide(s, op, a, b, true)) : VC__NIL;
     case VC__OP_ADD: case VC__OP_OR: case VC__OP_XOR: break;
     default: return VC__NIL;
     }
-    r = vc__x_carry_into(s, a, b);
-    if (r == VC__NIL) r = vc__x_carry_into(s, b, a);
+    r = vc__make_carries_sum(s, a, b);
+    if (r == VC__NIL) r = vc__make_carries_sum(s, b, a);
     /* or and xor equal the sum if the two carries are never both set */
-    if (op != VC__OP_ADD) return r != VC__NIL && vc__x_is_bit(s, r) ? r : VC__NIL;
+    if (op != VC__OP_ADD) return r != VC__NIL && vc__is_bit(s, r) ? r : VC__NIL;
     if (r != VC__NIL || !wide) return r;
     /* put a product or an open sum first; two words stay in the order that ADD_CARRY has them in */
-    uint32_t open = vc__x_open_sum(s, op, b);
-    if (vc__lowered_node(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__x_open_sum(s, op, a) == VC__NIL)) {
+    uint32_t open = vc__sum_to_extend(s, op, b);
+    if (vc__lowered_node(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__sum_to_extend(s, op, a) == VC__NIL)) {
         r = a;
         a = b;
         b = r;
     }
-    return vc__x_low(s, vc__x_wide(s, op, a, b, true));
+    return vc__make_low_word(s, vc__make_wide(s, op, a, b, true));
 }
 
 /* ---- packing ---- */
 
-static uint32_t vc__x_rounded(vc__lowering *s, uint32_t x, uint32_t to);
+static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
 /* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
    smallest normal f16, adding 1/2 rounds the float. Otherwise the integer is rounded by adding half a unit, minus
    one, plus the last bit that is kept. */
-static uint32_t vc__x_half_bits(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x), u = VC_U32 + (type & 48u);
+static uint32_t vc__make_half_bits(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x), u = VC_U32 + (type & 48u);
     uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0);
-    uint32_t sign = vc__x_two_const(s, VC__OP_AND, bits, 0x80000000u);
-    uint32_t magnitude = vc__x_two(s, VC__OP_XOR, bits, sign);
+    uint32_t sign = vc__make_binary_const(s, VC__OP_AND, bits, 0x80000000u);
+    uint32_t magnitude = vc__make_binary(s, VC__OP_XOR, bits, sign);
     uint32_t r = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
-    r = vc__x_two_const(s, VC__OP_ADD, r, 0x3f000000u);
+    r = vc__make_binary_const(s, VC__OP_ADD, r, 0x3f000000u);
     r = vc__make(s, VC__OP_BITCAST, u, r, VC__NIL, VC__NIL, 0);
-    uint32_t small = vc__x_two_const(s, VC__OP_SUB, r, 0x3f000000u);
-    r = vc__x_two_const(s, VC__OP_SHR, magnitude, 13);
-    r = vc__x_two_const(s, VC__OP_AND, r, 1);
-    r = vc__x_two(s, VC__OP_ADD, magnitude, r);
+    uint32_t small = vc__make_binary_const(s, VC__OP_SUB, r, 0x3f000000u);
+    r = vc__make_binary_const(s, VC__OP_SHR, magnitude, 13);
+    r = vc__make_binary_const(s, VC__OP_AND, r, 1);
+    r = vc__make_binary(s, VC__OP_ADD, magnitude, r);
     /* subtracts 112 from the exponent and adds half a unit, minus one */
-    r = vc__x_two_const(s, VC__OP_ADD, r, 0xc8000fffu);
-    r = vc__x_two_const(s, VC__OP_SHR, r, 13);
+    r = vc__make_binary_const(s, VC__OP_ADD, r, 0xc8000fffu);
+    r = vc__make_binary_const(s, VC__OP_SHR, r, 13);
     uint32_t c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
-    c = vc__x_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__x_select(s, c, small, r);
+    c = vc__make_compare(s, VC__OP_LT, magnitude, c);
+    r = vc__make_select(s, c, small, r);
     c = vc__make_const(s, u, 0x7f800000u);
-    c = vc__x_compare(s, VC__OP_LT, c, magnitude);
+    c = vc__make_compare(s, VC__OP_LT, c, magnitude);
     small = vc__make_const(s, u, 0x7e00u);
     uint32_t large = vc__make_const(s, u, 0x7c00u);
-    large = vc__x_select(s, c, small, large);
+    large = vc__make_select(s, c, small, large);
     c = vc__make_const(s, u, 0x477fefffu); /* the largest that does not round to 2^16 */
-    c = vc__x_compare(s, VC__OP_LT, c, magnitude);
-    r = vc__x_select(s, c, large, r);
-    sign = vc__x_two_const(s, VC__OP_SHR, sign, 16);
-    return vc__x_two(s, VC__OP_OR, r, sign);
+    c = vc__make_compare(s, VC__OP_LT, c, magnitude);
+    r = vc__make_select(s, c, large, r);
+    sign = vc__make_binary_const(s, VC__OP_SHR, sign, 16);
+    return vc__make_binary(s, VC__OP_OR, r, sign);
 }
 
 /* ---- dot products of bytes ---- */
 
 /* Byte i of x, sign- or zero-extended. */
-static uint32_t vc__x_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
-    if (is_signed) x = vc__x_cast(s, VC_I32, x);
-    if (i < 3) x = vc__x_two_const(s, VC__OP_SHL, x, 24 - 8 * i);
-    x = vc__x_two_const(s, VC__OP_SHR, x, 24);
-    return vc__x_cast(s, to, x);
+static uint32_t vc__make_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
+    if (is_signed) x = vc__make_cast(s, VC_I32, x);
+    if (i < 3) x = vc__make_binary_const(s, VC__OP_SHL, x, 24 - 8 * i);
+    x = vc__make_binary_const(s, VC__OP_SHR, x, 24);
+    return vc__make_cast(s, to, x);
 }
 
-static uint32_t vc__x_add_sat(vc__lowering *s, uint32_t a, uint32_t b) {
-    vc_type type = vc__x_type(s, a);
-    uint32_t sum = vc__x_two(s, VC__OP_ADD, a, b), overflow, c;
+static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) {
+    vc_type type = vc__lowered_type(s, a);
+    uint32_t sum = vc__make_binary(s, VC__OP_ADD, a, b), overflow, c;
     if (vc__is_unsigned(type)) {
-        overflow = vc__x_compare(s, VC__OP_LT, sum, a);
+        overflow = vc__make_compare(s, VC__OP_LT, sum, a);
         c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type))));
-        return vc__x_select(s, overflow, c, sum);
+        return vc__make_select(s, overflow, c, sum);
     }
-    overflow = vc__x_two(s, VC__OP_XOR, a, sum);
-    c = vc__x_two(s, VC__OP_XOR, b, sum);
-    overflow = vc__x_two(s, VC__OP_AND, overflow, c); /* negative if the sum has neither operand's sign */
-    c = vc__x_small_const(s, type, 0);
-    overflow = vc__x_compare(s, VC__OP_LT, overflow, c);
-    c = vc__x_two_const(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
-    c = vc__x_two_const(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
-    return vc__x_select(s, overflow, c, sum);
+    overflow = vc__make_binary(s, VC__OP_XOR, a, sum);
+    c = vc__make_binary(s, VC__OP_XOR, b, sum);
+    overflow = vc__make_binary(s, VC__OP_AND, overflow, c); /* negative if the sum has neither operand's sign */
+    c = vc__make_small_const(s, type, 0);
+    overflow = vc__make_compare(s, VC__OP_LT, overflow, c);
+    c = vc__make_binary_const(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
+    c = vc__make_binary_const(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
+    return vc__make_select(s, overflow, c, sum);
 }
 
 /* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
@@ -4661,18 +4668,18 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint64_t bits;
     bool constant = vc__const_bits(s, a, &bits) && vc__const_bits(s, b, &bits);
-    if (!constant && !missing && vc__x_has(s, n->op, VC_U32)) return VC__NIL;
+    if (!constant && !missing && vc__has_native_form(s, n->op, VC_U32)) return VC__NIL;
     if (saturates) {
         r = vc__make(s, op, type, a, b, VC__NIL, 0);
-        return vc__x_add_sat(s, r, sum);
+        return vc__make_saturated_sum(s, r, sum);
     }
     bool a_signed = op != VC__OP_DOT_UU;
     bool b_signed = op == VC__OP_DOT_II;
     for (uint32_t i = 0; i < 4; i++) {
-        uint32_t x = vc__x_byte(s, a, i, a_signed, type);
-        uint32_t y = vc__x_byte(s, b, i, b_signed, type);
-        x = vc__x_two(s, VC__OP_MUL, x, y);
-        r = i ? vc__x_two(s, VC__OP_ADD, r, x) : x;
+        uint32_t x = vc__make_byte(s, a, i, a_signed, type);
+        uint32_t y = vc__make_byte(s, b, i, b_signed, type);
+        x = vc__make_binary(s, VC__OP_MUL, x, y);
+        r = i ? vc__make_binary(s, VC__OP_ADD, r, x) : x;
     }
     return r;
 }
@@ -4680,38 +4687,39 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
 /* Packs two f32 as f16. In a `fast` kernel the target's own form may round differently. */
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2];
-    if (s->kernel->desc.fast && vc__x_has(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
-    if (!vc__is_c(s->target)) x = vc__x_half_bits(s, x);
+    if (s->kernel->desc.fast && vc__has_native_form(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
+    if (!vc__is_c(s->target)) x = vc__make_half_bits(s, x);
     for (uint32_t i = 0; i < 2; i++) {
-        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, x)), x, VC__NIL, VC__NIL, i);
+        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__lowered_type(s, x)), x, VC__NIL, VC__NIL, i);
         if (!vc__is_c(s->target)) continue;
-        part[i] = vc__x_cast(s, VC_F16, part[i]);
+        part[i] = vc__make_cast(s, VC_F16, part[i]);
         part[i] = vc__make(s, VC__OP_BITCAST, VC_U16, part[i], VC__NIL, VC__NIL, 0);
-        part[i] = vc__x_cast(s, VC_U32, part[i]);
+        part[i] = vc__make_cast(s, VC_U32, part[i]);
     }
-    part[1] = vc__x_two_const(s, VC__OP_SHL, part[1], 16);
-    return vc__x_two(s, VC__OP_OR, part[0], part[1]);
+    part[1] = vc__make_binary_const(s, VC__OP_SHL, part[1], 16);
+    return vc__make_binary(s, VC__OP_OR, part[0], part[1]);
 }
 
 /* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
    is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
-static uint32_t vc__x_half_value(vc__lowering *s, uint32_t x) {
-    uint32_t magnitude = vc__x_two_const(s, VC__OP_AND, x, 0x7fffu), sign = vc__x_two(s, VC__OP_XOR, x, magnitude);
-    sign = vc__x_two_const(s, VC__OP_SHL, sign, 16);
-    uint32_t r = vc__x_two_const(s, VC__OP_SHL, magnitude, 13);
-    r = vc__x_two_const(s, VC__OP_ADD, r, 112u << 23);
-    uint32_t other = vc__x_two_const(s, VC__OP_ADD, r, 112u << 23);
-    uint32_t c = vc__x_u32(s, 0x7c00u);
-    c = vc__x_compare(s, VC__OP_LE, c, magnitude);
-    r = vc__x_select(s, c, other, r);
-    other = vc__x_cast(s, VC_F32, magnitude);
+static uint32_t vc__make_half_value(vc__lowering *s, uint32_t x) {
+    uint32_t magnitude = vc__make_binary_const(s, VC__OP_AND, x, 0x7fffu),
+             sign = vc__make_binary(s, VC__OP_XOR, x, magnitude);
+    sign = vc__make_binary_const(s, VC__OP_SHL, sign, 16);
+    uint32_t r = vc__make_binary_const(s, VC__OP_SHL, magnitude, 13);
+    r = vc__make_binary_const(s, VC__OP_ADD, r, 112u << 23);
+    uint32_t other = vc__make_binary_const(s, VC__OP_ADD, r, 112u << 23);
+    uint32_t c = vc__make_u32(s, 0x7c00u);
+    c = vc__make_compare(s, VC__OP_LE, c, magnitude);
+    r = vc__make_select(s, c, other, r);
+    other = vc__make_cast(s, VC_F32, magnitude);
     c = vc__make_const(s, VC_F32, 0x33800000u); /* 2^-24 */
-    other = vc__x_two(s, VC__OP_MUL, other, c);
+    other = vc__make_binary(s, VC__OP_MUL, other, c);
     other = vc__make(s, VC__OP_BITCAST, VC_U32, other, VC__NIL, VC__NIL, 0);
-    c = vc__x_u32(s, 0x400u);
-    c = vc__x_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__x_select(s, c, other, r);
-    r = vc__x_two(s, VC__OP_OR, r, sign);
+    c = vc__make_u32(s, 0x400u);
+    c = vc__make_compare(s, VC__OP_LT, magnitude, c);
+    r = vc__make_select(s, c, other, r);
+    r = vc__make_binary(s, VC__OP_OR, r, sign);
     return vc__make(s, VC__OP_BITCAST, VC_F32, r, VC__NIL, VC__NIL, 0);
 }
 
@@ -4728,18 +4736,19 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
         }
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
-    if (vc__lowered_node(s, x)->op == VC__OP_PACK_HALF) return vc__x_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
+    if (vc__lowered_node(s, x)->op == VC__OP_PACK_HALF)
+        return vc__make_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
     if (s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target)) {
-        part[0] = vc__x_half_value(s, vc__x_two_const(s, VC__OP_AND, x, 0xffffu));
-        part[1] = vc__x_half_value(s, vc__x_two_const(s, VC__OP_SHR, x, 16));
+        part[0] = vc__make_half_value(s, vc__make_binary_const(s, VC__OP_AND, x, 0xffffu));
+        part[1] = vc__make_half_value(s, vc__make_binary_const(s, VC__OP_SHR, x, 16));
         return vc__make_vec(s, VC_F32X2, part, 2);
     }
-    if (vc__x_has(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
+    if (vc__has_native_form(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++) {
-        part[i] = i ? vc__x_two_const(s, VC__OP_SHR, x, 16) : x;
-        part[i] = vc__x_cast(s, VC_U16, part[i]);
+        part[i] = i ? vc__make_binary_const(s, VC__OP_SHR, x, 16) : x;
+        part[i] = vc__make_cast(s, VC_U16, part[i]);
         part[i] = vc__make(s, VC__OP_BITCAST, VC_F16, part[i], VC__NIL, VC__NIL, 0);
-        part[i] = vc__x_cast(s, VC_F32, part[i]);
+        part[i] = vc__make_cast(s, VC_F32, part[i]);
     }
     return vc__make_vec(s, VC_F32X2, part, 2);
 }
@@ -4750,7 +4759,7 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
    that fit, and of the smallest power of two that does not. exact: high equals the largest integer. */
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range;
 
-static vc__range vc__x_range(vc_type from, vc_type to) {
+static vc__range vc__cast_range(vc_type from, vc_type to) {
     uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from));
     uint32_t bits = vc__bits(vc__kind(to));
     uint64_t bias = vc__ones(vc__kinds[vc__kind(from)].exponent - 1u);
@@ -4765,58 +4774,58 @@ static vc__range vc__x_range(vc_type from, vc_type to) {
 }
 
 /* The bits of a float without the sign; NaN is above infinity. */
-static uint32_t vc__x_magnitude(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+static uint32_t vc__make_magnitude_bits(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
     uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
-    return vc__x_two(s, VC__OP_AND, x, c);
+    return vc__make_binary(s, VC__OP_AND, x, c);
 }
 
-static uint32_t vc__x_infinity_bits(vc__lowering *s, vc_type type) {
+static uint32_t vc__make_infinity_bits(vc__lowering *s, vc_type type) {
     return vc__make_const(s, vc__bits_type(type), vc__infinity_bits(vc__kind(type)));
 }
 
 /* Whether a float is not NaN. Tests the bits if there are integers of its width: a driver that assumes that floats
    are not NaN (NVIDIA, after an abs) folds a float comparison, and so may compiler options of the user in C. */
-static uint32_t vc__x_is_number(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x);
+static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x);
     uint32_t kind = vc__kind(type);
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
-    if (!bits && !vc__is_c(s->target)) return vc__x_compare(s, VC__OP_EQ, x, x);
-    x = vc__x_magnitude(s, x);
-    uint32_t c = vc__x_infinity_bits(s, type);
-    return vc__x_compare(s, VC__OP_LE, x, c);
+    if (!bits && !vc__is_c(s->target)) return vc__make_compare(s, VC__OP_EQ, x, x);
+    x = vc__make_magnitude_bits(s, x);
+    uint32_t c = vc__make_infinity_bits(s, type);
+    return vc__make_compare(s, VC__OP_LE, x, c);
 }
 
 /* Clamps x to a range; NaN becomes 0. */
-static uint32_t vc__x_clamp_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *r) {
-    vc_type from = vc__x_type(s, x);
-    uint32_t c = vc__make_const(s, from, r->low), clamped = vc__x_two(s, VC__OP_MAX, x, c);
+static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *r) {
+    vc_type from = vc__lowered_type(s, x);
+    uint32_t c = vc__make_const(s, from, r->low), clamped = vc__make_binary(s, VC__OP_MAX, x, c);
     c = vc__make_const(s, from, r->high);
-    clamped = vc__x_two(s, VC__OP_MIN, clamped, c);
+    clamped = vc__make_binary(s, VC__OP_MIN, clamped, c);
     if (!vc__is_signed(type)) return clamped; /* the maximum with 0 has replaced NaN */
-    uint32_t number = vc__x_is_number(s, x);
-    c = vc__x_small_const(s, from, 0);
-    return vc__x_select(s, number, clamped, c);
+    uint32_t number = vc__make_is_number(s, x);
+    c = vc__make_small_const(s, from, 0);
+    return vc__make_select(s, number, clamped, c);
 }
 
 /* Casts a float to an integer by way of `middle`, the 32-bit type for narrow integers. */
-static uint32_t vc__x_to_int(vc__lowering *s, vc_type type, vc_type middle, uint32_t x) {
-    vc_type from = vc__x_type(s, x);
-    vc__range r = vc__x_range(from, type);
-    uint32_t whole = vc__x_clamp_to_range(s, type, x, &r);
+static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type middle, uint32_t x) {
+    vc_type from = vc__lowered_type(s, x);
+    vc__range r = vc__cast_range(from, type);
+    uint32_t whole = vc__make_clamped_to_range(s, type, x, &r);
     whole = vc__make_raw(s, VC__OP_CAST, middle, whole, VC__NIL, VC__NIL, 0);
     if (middle != type) whole = vc__make_raw(s, VC__OP_CAST, type, whole, VC__NIL, VC__NIL, 0);
     if (r.exact) return whole;
     uint32_t c = vc__make_const(s, from, r.beyond);
-    uint32_t beyond = vc__x_compare(s, VC__OP_LE, c, x);
+    uint32_t beyond = vc__make_compare(s, VC__OP_LE, c, x);
     c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type)) - (vc__is_signed(type) ? 1 : 0)));
-    return vc__x_select(s, beyond, c, whole);
+    return vc__make_select(s, beyond, c, whole);
 }
 
 /* The intermediate type of a cast: 32 bits between floats and narrow integers, f32 between f16 and integers, which
    is exact. Devices that can only load and store narrow types support no other casts. */
-static vc_type vc__x_intermediate_type(vc_type from, vc_type to) {
+static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
     vc_type rows = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
     if (a == b) return to;
@@ -4919,132 +4928,133 @@ static uint64_t vc__power_bits(uint32_t kind, int power) {
 /* Rounds a float on its bits as a cast to the narrower kind `to` and back does. Ties go to even. Values that round
    above the largest number become infinity. Values below the smallest normal number become multiples of the smallest
    subnormal one. */
-static uint32_t vc__x_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
-    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
+    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
     uint32_t kind = vc__kind(type), drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
     /* 2^least: smallest subnormal of `to` */
     int bias = (int)vc__ones(vc__kinds[to].exponent - 1u), least = 1 - bias - vc__kinds[to].fraction;
     uint32_t x_bits = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
     uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
-    uint32_t magnitude = vc__x_two(s, VC__OP_AND, x_bits, c);
-    uint32_t sign = vc__x_two(s, VC__OP_XOR, x_bits, magnitude);
-    uint32_t odd = vc__x_two_const(s, VC__OP_SHR, magnitude, drop);
+    uint32_t magnitude = vc__make_binary(s, VC__OP_AND, x_bits, c);
+    uint32_t sign = vc__make_binary(s, VC__OP_XOR, x_bits, magnitude);
+    uint32_t odd = vc__make_binary_const(s, VC__OP_SHR, magnitude, drop);
     c = vc__make_const(s, bits, 1);
-    odd = vc__x_two(s, VC__OP_AND, odd, c);
+    odd = vc__make_binary(s, VC__OP_AND, odd, c);
     c = vc__make_const(s, bits, vc__ones(drop - 1));
-    uint32_t r = vc__x_two(s, VC__OP_ADD, magnitude, c);
-    r = vc__x_two(s, VC__OP_ADD, r, odd);
+    uint32_t r = vc__make_binary(s, VC__OP_ADD, magnitude, c);
+    r = vc__make_binary(s, VC__OP_ADD, r, odd);
     c = vc__make_const(s, bits, ~vc__ones(drop));
-    r = vc__x_two(s, VC__OP_AND, r, c);
+    r = vc__make_binary(s, VC__OP_AND, r, c);
     uint32_t small = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
     c = vc__make_const(s, type, vc__power_bits(kind, -least));
-    small = vc__x_two(s, VC__OP_MUL, small, c);
-    small = vc__x_one(s, VC__OP_ROUND, small);
+    small = vc__make_binary(s, VC__OP_MUL, small, c);
+    small = vc__make_unary(s, VC__OP_ROUND, small);
     c = vc__make_const(s, type, vc__power_bits(kind, least));
-    small = vc__x_two(s, VC__OP_MUL, small, c);
+    small = vc__make_binary(s, VC__OP_MUL, small, c);
     small = vc__make(s, VC__OP_BITCAST, bits, small, VC__NIL, VC__NIL, 0);
     c = vc__make_const(s, bits, vc__power_bits(kind, 1 - bias));
-    uint32_t is = vc__x_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__x_select(s, is, small, r);
+    uint32_t is = vc__make_compare(s, VC__OP_LT, magnitude, c);
+    r = vc__make_select(s, is, small, r);
     /* halfway from the largest number to the next power of two; f16: 65520 */
     c = vc__make_const(s, bits, vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1)));
-    is = vc__x_compare(s, VC__OP_LE, c, magnitude);
-    c = vc__x_infinity_bits(s, type);
-    r = vc__x_select(s, is, c, r);
-    is = vc__x_compare(s, VC__OP_LT, c, magnitude);
-    r = vc__x_select(s, is, magnitude, r);
-    r = vc__x_two(s, VC__OP_OR, r, sign);
+    is = vc__make_compare(s, VC__OP_LE, c, magnitude);
+    c = vc__make_infinity_bits(s, type);
+    r = vc__make_select(s, is, c, r);
+    is = vc__make_compare(s, VC__OP_LT, c, magnitude);
+    r = vc__make_select(s, is, magnitude, r);
+    r = vc__make_binary(s, VC__OP_OR, r, sign);
     return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
 }
 
 /* Rounds an f64 to odd in f32, so that rounding the result again is equal to rounding the f64: some devices convert
    f64 to f16 by way of f32. */
-static uint32_t vc__x_odd_f32(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x), bits = vc__bits_type(type);
+static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
     uint64_t dropped = vc__ones(vc__kinds[VC_F64].fraction - (uint32_t)vc__kinds[VC_F32].fraction);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    uint32_t r = vc__x_two_const(s, VC__OP_AND, x, dropped);
-    r = vc__x_two_const(s, VC__OP_ADD, r, dropped); /* carries if any dropped bit was set */
-    r = vc__x_two(s, VC__OP_OR, x, r);
-    r = vc__x_two_const(s, VC__OP_AND, r, ~dropped);
+    uint32_t r = vc__make_binary_const(s, VC__OP_AND, x, dropped);
+    r = vc__make_binary_const(s, VC__OP_ADD, r, dropped); /* carries if any dropped bit was set */
+    r = vc__make_binary(s, VC__OP_OR, x, r);
+    r = vc__make_binary_const(s, VC__OP_AND, r, ~dropped);
     r = vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), r, VC__NIL, VC__NIL, 0);
 }
 
 /* Casts a float to a narrower one. The cast has a nonzero x if it does not change its operand. */
-static uint32_t vc__x_narrowed(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
-    uint32_t from = vc__kind(vc__x_type(s, x)), to = vc__kind(type);
+static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
+    uint32_t from = vc__kind(vc__lowered_type(s, x)), to = vc__kind(type);
     if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
         || (from - to == 1 && !widened))
         return VC__NIL;
-    if (from - to == 2) x = vc__x_odd_f32(s, x);
-    if (widened) x = vc__x_rounded(s, x, to);
+    if (from - to == 2) x = vc__make_rounded_to_odd(s, x);
+    if (widened) x = vc__make_rounded(s, x, to);
     return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
 }
 
 /* Widens the result of a narrowing cast without that cast; VC__NIL: x is not such a result. */
-static uint32_t vc__x_rewidened(vc__lowering *s, vc_type type, uint32_t x) {
+static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t x) {
     const vc__node *cast = vc__lowered_node(s, x);
     uint32_t kind = vc__kind(cast->type), from = cast->a[0];
     if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST
-        || !vc__is_narrowing(vc__x_type(s, from), cast->type))
+        || !vc__is_narrowing(vc__lowered_type(s, from), cast->type))
         return VC__NIL;
     if (!cast->x) {
-        if (vc__kind(vc__x_type(s, from)) != VC_F32) return VC__NIL;
-        from = vc__x_rounded(s, from, kind);
+        if (vc__kind(vc__lowered_type(s, from)) != VC_F32) return VC__NIL;
+        from = vc__make_rounded(s, from, kind);
     }
-    return vc__x_cast(s, type, from);
+    return vc__make_cast(s, type, from);
 }
 
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, from = vc__x_type(s, n->a[0]);
+    vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], c, r;
     bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
     if (vc__is_bool(type)) {
-        c = vc__x_small_const(s, from, 0);
-        return vc__x_compare(s, VC__OP_NE, x, c);
+        c = vc__make_small_const(s, from, 0);
+        return vc__make_compare(s, VC__OP_NE, x, c);
     }
     if (vc__is_bool(from)) {
-        c = vc__x_small_const(s, type, 1);
-        r = vc__x_small_const(s, type, 0);
-        return vc__x_select(s, x, c, r);
+        c = vc__make_small_const(s, type, 1);
+        r = vc__make_small_const(s, type, 0);
+        return vc__make_select(s, x, c, r);
     }
-    if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__x_narrowed(s, type, x, widened);
+    if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__lower_narrowing_cast(s, type, x, widened);
     if (vc__is_widening(from, type)) {
-        r = vc__x_rewidened(s, type, x);
+        r = vc__lower_widening_cast(s, type, x);
         if (r != VC__NIL) return r;
     }
-    vc_type middle = vc__x_intermediate_type(from, type);
-    if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle)) return vc__x_to_int(s, type, middle, x);
+    vc_type middle = vc__cast_intermediate_type(from, type);
+    if (vc__is_float(from) && !vc__is_float(type) && !vc__is_float(middle))
+        return vc__lower_cast_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
-    x = vc__x_cast(s, middle, x);
+    x = vc__make_cast(s, middle, x);
     return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
 }
 
 static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
-    vc_type type = vc__x_type(s, n->a[0]);
+    vc_type type = vc__lowered_type(s, n->a[0]);
     uint16_t op = n->op;
     if (!vc__is_c(s->target)) return VC__NIL;
-    uint32_t x = vc__x_magnitude(s, n->a[0]);
-    uint32_t c = vc__x_infinity_bits(s, type);
-    return op == VC__OP_ISINF ? vc__x_compare(s, VC__OP_EQ, x, c) : vc__x_compare(s, VC__OP_LT, c, x);
+    uint32_t x = vc__make_magnitude_bits(s, n->a[0]);
+    uint32_t c = vc__make_infinity_bits(s, type);
+    return op == VC__OP_ISINF ? vc__make_compare(s, VC__OP_EQ, x, c) : vc__make_compare(s, VC__OP_LT, c, x);
 }
 
 /* ---- elementary functions of f16 and f32 ---- */
 
 /* Whether x is zero or a subnormal f32: the logarithms of some drivers use the exponent bits of a subnormal as they
    are. */
-static uint32_t vc__x_is_zero(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x);
+static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x);
     uint32_t least;
     if (vc__kind(type) != VC_F32) {
-        least = vc__x_small_const(s, type, 0);
-        return vc__x_compare(s, VC__OP_EQ, x, least);
+        least = vc__make_small_const(s, type, 0);
+        return vc__make_compare(s, VC__OP_EQ, x, least);
     }
-    uint32_t size = vc__x_one(s, VC__OP_ABS, x);
+    uint32_t size = vc__make_unary(s, VC__OP_ABS, x);
     least = vc__make_const(s, type, 0x00800000u);
-    return vc__x_compare(s, VC__OP_LT, size, least);
+    return vc__make_compare(s, VC__OP_LT, size, least);
 }
 
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
@@ -5053,39 +5063,40 @@ static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0];
     if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t flat = vc__x_is_zero(s, x);
-    uint32_t zero = vc__x_small_const(s, type, 0);
-    x = vc__x_select(s, flat, zero, x);
+    uint32_t flat = vc__make_is_zero(s, x);
+    uint32_t zero = vc__make_small_const(s, type, 0);
+    x = vc__make_select(s, flat, zero, x);
     return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
 }
 
 /* Computes a function of f16 in f32. */
-static uint32_t vc__x_in_f32(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, with = VC_F32 + (type & 48u);
     uint16_t op = n->op;
-    uint32_t x = vc__x_cast(s, with, n->a[0]), y = vc__op[op].operands > 1 ? vc__x_cast(s, with, n->a[1]) : VC__NIL;
+    uint32_t x = vc__make_cast(s, with, n->a[0]),
+             y = vc__op[op].operands > 1 ? vc__make_cast(s, with, n->a[1]) : VC__NIL;
     x = vc__make(s, op, with, x, y, VC__NIL, 0);
-    return vc__x_cast(s, type, x);
+    return vc__make_cast(s, type, x);
 }
 
 /* atan2 of f32, with the sign of y. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, x) is pi if the sign bit of x
    is set, else 0. */
-static uint32_t vc__x_atan2(vc__lowering *s, uint32_t y, uint32_t x) {
-    vc_type type = vc__x_type(s, x), bits = VC_I32 + (type & 48u);
-    uint32_t size = vc__x_one(s, VC__OP_ABS, y), r, c, v;
+static uint32_t vc__lower_atan2(vc__lowering *s, uint32_t y, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x), bits = VC_I32 + (type & 48u);
+    uint32_t size = vc__make_unary(s, VC__OP_ABS, y), r, c, v;
     r = vc__make_raw(s, VC__OP_ATAN2, type, size, x, VC__NIL, 0);
-    c = vc__x_small_const(s, bits, 0);
+    c = vc__make_small_const(s, bits, 0);
     x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    c = vc__x_compare(s, VC__OP_LT, x, c);
+    c = vc__make_compare(s, VC__OP_LT, x, c);
     v = vc__make_const(s, type, 0x40490fdbu);
-    x = vc__x_small_const(s, type, 0);
-    v = vc__x_select(s, c, v, x);
-    c = vc__x_compare(s, VC__OP_EQ, y, x);
-    r = vc__x_select(s, c, v, r);
+    x = vc__make_small_const(s, type, 0);
+    v = vc__make_select(s, c, v, x);
+    c = vc__make_compare(s, VC__OP_EQ, y, x);
+    r = vc__make_select(s, c, v, r);
     y = vc__make(s, VC__OP_BITCAST, bits, y, VC__NIL, VC__NIL, 0);
-    y = vc__x_two_const(s, VC__OP_AND, y, 0x80000000u);
+    y = vc__make_binary_const(s, VC__OP_AND, y, 0x80000000u);
     r = vc__make(s, VC__OP_BITCAST, bits, r, VC__NIL, VC__NIL, 0);
-    r = vc__x_two(s, VC__OP_OR, r, y);
+    r = vc__make_binary(s, VC__OP_OR, r, y);
     return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
 }
 
@@ -5096,35 +5107,35 @@ static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], y = n->a[1], number, other, r;
     if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (op == VC__OP_ATAN2 && vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
-    number = vc__x_compare(s, VC__OP_EQ, x, x);
+    if (op == VC__OP_ATAN2 && vc__kind(type) == VC_F16) return vc__lower_in_f32(s, n);
+    number = vc__make_compare(s, VC__OP_EQ, x, x);
     if (op == VC__OP_ATAN2) {
-        other = vc__x_compare(s, VC__OP_EQ, y, y);
-        number = vc__x_two(s, VC__OP_AND, number, other);
+        other = vc__make_compare(s, VC__OP_EQ, y, y);
+        number = vc__make_binary(s, VC__OP_AND, number, other);
     }
-    r = op == VC__OP_ATAN2 ? vc__x_atan2(s, x, y) : vc__make_raw(s, op, type, x, y, VC__NIL, 0);
-    other = vc__x_nan_or_infinity(s, type, true);
-    return vc__x_select(s, number, r, other);
+    r = op == VC__OP_ATAN2 ? vc__lower_atan2(s, x, y) : vc__make_raw(s, op, type, x, y, VC__NIL, 0);
+    other = vc__make_nan_or_infinity(s, type, true);
+    return vc__make_select(s, number, r, other);
 }
 
 /* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
-static uint32_t vc__expand_sinh(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t half, x, e, up, down;
     if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (vc__kind(type) == VC_F16) return vc__x_in_f32(s, n);
+    if (vc__kind(type) == VC_F16) return vc__lower_in_f32(s, n);
     half = vc__make_const(s, type, 0x3f000000u);
-    x = vc__x_two(s, VC__OP_MUL, n->a[0], half);
-    e = vc__x_one(s, VC__OP_EXP, x);
-    up = vc__x_two(s, VC__OP_MUL, e, half);
-    up = vc__x_two(s, VC__OP_MUL, up, e);
-    x = vc__x_one(s, VC__OP_NEG, x);
-    e = vc__x_one(s, VC__OP_EXP, x);
-    down = vc__x_two(s, VC__OP_MUL, e, half);
-    down = vc__x_two(s, VC__OP_MUL, down, e);
-    return vc__x_two(s, op == VC__OP_SINH ? VC__OP_SUB : VC__OP_ADD, up, down);
+    x = vc__make_binary(s, VC__OP_MUL, n->a[0], half);
+    e = vc__make_unary(s, VC__OP_EXP, x);
+    up = vc__make_binary(s, VC__OP_MUL, e, half);
+    up = vc__make_binary(s, VC__OP_MUL, up, e);
+    x = vc__make_unary(s, VC__OP_NEG, x);
+    e = vc__make_unary(s, VC__OP_EXP, x);
+    down = vc__make_binary(s, VC__OP_MUL, e, half);
+    down = vc__make_binary(s, VC__OP_MUL, down, e);
+    return vc__make_binary(s, op == VC__OP_SINH ? VC__OP_SUB : VC__OP_ADD, up, down);
 }
 
 /* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0
@@ -5134,32 +5145,32 @@ static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], y = n->a[1], zero, c, v, r, low;
     if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
-    zero = vc__x_small_const(s, type, 0);
+    zero = vc__make_small_const(s, type, 0);
     if (vc__is_c(s->target)) {
-        v = vc__x_one(s, VC__OP_ABS, x);
+        v = vc__make_unary(s, VC__OP_ABS, x);
         r = vc__make_raw(s, VC__OP_POW, type, v, y, VC__NIL, 0);
-        low = vc__x_compare(s, VC__OP_LT, x, zero);
-        c = vc__x_compare(s, VC__OP_NE, y, zero);
-        c = vc__x_two(s, VC__OP_AND, low, c);
-        v = vc__x_nan_or_infinity(s, type, true);
-        return vc__x_select(s, c, v, r);
+        low = vc__make_compare(s, VC__OP_LT, x, zero);
+        c = vc__make_compare(s, VC__OP_NE, y, zero);
+        c = vc__make_binary(s, VC__OP_AND, low, c);
+        v = vc__make_nan_or_infinity(s, type, true);
+        return vc__make_select(s, c, v, r);
     }
     r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
-    low = vc__x_compare(s, VC__OP_LT, y, zero);
-    v = vc__x_nan_or_infinity(s, type, false);
-    v = vc__x_select(s, low, v, zero);
-    c = vc__x_is_zero(s, x);
-    r = vc__x_select(s, c, v, r);
-    c = vc__x_compare(s, VC__OP_LE, zero, x);
-    low = vc__x_is_number(s, y);
-    c = vc__x_two(s, VC__OP_AND, c, low);
-    v = vc__x_nan_or_infinity(s, type, true);
-    r = vc__x_select(s, c, r, v);
-    v = vc__x_small_const(s, type, 1);
-    c = vc__x_compare(s, VC__OP_EQ, y, zero);
-    low = vc__x_compare(s, VC__OP_EQ, x, v);
-    c = vc__x_two(s, VC__OP_OR, c, low);
-    return vc__x_select(s, c, v, r);
+    low = vc__make_compare(s, VC__OP_LT, y, zero);
+    v = vc__make_nan_or_infinity(s, type, false);
+    v = vc__make_select(s, low, v, zero);
+    c = vc__make_is_zero(s, x);
+    r = vc__make_select(s, c, v, r);
+    c = vc__make_compare(s, VC__OP_LE, zero, x);
+    low = vc__make_is_number(s, y);
+    c = vc__make_binary(s, VC__OP_AND, c, low);
+    v = vc__make_nan_or_infinity(s, type, true);
+    r = vc__make_select(s, c, r, v);
+    v = vc__make_small_const(s, type, 1);
+    c = vc__make_compare(s, VC__OP_EQ, y, zero);
+    low = vc__make_compare(s, VC__OP_EQ, x, v);
+    c = vc__make_binary(s, VC__OP_OR, c, low);
+    return vc__make_select(s, c, v, r);
 }
 
 VC__SMALL_END
@@ -5179,89 +5190,90 @@ static bool vc__is_outside(const vc__lowering *s, const vc__node *n) {
 
 /* Buffers as addresses: one pointer per index, and constant offsets from it, which cost nothing on devices. Negative
    offsets are based on a lower pointer, which nearby offsets share. */
-static uint32_t vc__x_access(vc__lowering *s, const vc__node *n, vc_type type, uint32_t value) {
+static uint32_t vc__make_access(vc__lowering *s, const vc__node *n, vc_type type, uint32_t value) {
     uint16_t op = n->op;
     uint32_t memory = n->a[0], index = n->a[1], x = n->x, base = 0;
     if (vc__is_outside(s, n)) { index = VC__NIL; x = 0; }
     if (vc__lowered_node(s, memory)->op == VC__OP_BUFFER && s->buffers == VC_BUFFERS_ADDRESS) {
         if (x >> 31) base = x & ~1023u;
-        memory = vc__make(s, VC__OP_POINTER, vc__x_type(s, memory), memory, index, VC__NIL, base);
+        memory = vc__make(s, VC__OP_POINTER, vc__lowered_type(s, memory), memory, index, VC__NIL, base);
         index = VC__NIL;
     }
     return vc__make_raw(s, op, type, memory, index, value, x - base);
 }
 
-VC__NOINLINE static uint32_t vc__x_bitcast(vc__lowering *s, vc_type type, uint32_t a) {
+VC__NOINLINE static uint32_t vc__make_bitcast(vc__lowering *s, vc_type type, uint32_t a) {
     return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
 /* Accesses floats that are integers in memory. */
 static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, memory_type = vc__x_type(s, n->a[0]);
+    vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
     if (!vc__is_float(type) || !vc__is_int(memory_type)) {
         if ((vc__lowered_node(s, n->a[0])->op != VC__OP_BUFFER || s->buffers != VC_BUFFERS_ADDRESS)
             && !vc__is_outside(s, n))
             return VC__NIL;
-        return vc__x_access(s, n, type, value);
+        return vc__make_access(s, n, type, value);
     }
-    if (value != VC__NIL) return vc__x_access(s, n, memory_type, vc__x_bitcast(s, memory_type, value));
-    return vc__x_bitcast(s, type, vc__x_access(s, n, memory_type, value));
+    if (value != VC__NIL) return vc__make_access(s, n, memory_type, vc__make_bitcast(s, memory_type, value));
+    return vc__make_bitcast(s, type, vc__make_access(s, n, memory_type, value));
 }
 
 VC__SMALL
 
 /* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of a computing or comparing atomic on memory
    that is an address. Swapping the halves twice makes an integer with the same bits. */
-static uint32_t vc__x_as_integer_bits(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__x_type(s, x), u = vc__to_unsigned(type);
+static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
+    vc_type type = vc__lowered_type(s, x), u = vc__to_unsigned(type);
     uint32_t half = vc__bits(vc__kind(type)) / 2;
-    if (vc__lowered_node(s, x)->op != VC__OP_BITCAST || !vc__is_float(vc__x_type(s, vc__lowered_node(s, x)->a[0])))
+    if (vc__lowered_node(s, x)->op != VC__OP_BITCAST
+        || !vc__is_float(vc__lowered_type(s, vc__lowered_node(s, x)->a[0])))
         return x;
-    x = vc__x_cast(s, u, x);
+    x = vc__make_cast(s, u, x);
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t low = vc__x_two_const(s, VC__OP_SHR, x, half);
-        uint32_t high = vc__x_two_const(s, VC__OP_SHL, x, half);
-        x = vc__x_two(s, VC__OP_OR, low, high);
+        uint32_t low = vc__make_binary_const(s, VC__OP_SHR, x, half);
+        uint32_t high = vc__make_binary_const(s, VC__OP_SHL, x, half);
+        x = vc__make_binary(s, VC__OP_OR, low, high);
     }
-    return vc__x_cast(s, type, x);
+    return vc__make_cast(s, type, x);
 }
 
 /* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
    compared. */
-static uint32_t vc__x_atomic_value(vc__lowering *s, const vc__node *n, uint32_t value) {
+static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint32_t value) {
     uint32_t part[2];
     uint16_t op = n->op;
     if (s->buffers != VC_BUFFERS_ADDRESS || vc__is_c(s->target) || vc__lowered_node(s, n->a[0])->op != VC__OP_BUFFER)
         return value;
     if (op == VC__OP_ATOMIC_ADD || (op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR))
-        return vc__x_as_integer_bits(s, value);
+        return vc__make_integer_bits(s, value);
     if (op != VC__OP_ATOMIC_CAS) return value;
     for (uint32_t i = 0; i < 2; i++)
-        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__x_type(s, value)), value, VC__NIL, VC__NIL, i);
-    uint32_t expected = vc__x_as_integer_bits(s, part[0]);
+        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__lowered_type(s, value)), value, VC__NIL, VC__NIL, i);
+    uint32_t expected = vc__make_integer_bits(s, part[0]);
     if (expected == part[0]) return value;
     part[0] = expected;
-    return vc__make_vec(s, vc__vec(vc__x_type(s, expected), 2), part, 2);
+    return vc__make_vec(s, vc__vec(vc__lowered_type(s, expected), 2), part, 2);
 }
 
 /* Atomics that only move floats move integers instead. Those that compute are not changed here; they are printed as
    a loop. */
 static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, memory_type = vc__x_type(s, n->a[0]);
+    vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
     bool bits = vc__is_float(type) && n->op >= VC__OP_ATOMIC_EXCHANGE, has_result = vc__has_result(n->op);
     if (bits && n->op == VC__OP_ATOMIC_CAS) {
         for (uint32_t i = 0; i < 2; i++) {
             pair[i] = vc__make(s, VC__OP_COMPONENT, type, value, VC__NIL, VC__NIL, i);
-            pair[i] = vc__x_bitcast(s, memory_type, pair[i]);
+            pair[i] = vc__make_bitcast(s, memory_type, pair[i]);
         }
         value = vc__make_vec(s, vc__vec(memory_type, 2), pair, 2);
-    } else if (bits && value != VC__NIL) value = vc__x_bitcast(s, memory_type, value);
-    value = vc__x_atomic_value(s, n, value);
-    uint32_t r = vc__x_access(s, n, bits ? memory_type : type, value);
+    } else if (bits && value != VC__NIL) value = vc__make_bitcast(s, memory_type, value);
+    value = vc__lower_atomic_value(s, n, value);
+    uint32_t r = vc__make_access(s, n, bits ? memory_type : type, value);
     s->region = s->anchor; /* later nodes depend on the result */
-    return bits && has_result ? vc__x_bitcast(s, type, r) : r;
+    return bits && has_result ? vc__make_bitcast(s, type, r) : r;
 }
 
 /* ---- f16 in C ---- */
@@ -5273,14 +5285,14 @@ static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
     uint16_t op = n->op;
     uint32_t a[3], x = n->x;
     if (vc__op[op].class_ != VC__PURE || !vc__op_text[op].opencl[3] || op == VC__OP_SELECT
-        || vc__x_type(s, n->a[0]) != VC_F16)
+        || vc__lowered_type(s, n->a[0]) != VC_F16)
         return VC__NIL;
     for (uint32_t i = 0; i < 3; i++) a[i] = n->a[i];
     if (op == VC__OP_FMA) return vc__lower_fma(s, n); /* in f32 it would round a third time */
     for (uint32_t i = 0; i < vc__op[op].operands; i++)
-        if (vc__x_type(s, a[i]) == VC_F16) a[i] = vc__x_cast(s, VC_F32, a[i]);
+        if (vc__lowered_type(s, a[i]) == VC_F16) a[i] = vc__make_cast(s, VC_F32, a[i]);
     uint32_t r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
-    return type == VC_F16 ? vc__x_cast(s, VC_F16, r) : r;
+    return type == VC_F16 ? vc__make_cast(s, VC_F16, r) : r;
 }
 
 /* ---- subgroups ---- */
@@ -5294,7 +5306,7 @@ static uint64_t vc__identity_bits(uint32_t op, vc_type type) {
         min = max | (uint64_t)1 << (bits - 1);
     }
     switch (op) {
-    case VC__OP_SUBGROUP_MUL: return vc__x_bits(type, 1);
+    case VC__OP_SUBGROUP_MUL: return vc__small_bits(type, 1);
     case VC__OP_SUBGROUP_MIN: return max;
     case VC__OP_SUBGROUP_MAX: return min;
     case VC__OP_SUBGROUP_AND: return vc__ones(bits);
@@ -5302,81 +5314,81 @@ static uint64_t vc__identity_bits(uint32_t op, vc_type type) {
     }
 }
 
-static uint32_t vc__x_identity(vc__lowering *s, uint32_t op, vc_type type) {
+static uint32_t vc__make_identity(vc__lowering *s, uint32_t op, vc_type type) {
     return vc__make_const(s, type, vc__identity_bits(op, type));
 }
 
 /* Combines two values with the operation of a subgroup operation. */
-static uint32_t vc__x_combine(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
+static uint32_t vc__make_combined(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
     };
-    return vc__x_two(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
+    return vc__make_binary(s, plain[op - VC__OP_SUBGROUP_ADD], a, b);
 }
 
-VC__NOINLINE static uint32_t vc__x_leaf(vc__lowering *s, uint16_t op) {
+VC__NOINLINE static uint32_t vc__make_leaf(vc__lowering *s, uint16_t op) {
     return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
 /* A ballot with one word. */
-static uint32_t vc__x_ballot(vc__lowering *s, uint32_t word) {
+static uint32_t vc__make_ballot(vc__lowering *s, uint32_t word) {
     uint32_t parts[4];
     parts[0] = word;
-    parts[1] = parts[2] = parts[3] = vc__x_u32(s, 0);
+    parts[1] = parts[2] = parts[3] = vc__make_u32(s, 0);
     return vc__make_vec(s, VC_U32X4, parts, 4);
 }
 
 /* Lowers an operation for subgroups of one invocation. */
-static uint32_t vc__x_single_lane(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], x = n->x, c;
     vc_type type = n->type;
     switch (n->op) {
-    case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 1);
-    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, vc__invocations(s->kernel));
-    case VC__OP_SUBGROUP_ID: return vc__x_leaf(s, VC__OP_LOCAL_INDEX);
-    case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_u32(s, 0);
+    case VC__OP_SUBGROUP_SIZE: return vc__make_u32(s, 1);
+    case VC__OP_SUBGROUP_COUNT: return vc__make_u32(s, vc__invocations(s->kernel));
+    case VC__OP_SUBGROUP_ID: return vc__make_leaf(s, VC__OP_LOCAL_INDEX);
+    case VC__OP_SUBGROUP_LOCAL_ID: return vc__make_u32(s, 0);
     case VC__OP_ELECT: case VC__OP_VOTE_EQUAL: return vc__make_const(s, VC_BOOL, 1);
-    case VC__OP_BALLOT: return vc__x_ballot(s, vc__x_cast(s, VC_U32, a));
+    case VC__OP_BALLOT: return vc__make_ballot(s, vc__make_cast(s, VC_U32, a));
     case VC__OP_BALLOT_COUNT:
-        if (x == VC__LANES_BELOW) return vc__x_u32(s, 0);
+        if (x == VC__LANES_BELOW) return vc__make_u32(s, 0);
         a = vc__make(s, VC__OP_COMPONENT, VC_U32, a, VC__NIL, VC__NIL, 0);
-        c = vc__x_u32(s, 1);
-        return vc__x_two(s, VC__OP_AND, a, c);
-    default: return x == VC__LANES_BELOW ? vc__x_identity(s, n->op, type) : a;
+        c = vc__make_u32(s, 1);
+        return vc__make_binary(s, VC__OP_AND, a, c);
+    default: return x == VC__LANES_BELOW ? vc__make_identity(s, n->op, type) : a;
     }
 }
 
 /* The word of a ballot with the bit of a lane; CUDA ballots have a single word. */
-static uint32_t vc__x_ballot_word(vc__lowering *s, uint32_t ballot, uint32_t lane) {
+static uint32_t vc__make_ballot_word(vc__lowering *s, uint32_t ballot, uint32_t lane) {
     if (vc__is_c(s->target)) return vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0);
-    uint32_t c = vc__x_u32(s, 5);
-    c = vc__x_two(s, VC__OP_SHR, lane, c);
+    uint32_t c = vc__make_u32(s, 5);
+    c = vc__make_binary(s, VC__OP_SHR, lane, c);
     return vc__make(s, VC__OP_EXTRACT, VC_U32, ballot, c, VC__NIL, 0);
 }
 
 /* Clustered operation: combines the values of the active lanes of each cluster by shuffles. */
-static uint32_t vc__x_clusters(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_clustered(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t a = n->a[0], size = n->x >> 4;
     if (size == 1) return a;
-    uint32_t lane = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
-    uint32_t c = vc__x_u32(s, ~(size - 1));
-    uint32_t first = vc__x_two(s, VC__OP_AND, lane, c);
+    uint32_t lane = vc__make_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+    uint32_t c = vc__make_u32(s, ~(size - 1));
+    uint32_t first = vc__make_binary(s, VC__OP_AND, lane, c);
     c = vc__make_const(s, VC_BOOL, 1);
     uint32_t active = vc__make(s, VC__OP_BALLOT, VC_U32X4, c, VC__NIL, VC__NIL, 0);
-    uint32_t r = vc__x_identity(s, op, type);
+    uint32_t r = vc__make_identity(s, op, type);
     for (uint32_t i = 0; i < size && !s->kernel->failed; i++) {
-        c = vc__x_u32(s, i);
-        uint32_t from = vc__x_two(s, VC__OP_OR, first, c);
-        uint32_t bit = vc__x_ballot_word(s, active, from);
-        bit = vc__x_two(s, VC__OP_SHR, bit, from);
-        c = vc__x_u32(s, 1);
-        bit = vc__x_two(s, VC__OP_AND, bit, c);
-        bit = vc__x_cast(s, VC_BOOL, bit);
+        c = vc__make_u32(s, i);
+        uint32_t from = vc__make_binary(s, VC__OP_OR, first, c);
+        uint32_t bit = vc__make_ballot_word(s, active, from);
+        bit = vc__make_binary(s, VC__OP_SHR, bit, from);
+        c = vc__make_u32(s, 1);
+        bit = vc__make_binary(s, VC__OP_AND, bit, c);
+        bit = vc__make_cast(s, VC_BOOL, bit);
         uint32_t other = vc__make(s, VC__OP_SHUFFLE, type, a, from, VC__NIL, 0);
-        other = vc__x_combine(s, op, r, other);
-        r = vc__x_select(s, bit, other, r);
+        other = vc__make_combined(s, op, r, other);
+        r = vc__make_select(s, bit, other, r);
     }
     return r;
 }
@@ -5385,171 +5397,175 @@ static uint32_t vc__x_clusters(vc__lowering *s, const vc__node *n) {
    kernel reconverges ---- */
 
 /* The lane of the invocation in its warp. */
-static uint32_t vc__x_lane(vc__lowering *s) {
-    uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 31);
-    return vc__x_two(s, VC__OP_AND, i, c);
+static uint32_t vc__make_warp_lane(vc__lowering *s) {
+    uint32_t i = vc__make_leaf(s, VC__OP_LOCAL_INDEX), c = vc__make_u32(s, 31);
+    return vc__make_binary(s, VC__OP_AND, i, c);
 }
 
 /* The index of the warp in its work-group. */
-static uint32_t vc__x_warp(vc__lowering *s) {
-    uint32_t i = vc__x_leaf(s, VC__OP_LOCAL_INDEX), c = vc__x_u32(s, 5);
-    return vc__x_two(s, VC__OP_SHR, i, c);
+static uint32_t vc__make_warp_index(vc__lowering *s) {
+    uint32_t i = vc__make_leaf(s, VC__OP_LOCAL_INDEX), c = vc__make_u32(s, 5);
+    return vc__make_binary(s, VC__OP_SHR, i, c);
 }
 
 /* Returns `last` in a last warp that is not full, otherwise `others`. */
-static uint32_t vc__x_by_warp(vc__lowering *s, uint32_t last, uint32_t others) {
+static uint32_t vc__make_by_warp(vc__lowering *s, uint32_t last, uint32_t others) {
     uint32_t count = vc__invocations(s->kernel);
-    uint32_t b = vc__x_u32(s, others);
+    uint32_t b = vc__make_u32(s, others);
     if (count % 32 == 0) return b;
-    uint32_t a = vc__x_u32(s, last);
+    uint32_t a = vc__make_u32(s, last);
     if (count < 32) return a;
-    uint32_t warp = vc__x_warp(s);
-    uint32_t c = vc__x_u32(s, count / 32);
-    c = vc__x_compare(s, VC__OP_EQ, warp, c);
-    return vc__x_select(s, c, a, b);
+    uint32_t warp = vc__make_warp_index(s);
+    uint32_t c = vc__make_u32(s, count / 32);
+    c = vc__make_compare(s, VC__OP_EQ, warp, c);
+    return vc__make_select(s, c, a, b);
 }
 
 /* The mask of all lanes of the warp. */
-static uint32_t vc__x_whole_warp(vc__lowering *s) {
-    return vc__x_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
+static uint32_t vc__make_warp_mask(vc__lowering *s) {
+    return vc__make_by_warp(s, (uint32_t)vc__ones(vc__invocations(s->kernel) % 32), 0xffffffffu);
 }
 
 /* The mask of the active lanes. */
-static uint32_t vc__x_mask(vc__lowering *s) {
+static uint32_t vc__make_active_mask(vc__lowering *s) {
     return s->kernel->reconverges ? vc__make_raw(s, VC__OP_MASK, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0)
-                                  : vc__x_whole_warp(s);
+                                  : vc__make_warp_mask(s);
 }
 
 /* The lowest active lane. */
-static uint32_t vc__x_first_lane(vc__lowering *s) {
-    if (!s->kernel->reconverges) return vc__x_u32(s, 0);
-    uint32_t r = vc__x_mask(s);
+static uint32_t vc__make_first_active_lane(vc__lowering *s) {
+    if (!s->kernel->reconverges) return vc__make_u32(s, 0);
+    uint32_t r = vc__make_active_mask(s);
     r = vc__make(s, VC__OP_FIND_LSB, VC_I32, r, VC__NIL, VC__NIL, 0);
-    return vc__x_cast(s, VC_U32, r);
+    return vc__make_cast(s, VC_U32, r);
 }
 
 /* A shuffle among the active lanes. */
-static uint32_t vc__x_shuffle(vc__lowering *s, uint16_t op, uint32_t a, uint32_t by) {
-    uint32_t mask = vc__x_mask(s);
-    return vc__make_raw(s, op, vc__x_type(s, a), a, by, mask, 0);
+static uint32_t vc__make_shuffle(vc__lowering *s, uint16_t op, uint32_t a, uint32_t by) {
+    uint32_t mask = vc__make_active_mask(s);
+    return vc__make_raw(s, op, vc__lowered_type(s, a), a, by, mask, 0);
 }
 
 /* Butterfly reduction: after log2(32) exchanges every lane of a full warp has the result. */
-static uint32_t vc__x_warp_reduce(vc__lowering *s, uint32_t op, uint32_t x) {
+static uint32_t vc__make_warp_reduce(vc__lowering *s, uint32_t op, uint32_t x) {
     for (uint32_t step = 16; step > 0; step /= 2) {
-        uint32_t c = vc__x_u32(s, step);
-        uint32_t other = vc__x_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
-        x = vc__x_combine(s, op, x, other);
+        uint32_t c = vc__make_u32(s, step);
+        uint32_t other = vc__make_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
+        x = vc__make_combined(s, op, x, other);
     }
     return x;
 }
 
 /* Prefix sum of a warp: Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986. */
-static uint32_t vc__x_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uint32_t lanes) {
-    uint32_t lane = vc__x_lane(s), c, inside, other;
+static uint32_t vc__make_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uint32_t lanes) {
+    uint32_t lane = vc__make_warp_lane(s), c, inside, other;
     for (uint32_t step = 1; step < 32; step *= 2) {
-        c = vc__x_u32(s, step);
-        other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
-        other = vc__x_combine(s, op, other, x);
-        inside = vc__x_compare(s, VC__OP_LE, c, lane);
-        x = vc__x_select(s, inside, other, x);
+        c = vc__make_u32(s, step);
+        other = vc__make_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
+        other = vc__make_combined(s, op, other, x);
+        inside = vc__make_compare(s, VC__OP_LE, c, lane);
+        x = vc__make_select(s, inside, other, x);
     }
     if (lanes == VC__LANES_ALL) {
-        c = vc__x_by_warp(s, (vc__invocations(s->kernel) - 1) % 32, 31);
-        return vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
+        c = vc__make_by_warp(s, (vc__invocations(s->kernel) - 1) % 32, 31);
+        return vc__make_shuffle(s, VC__OP_SHUFFLE, x, c);
     }
     if (lanes == VC__LANES_UP_TO) return x;
-    uint32_t identity = vc__x_identity(s, op, vc__x_type(s, x));
-    c = vc__x_u32(s, 1);
-    other = vc__x_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
-    inside = vc__x_compare(s, VC__OP_LE, c, lane);
-    return vc__x_select(s, inside, other, identity);
+    uint32_t identity = vc__make_identity(s, op, vc__lowered_type(s, x));
+    c = vc__make_u32(s, 1);
+    other = vc__make_shuffle(s, VC__OP_SHUFFLE_UP, x, c);
+    inside = vc__make_compare(s, VC__OP_LE, c, lane);
+    return vc__make_select(s, inside, other, identity);
 }
 
 /* Combines the active lanes one by one. `lanes`: VC__LANES_; `size`: lanes in a cluster (VC__LANES_EACH). */
-static uint32_t vc__x_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
-    uint32_t mask = vc__x_mask(s), lane = vc__x_lane(s), r = vc__x_identity(s, op, vc__x_type(s, x)), row = VC__NIL;
-    if (lanes == VC__LANES_EACH) row = vc__x_two_const(s, VC__OP_AND, lane, ~(size - 1) & 31u);
+static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
+    uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s),
+             r = vc__make_identity(s, op, vc__lowered_type(s, x)), row = VC__NIL;
+    if (lanes == VC__LANES_EACH) row = vc__make_binary_const(s, VC__OP_AND, lane, ~(size - 1) & 31u);
     for (uint32_t i = 0; i < 32 && !s->kernel->failed; i++) {
-        uint32_t active = i ? vc__x_two_const(s, VC__OP_SHR, mask, i) : mask;
-        active = vc__x_two_const(s, VC__OP_AND, active, 1);
-        active = vc__x_cast(s, VC_BOOL, active);
-        uint32_t c = vc__x_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
+        uint32_t active = i ? vc__make_binary_const(s, VC__OP_SHR, mask, i) : mask;
+        active = vc__make_binary_const(s, VC__OP_AND, active, 1);
+        active = vc__make_cast(s, VC_BOOL, active);
+        uint32_t c = vc__make_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
         if (lanes != VC__LANES_ALL) {
-            c = vc__x_compare(s, lanes == VC__LANES_EACH ? VC__OP_EQ : lanes == VC__LANES_BELOW ? VC__OP_LT : VC__OP_LE,
-                              c, row == VC__NIL ? lane : row);
-            active = vc__x_two(s, VC__OP_AND, active, c);
+            c = vc__make_compare(s,
+                                 lanes == VC__LANES_EACH    ? VC__OP_EQ
+                                 : lanes == VC__LANES_BELOW ? VC__OP_LT
+                                                            : VC__OP_LE,
+                                 c, row == VC__NIL ? lane : row);
+            active = vc__make_binary(s, VC__OP_AND, active, c);
         }
-        c = vc__x_u32(s, i);
-        uint32_t other = vc__x_shuffle(s, VC__OP_SHUFFLE, x, c);
-        other = vc__x_combine(s, op, r, other);
-        r = vc__x_select(s, active, other, r);
+        c = vc__make_u32(s, i);
+        uint32_t other = vc__make_shuffle(s, VC__OP_SHUFFLE, x, c);
+        other = vc__make_combined(s, op, r, other);
+        r = vc__make_select(s, active, other, r);
     }
     return r;
 }
 
 /* Counts the bits of a ballot: all, up to and including the lane, or below it. */
-static uint32_t vc__x_count_bits(vc__lowering *s, uint32_t ballot, uint32_t lanes) {
+static uint32_t vc__make_ballot_count(vc__lowering *s, uint32_t ballot, uint32_t lanes) {
     uint32_t word = vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0), c;
     if (lanes != VC__LANES_ALL) {
-        uint32_t lane = vc__x_lane(s);
-        c = vc__x_u32(s, lanes == VC__LANES_UP_TO ? 2 : 1);
-        c = vc__x_two(s, VC__OP_SHL, c, lane);
-        lane = vc__x_u32(s, 1);
-        c = vc__x_two(s, VC__OP_SUB, c, lane); /* 2 << 31 is 0, and 0 - 1 is all ones */
-        word = vc__x_two(s, VC__OP_AND, word, c);
+        uint32_t lane = vc__make_warp_lane(s);
+        c = vc__make_u32(s, lanes == VC__LANES_UP_TO ? 2 : 1);
+        c = vc__make_binary(s, VC__OP_SHL, c, lane);
+        lane = vc__make_u32(s, 1);
+        c = vc__make_binary(s, VC__OP_SUB, c, lane); /* 2 << 31 is 0, and 0 - 1 is all ones */
+        word = vc__make_binary(s, VC__OP_AND, word, c);
     } else {
-        c = vc__x_whole_warp(s);
-        word = vc__x_two(s, VC__OP_AND, word, c);
+        c = vc__make_warp_mask(s);
+        word = vc__make_binary(s, VC__OP_AND, word, c);
     }
-    return vc__x_one(s, VC__OP_POPCOUNT, word);
+    return vc__make_unary(s, VC__OP_POPCOUNT, word);
 }
 
 /* Lowers a subgroup operation for CUDA C. */
-static uint32_t vc__x_warp_operation(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
     uint16_t op = n->op;
     vc_type type = n->type;
     switch (op) {
-    case VC__OP_SUBGROUP_SIZE: return vc__x_u32(s, 32);
-    case VC__OP_SUBGROUP_COUNT: return vc__x_u32(s, (vc__invocations(s->kernel) + 31) / 32);
-    case VC__OP_SUBGROUP_ID: return vc__x_warp(s);
-    case VC__OP_SUBGROUP_LOCAL_ID: return vc__x_lane(s);
+    case VC__OP_SUBGROUP_SIZE: return vc__make_u32(s, 32);
+    case VC__OP_SUBGROUP_COUNT: return vc__make_u32(s, (vc__invocations(s->kernel) + 31) / 32);
+    case VC__OP_SUBGROUP_ID: return vc__make_warp_index(s);
+    case VC__OP_SUBGROUP_LOCAL_ID: return vc__make_warp_lane(s);
     case VC__OP_ELECT:
-        a = vc__x_lane(s);
-        b = vc__x_first_lane(s);
-        return vc__x_compare(s, VC__OP_EQ, a, b);
+        a = vc__make_warp_lane(s);
+        b = vc__make_first_active_lane(s);
+        return vc__make_compare(s, VC__OP_EQ, a, b);
     case VC__OP_VOTE_EQUAL:
-        b = vc__x_first_lane(s);
-        b = vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
-        a = vc__x_compare(s, VC__OP_EQ, a, b);
-        mask = vc__x_mask(s);
+        b = vc__make_first_active_lane(s);
+        b = vc__make_shuffle(s, VC__OP_SHUFFLE, a, b);
+        a = vc__make_compare(s, VC__OP_EQ, a, b);
+        mask = vc__make_active_mask(s);
         return vc__make_raw(s, VC__OP_VOTE_ALL, VC_BOOL, a, mask, VC__NIL, 0);
     case VC__OP_BALLOT:
-        mask = vc__x_mask(s);
-        return vc__x_ballot(s, vc__make_raw(s, op, VC_U32, a, mask, VC__NIL, 0));
+        mask = vc__make_active_mask(s);
+        return vc__make_ballot(s, vc__make_raw(s, op, VC_U32, a, mask, VC__NIL, 0));
     case VC__OP_VOTE_ANY: case VC__OP_VOTE_ALL:
-        mask = vc__x_mask(s);
+        mask = vc__make_active_mask(s);
         return vc__make_raw(s, op, type, a, mask, VC__NIL, 0);
-    case VC__OP_BALLOT_COUNT: return vc__x_count_bits(s, a, x);
-    case VC__OP_BROADCAST_FIRST: b = vc__x_first_lane(s); return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
-    case VC__OP_BROADCAST: return vc__x_shuffle(s, VC__OP_SHUFFLE, a, b);
+    case VC__OP_BALLOT_COUNT: return vc__make_ballot_count(s, a, x);
+    case VC__OP_BROADCAST_FIRST: b = vc__make_first_active_lane(s); return vc__make_shuffle(s, VC__OP_SHUFFLE, a, b);
+    case VC__OP_BROADCAST: return vc__make_shuffle(s, VC__OP_SHUFFLE, a, b);
     case VC__OP_SHUFFLE:
     case VC__OP_SHUFFLE_XOR:
     case VC__OP_SHUFFLE_UP:
-    case VC__OP_SHUFFLE_DOWN: return vc__x_shuffle(s, op, a, b);
+    case VC__OP_SHUFFLE_DOWN: return vc__make_shuffle(s, op, a, b);
     default:
-        if (s->kernel->reconverges) return vc__x_masked_scan(s, op, a, x & 15u, x >> 4);
-        if ((x & 15u) == VC__LANES_EACH) return vc__x_clusters(s, n);
-        if ((x & 15u) == VC__LANES_ALL && vc__invocations(s->kernel) % 32 == 0) return vc__x_warp_reduce(s, op, a);
-        return vc__x_warp_scan(s, op, a, x);
+        if (s->kernel->reconverges) return vc__make_masked_scan(s, op, a, x & 15u, x >> 4);
+        if ((x & 15u) == VC__LANES_EACH) return vc__lower_clustered(s, n);
+        if ((x & 15u) == VC__LANES_ALL && vc__invocations(s->kernel) % 32 == 0) return vc__make_warp_reduce(s, op, a);
+        return vc__make_warp_scan(s, op, a, x);
     }
 }
 
 /* Widens narrow types to 32 bits if the device supports no others in subgroup operations. An f16 that is only moved
    is moved as bits if there are 16-bit integers. */
-static uint32_t vc__x_subgroup_widened(vc__lowering *s, const vc__node *n) {
-    vc_type operand_type = vc__x_type(s, n->a[0]), type = n->type;
+static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
+    vc_type operand_type = vc__lowered_type(s, n->a[0]), type = n->type;
     vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
                            vc__rows(operand_type));
     uint16_t op = n->op;
@@ -5557,77 +5573,77 @@ static uint32_t vc__x_subgroup_widened(vc__lowering *s, const vc__node *n) {
     if (vc__is_float(operand_type) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN
         && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I16)) {
         operand_type = vc__vec(VC_U16, vc__rows(operand_type));
-        c = vc__x_bitcast(s, operand_type, n->a[0]);
-        return vc__x_bitcast(s, type, vc__make(s, op, operand_type, c, n->a[1], VC__NIL, n->x));
+        c = vc__make_bitcast(s, operand_type, n->a[0]);
+        return vc__make_bitcast(s, type, vc__make(s, op, operand_type, c, n->a[1], VC__NIL, n->x));
     }
-    uint32_t a = vc__x_cast(s, wide, n->a[0]);
+    uint32_t a = vc__make_cast(s, wide, n->a[0]);
     if (op == VC__OP_VOTE_EQUAL) return vc__make(s, op, type, a, VC__NIL, VC__NIL, 0);
     a = vc__make(s, op, wide, a, n->a[1], VC__NIL, n->x);
-    c = vc__x_cast(s, type, a);
+    c = vc__make_cast(s, type, a);
     if (n->x != VC__LANES_BELOW || (op != VC__OP_SUBGROUP_MIN && op != VC__OP_SUBGROUP_MAX)) return c;
-    identity = vc__x_identity(s, op, wide); /* differs from that of the narrow type */
-    identity = vc__x_compare(s, VC__OP_EQ, a, identity);
-    a = vc__x_identity(s, op, type);
-    return vc__x_select(s, identity, a, c);
+    identity = vc__make_identity(s, op, wide); /* differs from that of the narrow type */
+    identity = vc__make_compare(s, VC__OP_EQ, a, identity);
+    a = vc__make_identity(s, op, type);
+    return vc__make_select(s, identity, a, c);
 }
 
 /* The number of subgroups, at least as many as the invocations fill: llvmpipe of Mesa 22 does not count a last
    subgroup that is not full. */
-static uint32_t vc__x_subgroup_count(vc__lowering *s) {
+static uint32_t vc__lower_subgroup_count(vc__lowering *s) {
     uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
     if (vc__invocations(s->kernel) % 128 == 0) return count;
-    uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
-    uint32_t c = vc__x_u32(s, vc__invocations(s->kernel) - 1);
-    c = vc__x_two(s, VC__OP_ADD, c, size);
+    uint32_t size = vc__make_leaf(s, VC__OP_SUBGROUP_SIZE);
+    uint32_t c = vc__make_u32(s, vc__invocations(s->kernel) - 1);
+    c = vc__make_binary(s, VC__OP_ADD, c, size);
     c = vc__make_raw(s, VC__OP_DIV, VC_U32, c, size, VC__NIL, 0);
-    return vc__x_two(s, VC__OP_MAX, count, c);
+    return vc__make_binary(s, VC__OP_MAX, count, c);
 }
 
 /* Compares floats by their bits: devices differ for NaN and the sign of 0. */
-static uint32_t vc__x_equal_bits(vc__lowering *s, const vc__node *n) {
-    vc_type operand_type = vc__x_type(s, n->a[0]);
+static uint32_t vc__lower_equal_bits(vc__lowering *s, const vc__node *n) {
+    vc_type operand_type = vc__lowered_type(s, n->a[0]);
     bool wide = vc__kind(operand_type) == VC_F64;
     uint32_t a = n->a[0], rows = vc__rows(operand_type);
     if (wide && s->kernel->desc.machine.missing_features & (VC_FEATURE_I64 | VC_FEATURE_SUBGROUP_TYPES)) return VC__NIL;
-    if (vc__kind(operand_type) == VC_F16) a = vc__x_cast(s, vc__vec(VC_F32, rows), a);
-    a = vc__x_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, rows), a);
+    if (vc__kind(operand_type) == VC_F16) a = vc__make_cast(s, vc__vec(VC_F32, rows), a);
+    a = vc__make_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, rows), a);
     return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
 }
 
 /* Shuffles with the lane modulo the size of the subgroup, a power of two. Where that changes the lane, the result is
    undefined anyway. */
-static uint32_t vc__x_shuffle_in_range(vc__lowering *s, const vc__node *n) {
+static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     uint32_t lane = n->a[1], c;
     if (n->op != VC__OP_SHUFFLE) {
-        uint32_t own = vc__x_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
-        c = vc__x_cast(s, VC_U32, lane);
-        lane = vc__x_two(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR
+        uint32_t own = vc__make_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
+        c = vc__make_cast(s, VC_U32, lane);
+        lane = vc__make_binary(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR
                             : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
     }
-    uint32_t size = vc__x_leaf(s, VC__OP_SUBGROUP_SIZE);
-    c = vc__x_u32(s, 1);
-    size = vc__x_two(s, VC__OP_SUB, size, c);
-    lane = vc__x_two(s, VC__OP_AND, lane, size);
+    uint32_t size = vc__make_leaf(s, VC__OP_SUBGROUP_SIZE);
+    c = vc__make_u32(s, 1);
+    size = vc__make_binary(s, VC__OP_SUB, size, c);
+    lane = vc__make_binary(s, VC__OP_AND, lane, size);
     return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
 }
 
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
     uint64_t lacks = s->kernel->desc.machine.missing_features, lane;
-    vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__x_type(s, n->a[0]);
+    vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
     bool narrow = !vc__is_bool(operand_type) && vc__bits(vc__kind(operand_type)) < 32;
-    if (lacks & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__x_single_lane(s, n);
+    if (lacks & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__lower_single_lane(s, n);
     if (n->op == VC__OP_VOTE_EQUAL && vc__is_float(operand_type)) {
-        uint32_t r = vc__x_equal_bits(s, n);
+        uint32_t r = vc__lower_equal_bits(s, n);
         if (r != VC__NIL) return r;
     }
-    if (vc__is_cuda(s->target)) return vc__x_warp_operation(s, n);
-    if (n->op == VC__OP_SUBGROUP_COUNT) return vc__x_subgroup_count(s);
-    if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__x_subgroup_widened(s, n);
+    if (vc__is_cuda(s->target)) return vc__lower_warp_operation(s, n);
+    if (n->op == VC__OP_SUBGROUP_COUNT) return vc__lower_subgroup_count(s);
+    if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__lower_subgroup_widened(s, n);
     if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
         && vc__bits(vc__kind(operand_type)) == 64)
-        return vc__x_shuffle_in_range(s, n);
+        return vc__lower_shuffle_in_range(s, n);
     if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED)
-        return vc__x_clusters(s, n);
+        return vc__lower_clustered(s, n);
     /* SPIR-V before 1.5 requires a constant lane */
     if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane))
         return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], n->a[1], VC__NIL, 0);
@@ -5806,12 +5822,12 @@ static void vc__m_two_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t
 }
 
 /* Rounding error of sum = fl(a + b), exact if |a| >= |b| or a = 0. */
-static uint32_t vc__m_fast_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+static uint32_t vc__m_fast_two_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
     return vc__m_sub(m, b, vc__m_sub(m, sum, a));
 }
 
 /* Rounding error of sum = fl(a + b), exact for any a and b (Knuth). */
-static uint32_t vc__m_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
+static uint32_t vc__m_two_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
     uint32_t b_rounded = vc__m_sub(m, sum, a);
     uint32_t a_error = vc__m_sub(m, a, vc__m_sub(m, sum, b_rounded));
     return vc__m_add(m, vc__m_sub(m, b, b_rounded), a_error);
@@ -5914,20 +5930,20 @@ static void vc__m_log2_pair(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
     uint32_t t = vc__m_mul(m, z[0], vc__m_poly(m, vc__m_log2_poly, 8, z[0]));
     uint32_t c = vc__m_const(m, 0x3feec709dc3a03fdu); /* 2 / (3 ln(2)) */
     uint32_t w = vc__m_add(m, c, t);
-    uint32_t wl = vc__m_add_const(m, vc__m_fast_sum_error(m, c, t, w), 0x3c8d27f05548af0cu);
+    uint32_t wl = vc__m_add_const(m, vc__m_fast_two_sum_error(m, c, t, w), 0x3c8d27f05548af0cu);
     vc__m_two_product(m, w, z[0], p);
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, z[1]));
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, z[0]));
 
     c = vc__m_const(m, 0x40071547652b82feu); /* 2 / ln(2) */
     w = vc__m_add(m, c, p[0]);
-    wl = vc__m_fast_sum_error(m, c, p[0], w);
+    wl = vc__m_fast_two_sum_error(m, c, p[0], w);
     wl = vc__m_add(m, wl, vc__m_add_const(m, p[1], 0x3c8777d0ffda0d24u));
     vc__m_two_product(m, w, s, p);
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, sl));
     p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, s));
     out[0] = vc__m_add(m, k, p[0]);
-    out[1] = vc__m_add(m, p[1], vc__m_fast_sum_error(m, k, p[0], out[0]));
+    out[1] = vc__m_add(m, p[1], vc__m_fast_two_sum_error(m, k, p[0], out[0]));
 }
 
 static uint32_t vc__m_log2(const vc__m64 *m, uint32_t x, uint32_t y) {
@@ -5979,13 +5995,13 @@ static uint32_t vc__m_reduce_pio2(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
     for (int i = 2; i < 5; i++) {
         uint32_t part = vc__m_mul_const(m, minus, vc__m_pio2_parts[i]);
         uint32_t sum = vc__m_add(m, high, part);
-        uint32_t error = vc__m_sum_error(m, high, part, sum);
+        uint32_t error = vc__m_two_sum_error(m, high, part, sum);
         low = low == VC__NIL ? error : vc__m_add(m, low, error);
         high = sum;
     }
     low = vc__m_add(m, low, vc__m_mul_const(m, minus, vc__m_pio2_parts[5]));
     uint32_t sum = vc__m_add(m, high, low);
-    low = vc__m_fast_sum_error(m, high, low, sum);
+    low = vc__m_fast_two_sum_error(m, high, low, sum);
     uint32_t reduced = vc__m_lt_const(m, vc__m_unary(m, VC__OP_ABS, sum), VC__M_ONE);
     r[0] = vc__m_select(m, reduced, sum, vc__m_const(m, 0));
     r[1] = vc__m_select(m, reduced, low, vc__m_const(m, 0));
@@ -6204,37 +6220,37 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
 
 /* Component i of a vector. A scalar is returned unchanged. */
 static uint32_t vc__component_of(vc__lowering *s, uint32_t number, uint32_t i) {
-    vc_type type = vc__x_type(s, number);
+    vc_type type = vc__lowered_type(s, number);
     return vc__rows(type) == 1 ? number : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
 }
 
 /* Extraction by a dynamic index: a chain of selects on index == i. An index out of range selects component 0. */
 static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
+    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
-        uint32_t c = vc__make_const(s, vc__x_type(s, n->a[1]), i);
-        c = vc__x_compare(s, VC__OP_EQ, n->a[1], c);
+        uint32_t c = vc__make_const(s, vc__lowered_type(s, n->a[1]), i);
+        c = vc__make_compare(s, VC__OP_EQ, n->a[1], c);
         uint32_t part = vc__component_of(s, n->a[0], i);
-        r = vc__x_select(s, c, part, r);
+        r = vc__make_select(s, c, part, r);
     }
     return r;
 }
 
 static uint32_t vc__scalarize_any_all(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
+    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
     for (uint32_t i = 1; i < rows; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
-        r = vc__x_two(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
+        r = vc__make_binary(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
     }
     return r;
 }
 
 static uint32_t vc__scalarize_all_equal(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__x_type(s, n->a[0])), r = VC__NIL;
+    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = VC__NIL;
     for (uint32_t i = 0; i < rows; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
         part = vc__make(s, VC__OP_VOTE_EQUAL, VC_BOOL, part, VC__NIL, VC__NIL, 0);
-        r = i ? vc__x_two(s, VC__OP_AND, r, part) : part;
+        r = i ? vc__make_binary(s, VC__OP_AND, r, part) : part;
     }
     return r;
 }
@@ -6255,7 +6271,7 @@ static uint32_t vc__lower_parts(vc__lowering *s, const vc__node *n) {
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__scalarize_extract(s, n);
     if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__scalarize_any_all(s, n);
-    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__x_type(s, n->a[0])) > 1) return vc__scalarize_all_equal(s, n);
+    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__lowered_type(s, n->a[0])) > 1) return vc__scalarize_all_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
     for (uint32_t i = 0; i < vc__rows(n->type); i++) {
         for (uint32_t j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__component_of(s, n->a[j], i) : n->a[j];
@@ -11431,7 +11447,7 @@ static uint64_t vc__rare_features(vc_kernel *k, const vc__listing *l, const vc__
 
 VC__SMALL_END
 
-/* The quick check for kernels whose types all have 32 bits: only memory, images, subgroup operations, dot products and
+/* The first check, for kernels whose types all have 32 bits: only memory, images, subgroup operations, dot products and
    unpacking of f16 can require a feature. */
 static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
     const uint32_t *plain = k->lower.plain;
@@ -13765,7 +13781,7 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
         r->offset += (uint32_t)elements.bits;
         return true;
     }
-    const vc__node *node = vc__quick_node(k, elements);
+    const vc__node *node = vc__usable_node(k, elements);
     if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
@@ -13842,9 +13858,9 @@ VC_API vc_val vc_get(vc_ref ref) {
 
 /* Returns v as a node of `type`: converts integer immediates and repeats scalars. VC__NIL after an error. */
 static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
-    const vc__node *quick = vc__quick_node(k, v);
+    const vc__node *n = vc__usable_node(k, v);
     vc__operand o;
-    if (quick && quick->type == type) return (uint32_t)v.bits;
+    if (n && n->type == type) return (uint32_t)v.bits;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (vc__is_int_immediate(&o) && vc__is_int(type) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type)))
         return VC__NIL;
@@ -14405,11 +14421,11 @@ VC_API vc_val vc_and(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_AND); }
 VC_API vc_val vc_or(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_OR); }
 VC_API vc_val vc_xor(vc_val a, vc_val b) { return vc__pure2(a, b, VC__OP_XOR); }
 
-/* Whether the fast path applies to a shift or rotation: `a` is a scalar integer and *count an immediate integer.
-   Then converts *count to the type of `a`, modulo its width. */
-static inline bool vc__quick_count(vc_val a, vc_val *count) {
-    vc_kernel *k = vc__quick_kernel(a);
-    const vc__node *n = k ? vc__near_node(k, a) : NULL;
+/* Whether `a` is a scalar integer in a block known to be open and *count an immediate integer. If so, converts *count
+   to the type of `a`, modulo its width. */
+static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
+    vc_kernel *k = vc__kernel_with_space(a);
+    const vc__node *n = k ? vc__node_in_known_open_block(k, a) : NULL;
     if (!n || n->type >= 16 || !vc__is_int(n->type) || count->owner >= 16 || !vc__is_int((vc_type)count->owner))
         return false;
     *count = vc__immediate(n->type, count->bits & (vc__bits(n->type) - 1));
@@ -14423,7 +14439,7 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc__operand o[2];
     uint32_t n[2];
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
-    if (vc__quick_count(a, &count)) return vc__pure2_immediate(a, count, op);
+    if (vc__adapt_scalar_count(a, &count)) return vc__pure2_immediate(a, count, op);
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count))
         return k ? vc__no_value() : vc__is_immediate(a) ? count : a;
     if (!vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, count, &o[1]))
@@ -15611,7 +15627,7 @@ VC_API vc_val vc_byte_swap(vc_val a) {
 
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
     vc__fn f;
-    if (vc__quick_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
+    if (vc__adapt_scalar_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
         count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.owner) - 1);
         return vc__pure2_immediate(a, count, VC__OP_ROTL);
     }
