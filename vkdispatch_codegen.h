@@ -472,7 +472,7 @@
    Errors
        A kernel keeps its first error. Later calls have no effect, so only the end needs a check: vc_spirv, vc_source,
        vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
-       operand and the limit.
+       operand and the limit. "Statement 3" in it is the third effect or block; the end of a block counts, too.
 
        An unset ref or image ({0}) is an error of the kernel of the other operands. If all of them are immediates, no
        kernel is known; the next kernel that this thread asks for its error or output reports it.
@@ -2894,6 +2894,7 @@ static inline bool vc__is_composite(vc_val v) { return v.owner >= 4096 && v.bits
 
 typedef struct vc__label_text { char text[48]; } vc__label_text;
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* room composite */
+static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n);
 
 /* Whether the block of region `at` is open, so that values from it may be used. */
 static inline bool vc__is_open(const vc_kernel *k, uint32_t at) {
@@ -2901,6 +2902,17 @@ static inline bool vc__is_open(const vc_kernel *k, uint32_t at) {
 }
 
 VC__SMALL
+
+/* An operation as vc_dump names it, with the argument or memory that it reads: load 'x'. Composite value: its type. */
+static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
+    vc__label_text l;
+    if (n->op == VC__OP_PARTS) return vc__type_text(k, vc__node_type(k, (uint32_t)(n - k->node)));
+    uint32_t class_ = vc__op[n->op].class_;
+    const vc__node *memory = class_ == VC__READ || class_ == VC__EFFECT ? &k->node[n->a[0]] : n;
+    const char *name = memory->op >= VC__OP_BUFFER && memory->op <= VC__OP_ARRAY ? k->object[memory->x].name : NULL;
+    snprintf(l.text, sizeof l.text, name ? "%s '%.25s'" : "%s", vc__op_name[n->op], name);
+    return l;
+}
 
 /* Fails with the reason why v is not a value of k. Only called for invalid values. */
 VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
@@ -2932,9 +2944,9 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
                    vc__type_text(k, vc__node_type(k, n)).text);
     else
         vc__fail_call(k, call,
-                   "operand %u was created in a block that is already closed (after statement %u); pass it out of the "
-                   "block in a vc_var",
-                   which, k->node[n].region);
+                   "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
+                   "vc_var",
+                   which, vc__node_text(k, &k->node[n]).text);
 }
 
 VC__SMALL_END
@@ -13460,7 +13472,6 @@ static const char *vc__block_name(uint32_t op) {
    written. Reports the outermost one: if C code leaves a block without closing it, the end of the enclosing block
    closes the inner one, and the enclosing one stays open. */
 VC_API const char *vc_error(vc_kernel *k) {
-    uint32_t i;
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
         vc__fail_call(k, vc__call_without_kernel,
@@ -13470,12 +13481,15 @@ VC_API const char *vc_error(vc_kernel *k) {
     }
     if (k->failed || k->invalid_request) return k->error;
     if (!k->open_block) return NULL;
-    for (i = k->open_block; k->block[i].parent; i = k->block[i].parent) continue;
+    const vc__block *b = &k->block[k->open_block];
+    while (b->parent) b = &k->block[b->parent];
+    const vc__node *n = &k->node[k->anchor[b->open].node];
+    bool guard = b->flags & VC__BLOCK_GUARD, given = !guard && vc__op[b->op].operands == 1;
     snprintf(k->error, sizeof k->error,
-             "kernel '%s': %s (statement %u) was not closed: C code left it, or a block inside it, by break, continue, "
-             "goto or return",
-             vc__name(k), k->block[i].flags & VC__BLOCK_GUARD ? "VC_EACH" : vc__block_name(k->block[i].op),
-             k->block[i].open);
+             "kernel '%s': %s%s%s (statement %u) was not closed: C code left it, or a block inside it, by break, "
+             "continue, goto or return",
+             vc__name(k), guard ? "VC_EACH" : vc__block_name(b->op), given ? " of " : "",
+             given ? vc__node_text(k, &k->node[n->a[0]]).text : "", b->open);
     return k->error;
 }
 

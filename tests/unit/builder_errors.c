@@ -162,13 +162,11 @@ static void rule_values(void **state) {
     r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { inner = vc_add(r.a, r.a); }
     vc_neg(inner);
-    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was created in a block that is already closed (after statement 1); pass it out of the block in a "
-                  "vc_var");
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 (add) was created in a block that is already closed; pass it out of the block in a vc_var");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), r.n) { inner = i; }
     vc_neg(inner);
-    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 was created in a block that is already closed (after statement 1); pass it out of the block in a "
-                  "vc_var");
+    rule_fails(r, "vc_neg in kernel 'saxpy': operand 1 (for) was created in a block that is already closed; pass it out of the block in a vc_var");
     r = rule_begin(NULL);
     memset(&var, 0, sizeof var);
     VC_LOOP(r.k) { var = vc_var(r.k, "sum", VC_F32); vc_break_if(r.k, vc_bool(true)); }
@@ -322,6 +320,11 @@ static void blocks(void **state) {
     vc_block_end(r.k);
     assert_null(vc_error(r.k));
     assert_non_null(vc_spirv(r.k, NULL));
+    vc_free(r.k);
+    r = rule_begin(NULL);
+    VC_SWITCH(r.k, vc_load(vc_buffer(r.k, "mode", VC_U32, VC_READ), vc_u32(0))) { if (r.k) break; }
+    assert_string_equal(vc_error(r.k), "kernel 'saxpy': VC_SWITCH of load 'mode' (statement 1) was not closed: C code left it, or a block inside it, by "
+                                       "break, continue, goto or return");
     vc_free(r.k);
 }
 
@@ -486,8 +489,7 @@ static void short_circuit(void **state) {
     r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_lt(inner = vc_load(r.x, r.n), vc_f32(0)));
     vc_store(r.y, r.n, inner);
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 was created in a block that is already closed (after statement 1); pass it out of the block in a "
-                  "vc_var");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 (load 'x') was created in a block that is already closed; pass it out of the block in a vc_var");
     r = rule_begin(NULL);
     vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), (vc_loop_begin(r.k), vc_bool(true)));
     rule_fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block that it does not close, or closes one that it did not open");

@@ -55,7 +55,7 @@ static void operands_go_with_conversions(void **state) {
     BAD(vc_printf_args(r.k, "%f", &none, 33), FORMAT "the call has 33 operands, but the limit is 32");
     BAD(vc_printf_args(r.k, NULL, NULL, 0), FORMAT "format is NULL");
     BAD(VC_IF(r.k, r.b) { none = vc_add(r.f, r.f); } vc_printf(r.k, "%f", none),
-        OPERAND "1 was created in a block that is already closed (after statement 1); pass it out of the block in a vc_var");
+        OPERAND "1 (add) was created in a block that is already closed; pass it out of the block in a vc_var");
 }
 
 static void conversions_are_those_of_c(void **state) {
