@@ -533,8 +533,8 @@ extern "C" {
        kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex; from 2^31 on a struct or array */
 typedef uint32_t vc_type;
 
-/* Vector. rows: 2 to 4. */
-#define VC_VEC(scalar, rows) ((vc_type)((scalar) + 16u * ((rows) - 1u)))
+/* Vector. components: 2 to 4. */
+#define VC_VEC(scalar, components) ((vc_type)((scalar) + 16u * ((components) - 1u)))
 
 /* Matrix in columns. scalar: VC_F32 or VC_F64; rows, columns: 2 to 4. */
 #define VC_MAT(scalar, rows, columns) ((vc_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
@@ -1003,7 +1003,7 @@ VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE if v 
 VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* vector of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
-VC_API vc_val vc_splat(vc_val scalar, uint32_t rows);           /* `rows` equal components; 1: the scalar itself */
+VC_API vc_val vc_splat(vc_val scalar, uint32_t components);     /* that many equal components; 1: the scalar itself */
 VC_API vc_val vc_component(vc_val vector, uint32_t i);          /* component i; of a scalar: component 0 */
 VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; component 0 if out of range */
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar); /* the vector with component i replaced */
@@ -1764,7 +1764,7 @@ static const vc__kind_info vc__kinds[16] = {
 };
 
 #define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
-static const char *const vc__kind_names[16][4] = { /* indexed by rows - 1 */
+static const char *const vc__kind_names[16][4] = { /* indexed by components - 1 */
     VC__KIND_NAMES("none"), VC__KIND_NAMES("bool"), VC__KIND_NAMES("i8"), VC__KIND_NAMES("i16"),
     VC__KIND_NAMES("i32"), VC__KIND_NAMES("i64"), VC__KIND_NAMES("u8"), VC__KIND_NAMES("u16"), VC__KIND_NAMES("u32"),
     VC__KIND_NAMES("u64"), VC__KIND_NAMES("f16"), VC__KIND_NAMES("f32"), VC__KIND_NAMES("f64"),
@@ -1772,10 +1772,11 @@ static const char *const vc__kind_names[16][4] = { /* indexed by rows - 1 */
 };
 
 static inline uint32_t vc__kind(vc_type type) { return type & 15u; }
-static inline uint32_t vc__rows(vc_type type) { return ((type >> 4) & 3u) + 1u; }
+static inline uint32_t vc__components(vc_type type) { return ((type >> 4) & 3u) + 1u; } /* of a scalar or vector */
+static inline uint32_t vc__rows(vc_type type) { return vc__components(type); }           /* of a matrix */
 static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
 static inline uint32_t vc__kind_features(vc_type type) { return vc__kinds[type & 15u].features; }
-static inline vc_type vc__vec(vc_type scalar, uint32_t rows) { return scalar + 16u * (rows - 1u); }
+static inline vc_type vc__vec(vc_type scalar, uint32_t components) { return scalar + 16u * (components - 1u); }
 static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
 static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
 static inline bool vc__is_bool(vc_type type) { return (type & 15u) == VC_BOOL; }
@@ -1789,13 +1790,13 @@ static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 
 /* Bytes of an array element in shared memory. Drivers may lay shared memory out as std430 does, where a vector of 3
    occupies 4 components (Vulkan specification, limits of the Workgroup storage class). */
 static uint32_t vc__shared_stride(vc_type type) {
-    return vc__scalar_bytes(type) * (vc__rows(type) == 3 ? 4 : vc__rows(type));
+    return vc__scalar_bytes(type) * (vc__components(type) == 3 ? 4 : vc__components(type));
 }
 
 /* The type by which a buffer element is accessed in memory: bools are u32, vectors of 3 are accessed as scalars. */
 static inline vc_type vc__memory_type(vc_type type) {
     if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
-    return vc__rows(type) == 3 ? vc__scalar(type) : type;
+    return vc__components(type) == 3 ? vc__scalar(type) : type;
 }
 
 /* The unsigned or signed integer type of the same width; other types are returned unchanged. */
@@ -1821,7 +1822,7 @@ static inline uint64_t vc__widen(vc_type kind, uint64_t bits) {
 
 /* Dimensions of images, indexed by vc_dim: components of the coordinates, of the coordinates without the layer, and
    of the size; the number of the Dim enumerant in SPIR-V. */
-static const struct { const char *name, *glsl; uint8_t rows, axes, size, spirv; bool layers; } vc__dims[] = {
+static const struct { const char *name, *glsl; uint8_t coordinates, axes, size, spirv; bool layers; } vc__dims[] = {
     { "", "", 0, 0, 0, 0, false }, { "1-D", "1D", 1, 1, 1, 0, false }, { "2-D", "2D", 2, 2, 2, 1, false },
     { "3-D", "3D", 3, 3, 3, 2, false }, { "cube", "Cube", 3, 3, 2, 3, false },
     { "1-D array", "1DArray", 2, 1, 2, 0, true }, { "2-D array", "2DArray", 3, 2, 3, 1, true },
@@ -1878,7 +1879,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
              BLOCK   opens, splits or closes a block
    operands  their number; 9: a range of the list of extra operands
    kinds     kinds allowed for the first operand: B bool, I signed, U unsigned, F float
-   result    SAME: the type of the first operand; BOOL: bools with its rows; SCALAR: one component of it;
+   result    SAME: the type of the first operand; BOOL: bool, with as many components; SCALAR: one component;
              SIGNED: the signed integer type of its width; OWN: the node has a type of its own
    flags     COMMUTES; EXACT: + - * of floats, which compilers must not contract or reorder;
              INTEGERS: only integers are lowered; 0: none
@@ -3021,7 +3022,7 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
    the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. k is
    NULL: no error is reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
-    uint32_t reference = 0, rows = 1, widest = 0;
+    uint32_t reference = 0, components = 1, widest = 0;
     while (reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
     if (vc__is_int_immediate(&o[reference])) reference = 0;
     vc_type kind = vc__scalar(o[reference].type);
@@ -3029,10 +3030,12 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
         if (vc__is_int_immediate(&o[i]) && vc__is_int(kind)
             && !vc__adapt_immediate(k, call, before + i + 1, &o[i], kind))
             return VC_NONE;
-        if (vc__rows(o[i].type) > rows) { rows = vc__rows(o[i].type); widest = i; }
+        if (vc__components(o[i].type) > components) { components = vc__components(o[i].type); widest = i; }
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (vc__scalar(o[i].type) == kind && (vc__rows(o[i].type) == rows || vc__rows(o[i].type) == 1)) continue;
+        if (vc__scalar(o[i].type) == kind
+            && (vc__components(o[i].type) == components || vc__components(o[i].type) == 1))
+            continue;
         if (!k) return VC_NONE;
         uint32_t a = vc__scalar(o[i].type) != kind ? reference : widest;
         uint32_t b = i;
@@ -3043,7 +3046,7 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
                            : "convert one with vc_cast");
         return VC_NONE;
     }
-    return vc__vec(kind, rows);
+    return vc__vec(kind, components);
 }
 
 static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_t count) {
@@ -3070,17 +3073,17 @@ static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o,
 VC__SMALL_END
 
 /* Records a vector that repeats a scalar. */
-static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t rows) {
+static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t components) {
     uint32_t parts[4];
-    if (scalar == VC__NIL || rows == 1) return scalar;
-    for (uint32_t i = 0; i < rows; i++) parts[i] = scalar;
-    return vc__record_vec(k, vc__vec(k->node[scalar].type, rows), parts, rows);
+    if (scalar == VC__NIL || components == 1) return scalar;
+    for (uint32_t i = 0; i < components; i++) parts[i] = scalar;
+    return vc__record_vec(k, vc__vec(k->node[scalar].type, components), parts, components);
 }
 
-/* Returns the operand as a node: records immediates as constants and repeats scalars to `rows` components. */
-static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t rows) {
+/* Returns the operand as a node: records immediates as constants and repeats scalars `components` times. */
+static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t components) {
     uint32_t n = o->node == VC__NIL ? vc__record_const(k, o->type, o->bits) : o->node;
-    return vc__rows(o->type) == rows ? n : vc__record_splat(k, n, rows);
+    return vc__components(o->type) == components ? n : vc__record_splat(k, n, components);
 }
 
 /* The type of the result of an operation whose operands have `type`. */
@@ -3088,7 +3091,7 @@ static inline vc_type vc__result_type(uint32_t op, vc_type type) {
     uint32_t result = vc__op[op].result;
     if (result == VC__RESULT_SAME) return type; /* the most frequent case */
     switch (result) {
-    case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__rows(type));
+    case VC__RESULT_BOOL: return vc__vec(VC_BOOL, vc__components(type));
     case VC__RESULT_SCALAR: return vc__scalar(type);
     case VC__RESULT_SIGNED: return vc__to_signed(type);
     default: return type;
@@ -3145,7 +3148,7 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
         return vc__no_value();
     }
     for (i = 0; i < count; i++) {
-        n[i] = vc__as_node(k, &o[i], vc__rows(type));
+        n[i] = vc__as_node(k, &o[i], vc__components(type));
         if (n[i] == VC__NIL) return vc__no_value();
         flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
@@ -3271,8 +3274,8 @@ static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
     uint32_t op = form & ~(uint32_t)VC__SWAPPED;
     vc_val first = form == op ? a : b, second = form == op ? b : a;
     if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_same_type(a, b, form);
-    return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__rows(n->type)), (uint32_t)m->flags | n->flags, first.bits,
-                                second.bits, VC__NIL);
+    return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__components(n->type)), (uint32_t)m->flags | n->flags,
+                                first.bits, second.bits, VC__NIL);
 }
 
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
@@ -3695,17 +3698,17 @@ static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_ty
 /* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or there is no exact
    result. */
 static uint32_t vc__fold_node(vc__lowering *s, const vc__node *n) {
-    uint32_t operands = vc__op[n->op].operands, rows = vc__rows(n->type), parts[4];
+    uint32_t operands = vc__op[n->op].operands, components = vc__components(n->type), parts[4];
     vc_type from = vc__scalar(vc__lowered_node(s, n->a[0])->type), to = vc__scalar(n->type);
     uint64_t v[3] = { 0, 0, 0 }, bits[4] = { 0, 0, 0, 0 };
     for (uint32_t j = 0; j < operands; j++) if (!vc__is_const(s, n->a[j])) return VC__NIL;
-    for (uint32_t i = 0; i < rows; i++) {
+    for (uint32_t i = 0; i < components; i++) {
         for (uint32_t j = 0; j < operands; j++) if (!vc__const_part(s, n->a[j], i, &v[j])) return VC__NIL;
         if (!vc__fold(n->op, from, to, v, &bits[i]) && !vc__fold_nan(s, n->op, from, to, v, &bits[i])) return VC__NIL;
     }
-    if (rows == 1) return vc__make_const(s, to, bits[0]);
-    for (uint32_t i = 0; i < rows; i++) parts[i] = vc__make_const(s, to, bits[i]);
-    return vc__make_vec(s, n->type, parts, rows);
+    if (components == 1) return vc__make_const(s, to, bits[0]);
+    for (uint32_t i = 0; i < components; i++) parts[i] = vc__make_const(s, to, bits[i]);
+    return vc__make_vec(s, n->type, parts, components);
 }
 
 VC__SMALL_END
@@ -3783,15 +3786,15 @@ static uint32_t vc__simplify_one(vc__lowering *s, const vc__node *n) {
         if (a->type == type) return first;
         return a->op == VC__OP_BITCAST ? vc__make(s, VC__OP_BITCAST, type, a->a[0], VC__NIL, VC__NIL, 0) : VC__NIL;
     case VC__OP_COMPONENT:
-        if (vc__rows(a->type) == 1) return first;
+        if (vc__components(a->type) == 1) return first;
         return a->op == VC__OP_VEC || a->op == VC__OP_TUPLE ? s->extra[a->a[0] + n->x] : VC__NIL;
     case VC__OP_EXTRACT:
         if (!vc__const_bits(s, n->a[1], &bits)) return VC__NIL;
         return vc__make(s, VC__OP_COMPONENT, type, first, VC__NIL, VC__NIL,
-                        bits < vc__rows(a->type) ? (uint32_t)bits : 0);
+                        bits < vc__components(a->type) ? (uint32_t)bits : 0);
     case VC__OP_ANY:
     case VC__OP_ALL:
-        return vc__rows(a->type) == 1            ? first
+        return vc__components(a->type) == 1            ? first
                : vc__const_bits(s, first, &bits) ? vc__make_const(s, VC_BOOL, bits)
                                                  : VC__NIL;
     default: return VC__NIL;
@@ -3845,7 +3848,7 @@ VC__NOINLINE static uint32_t vc__make_u32(vc__lowering *s, uint32_t x) { return 
 
 /* Compares a and b by components. */
 VC__NOINLINE static uint32_t vc__make_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
-    return vc__make(s, op, vc__vec(VC_BOOL, vc__rows(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
+    return vc__make(s, op, vc__vec(VC_BOOL, vc__components(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
 }
 
 /* The bits of the integer n; for floats only -1, 0 or 1. */
@@ -3869,7 +3872,7 @@ static uint32_t vc__make_nan_or_infinity(vc__lowering *s, vc_type type, bool nan
 static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
     vc_type type = vc__lowered_type(s, a);
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < vc__rows(type); i++)
+    for (uint32_t i = 0; i < vc__components(type); i++)
         if (!vc__const_part(s, a, i, &bits) || !bits || (vc__is_signed(type) && bits == vc__small_bits(type, -1)))
             return false;
     return true;
@@ -4154,9 +4157,9 @@ static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], rows = vc__rows(vc__lowered_type(s, x)), r = VC__NIL;
-    if (rows == 1) return vc__make_binary(s, VC__OP_MUL, x, y);
-    for (uint32_t i = 0; i < rows; i++) {
+    uint32_t x = n->a[0], y = n->a[1], components = vc__components(vc__lowered_type(s, x)), r = VC__NIL;
+    if (components == 1) return vc__make_binary(s, VC__OP_MUL, x, y);
+    for (uint32_t i = 0; i < components; i++) {
         uint32_t a = vc__make(s, VC__OP_COMPONENT, type, x, VC__NIL, VC__NIL, i);
         uint32_t b = vc__make(s, VC__OP_COMPONENT, type, y, VC__NIL, VC__NIL, i);
         r = i ? vc__make_ternary(s, VC__OP_FMA, a, b, r) : vc__make_binary(s, VC__OP_MUL, a, b);
@@ -4180,12 +4183,12 @@ static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 
 static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
-    uint32_t v = n->a[0], i = n->a[1], rows = vc__rows(vc__lowered_type(s, v));
+    uint32_t v = n->a[0], i = n->a[1], components = vc__components(vc__lowered_type(s, v));
     /* results of lowering rules do not pass through vc__lower_parts */
     if (vc__is_c(s->target)) return vc__scalarize_extract(s, n);
     vc_type itype = vc__to_unsigned(vc__lowered_type(s, i));
     i = vc__make_cast(s, itype, i);
-    uint32_t limit = vc__make_const(s, itype, rows);
+    uint32_t limit = vc__make_const(s, itype, components);
     uint32_t inside = vc__make_compare(s, VC__OP_LT, i, limit);
     uint32_t zero = vc__make_small_const(s, itype, 0);
     i = vc__make_select(s, inside, i, zero);
@@ -4282,7 +4285,7 @@ static uint32_t vc__make_popcount32(vc__lowering *s, uint32_t x) {
 }
 
 static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, rows = type & 48u;
+    vc_type type = n->type, shape = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r;
     if (vc__kind(type) == VC_I32 && vc__has_native_form(s, VC__OP_POPCOUNT, type)) return VC__NIL;
     if (width == 64) {
@@ -4294,7 +4297,7 @@ static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
     } else {
         r = vc__make_word(s, x, false);
         if (vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32)) {
-            r = vc__make_cast(s, VC_I32 + rows, r);
+            r = vc__make_cast(s, VC_I32 + shape, r);
             r = vc__make_unary(s, VC__OP_POPCOUNT, r);
         } else {
             r = vc__make_popcount32(s, r);
@@ -4317,7 +4320,7 @@ static uint32_t vc__make_bit_reverse32(vc__lowering *s, uint32_t x) {
 }
 
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, rows = type & 48u;
+    vc_type type = n->type, shape = type & 48u;
     uint32_t x = n->a[0], width = vc__bits(vc__kind(type));
     if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
     uint32_t upper = width == 64 ? vc__make_word(s, x, true) : VC__NIL;
@@ -4326,10 +4329,10 @@ static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
                                                            : vc__make_bit_reverse32(s, r);
     if (width < 32) r = vc__make_binary_const(s, VC__OP_SHR, r, 32 - width);
     if (width < 64) return vc__make_cast(s, type, r);
-    r = vc__make_cast(s, VC_U64 + rows, r);
+    r = vc__make_cast(s, VC_U64 + shape, r);
     r = vc__make_binary_const(s, VC__OP_SHL, r, 32);
     upper = vc__make_unary(s, VC__OP_BIT_REVERSE, upper);
-    upper = vc__make_cast(s, VC_U64 + rows, upper);
+    upper = vc__make_cast(s, VC_U64 + shape, upper);
     r = vc__make_binary(s, VC__OP_OR, r, upper);
     return vc__make_cast(s, type, r);
 }
@@ -4838,13 +4841,13 @@ static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type mid
 /* The intermediate type of a cast: 32 bits between floats and narrow integers, f32 between f16 and integers, which
    is exact. Devices that can only load and store narrow types support no other casts. */
 static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
-    vc_type rows = to & 48u;
+    vc_type shape = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
     if (a == b) return to;
-    if (a && vc__kind(from) == VC_F16) return VC_F32 + rows;
-    if (b && vc__kind(to) == VC_F16) return VC_F32 + rows;
+    if (a && vc__kind(from) == VC_F16) return VC_F32 + shape;
+    if (b && vc__kind(to) == VC_F16) return VC_F32 + shape;
     if (vc__bits(vc__kind(a ? to : from)) >= 32) return to;
-    return (vc__is_signed(a ? to : from) ? VC_I32 : VC_U32) + rows;
+    return (vc__is_signed(a ? to : from) ? VC_I32 : VC_U32) + shape;
 }
 
 /* ---- floats that are rounded to fewer bits ----
@@ -5579,12 +5582,12 @@ static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__lowered_type(s, n->a[0]), type = n->type;
     vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
-                           vc__rows(operand_type));
+                           vc__components(operand_type));
     uint16_t op = n->op;
     uint32_t identity = VC__NIL, c;
     if (vc__is_float(operand_type) && op >= VC__OP_BROADCAST && op <= VC__OP_SHUFFLE_DOWN
         && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I16)) {
-        operand_type = vc__vec(VC_U16, vc__rows(operand_type));
+        operand_type = vc__vec(VC_U16, vc__components(operand_type));
         c = vc__make_bitcast(s, operand_type, n->a[0]);
         return vc__make_bitcast(s, type, vc__make(s, op, operand_type, c, n->a[1], VC__NIL, n->x));
     }
@@ -5615,10 +5618,10 @@ static uint32_t vc__lower_subgroup_count(vc__lowering *s) {
 static uint32_t vc__lower_equal_bits(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__lowered_type(s, n->a[0]);
     bool wide = vc__kind(operand_type) == VC_F64;
-    uint32_t a = n->a[0], rows = vc__rows(operand_type);
+    uint32_t a = n->a[0], components = vc__components(operand_type);
     if (wide && s->kernel->desc.machine.missing_features & (VC_FEATURE_I64 | VC_FEATURE_SUBGROUP_TYPES)) return VC__NIL;
-    if (vc__kind(operand_type) == VC_F16) a = vc__make_cast(s, vc__vec(VC_F32, rows), a);
-    a = vc__make_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, rows), a);
+    if (vc__kind(operand_type) == VC_F16) a = vc__make_cast(s, vc__vec(VC_F32, components), a);
+    a = vc__make_bitcast(s, vc__vec(wide ? VC_U64 : VC_U32, components), a);
     return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
 }
 
@@ -6212,12 +6215,12 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
         { VC__OP_TANH, vc__m_tanh }
     };
     if ((n->type & 15u) != VC_F64) return VC__NIL;
-    uint32_t rows = n->type & 48u;
+    uint32_t shape = n->type & 48u;
     vc__m64 m;
     m.s = s;
-    m.f = VC_F64 + rows;
-    m.i = VC_I64 + rows;
-    m.b = VC_BOOL + rows;
+    m.f = VC_F64 + shape;
+    m.i = VC_I64 + shape;
+    m.b = VC_BOOL + shape;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].op == n->op) return table[i].make(&m, n->a[0], n->a[1]);
     return VC__NIL;
@@ -6233,13 +6236,14 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
 /* Component i of a vector. A scalar is returned unchanged. */
 static uint32_t vc__component_of(vc__lowering *s, uint32_t number, uint32_t i) {
     vc_type type = vc__lowered_type(s, number);
-    return vc__rows(type) == 1 ? number : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
+    return vc__components(type) == 1 ? number
+                                     : vc__make(s, VC__OP_COMPONENT, vc__scalar(type), number, VC__NIL, VC__NIL, i);
 }
 
 /* Extraction by a dynamic index: a chain of selects on index == i. An index out of range selects component 0. */
 static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
-    for (uint32_t i = 1; i < rows; i++) {
+    uint32_t components = vc__components(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
+    for (uint32_t i = 1; i < components; i++) {
         uint32_t c = vc__make_const(s, vc__lowered_type(s, n->a[1]), i);
         c = vc__make_compare(s, VC__OP_EQ, n->a[1], c);
         uint32_t part = vc__component_of(s, n->a[0], i);
@@ -6249,8 +6253,8 @@ static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n) {
 }
 
 static uint32_t vc__scalarize_any_all(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
-    for (uint32_t i = 1; i < rows; i++) {
+    uint32_t components = vc__components(vc__lowered_type(s, n->a[0])), r = vc__component_of(s, n->a[0], 0);
+    for (uint32_t i = 1; i < components; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
         r = vc__make_binary(s, n->op == VC__OP_ANY ? VC__OP_OR : VC__OP_AND, r, part);
     }
@@ -6258,8 +6262,8 @@ static uint32_t vc__scalarize_any_all(vc__lowering *s, const vc__node *n) {
 }
 
 static uint32_t vc__scalarize_all_equal(vc__lowering *s, const vc__node *n) {
-    uint32_t rows = vc__rows(vc__lowered_type(s, n->a[0])), r = VC__NIL;
-    for (uint32_t i = 0; i < rows; i++) {
+    uint32_t components = vc__components(vc__lowered_type(s, n->a[0])), r = VC__NIL;
+    for (uint32_t i = 0; i < components; i++) {
         uint32_t part = vc__component_of(s, n->a[0], i);
         part = vc__make(s, VC__OP_VOTE_EQUAL, VC_BOOL, part, VC__NIL, VC__NIL, 0);
         r = i ? vc__make_binary(s, VC__OP_AND, r, part) : part;
@@ -6270,10 +6274,11 @@ static uint32_t vc__scalarize_all_equal(vc__lowering *s, const vc__node *n) {
 /* Whether component i of the result depends on component i of the operands only. */
 static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
-    uint32_t rows = vc__rows(n->type);
-    if (rows == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV)) return false;
+    uint32_t components = vc__components(n->type);
+    if (components == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV)) return false;
     if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
-    for (uint32_t i = 0; i < op->operands; i++) if (vc__rows(vc__lowered_node(s, n->a[i])->type) == rows) return true;
+    for (uint32_t i = 0; i < op->operands; i++)
+        if (vc__components(vc__lowered_node(s, n->a[i])->type) == components) return true;
     return false;
 }
 
@@ -6283,14 +6288,15 @@ static uint32_t vc__lower_parts(vc__lowering *s, const vc__node *n) {
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__scalarize_extract(s, n);
     if (n->op == VC__OP_ANY || n->op == VC__OP_ALL) return vc__scalarize_any_all(s, n);
-    if (n->op == VC__OP_VOTE_EQUAL && vc__rows(vc__lowered_type(s, n->a[0])) > 1) return vc__scalarize_all_equal(s, n);
+    if (n->op == VC__OP_VOTE_EQUAL && vc__components(vc__lowered_type(s, n->a[0])) > 1)
+        return vc__scalarize_all_equal(s, n);
     if (!vc__is_componentwise(s, n)) return VC__NIL;
-    for (uint32_t i = 0; i < vc__rows(n->type); i++) {
+    for (uint32_t i = 0; i < vc__components(n->type); i++) {
         for (uint32_t j = 0; j < 3; j++) a[j] = j < vc__op[n->op].operands ? vc__component_of(s, n->a[j], i) : n->a[j];
         parts[i] = vc__make(s, n->op, vc__scalar(n->type), a[0], a[1], a[2], n->x);
         if (parts[i] == VC__NIL) return VC__NIL;
     }
-    return vc__make_vec(s, n->type, parts, vc__rows(n->type));
+    return vc__make_vec(s, n->type, parts, vc__components(n->type));
 }
 
 VC__SMALL_END
@@ -6561,12 +6567,12 @@ static uint32_t vc__make_raw(vc__lowering *s, uint16_t op, vc_type type, uint32_
 }
 
 static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits) {
-    uint32_t parts[4], rows = vc__rows(type);
+    uint32_t parts[4], components = vc__components(type);
     bits &= vc__ones(vc__bits(vc__kind(type)));
     uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), low, high, VC__NIL, 0);
-    for (uint32_t i = 1; i < rows; i++) parts[i] = parts[0];
-    return rows == 1 ? parts[0] : vc__make_vec(s, type, parts, rows);
+    for (uint32_t i = 1; i < components; i++) parts[i] = parts[0];
+    return components == 1 ? parts[0] : vc__make_vec(s, type, parts, components);
 }
 
 /* The vector whose components, all of them in order, are `parts`; VC__NIL if there is none. */
@@ -7278,10 +7284,10 @@ static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
 
 static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     uint32_t kind = vc__kind(type), id;
-    if (vc__rows(type) > 1) {
+    if (vc__components(type) > 1) {
         uint32_t scalar_id = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
         id = vc__new_id(s);
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, scalar_id, vc__rows(type));
+        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, scalar_id, vc__components(type));
         return s->type[type] = id;
     }
     id = vc__new_id(s);
@@ -7343,17 +7349,17 @@ static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     return *id;
 }
 
-/* The u32 constant 1, or a vector of `rows` of it. */
-static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t rows) {
+/* The u32 constant 1, or a vector of `components` ones. */
+static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
     uint32_t one = vc__spirv_u32(s, 1);
-    if (rows == 1) return one;
-    if (s->ones[rows - 1]) return s->ones[rows - 1];
-    uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, rows));
+    if (components == 1) return one;
+    if (s->ones[components - 1]) return s->ones[components - 1];
+    uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, components));
     uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + components);
     o[1] = type; o[2] = id;
-    for (uint32_t i = 0; i < rows; i++) o[3 + i] = one;
-    return s->ones[rows - 1] = id;
+    for (uint32_t i = 0; i < components; i++) o[3 + i] = one;
+    return s->ones[components - 1] = id;
 }
 
 VC__SMALL
@@ -7427,18 +7433,18 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
 
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].location + s->l->object[n->x].offset;
-    uint32_t rows = vc__rows(n->type), kind = vc__kind(n->type);
+    uint32_t components = vc__components(n->type), kind = vc__kind(n->type);
     uint32_t part[4];
     s->caps |= vc__kind_features(kind);
     vc__spirv_put_name(s, id, s->l->object[n->x].name);
-    if (rows == 1) {
+    if (components == 1) {
         vc__spirv_scalar(s, kind, offset, id);
         return;
     }
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < components; i++)
         vc__spirv_scalar(s, kind, offset + i * vc__scalar_bytes(kind), part[i] = vc__new_id(s));
     uint32_t type = vc__spirv_type(s, n->type);
-    vc__composite(s, type, id, part, rows);
+    vc__composite(s, type, id, part, components);
 }
 
 static void vc__spirv_implicit(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -7489,12 +7495,12 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     vc_type memory_type = vc__memory_type(n->type);
-    uint32_t *array = &s->array[memory_type], size = vc__rows(memory_type) * vc__scalar_bytes(memory_type);
+    uint32_t *array = &s->array[memory_type], size = vc__components(memory_type) * vc__scalar_bytes(memory_type);
     uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
     if (vc__scalar_bytes(memory_type) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(memory_type) == 2) s->caps |= VC__CAP_STORAGE_16;
     /* loads and stores compose and decompose it */
-    if (vc__rows(n->type) == 3) s->caps |= vc__kind_features(memory_type);
+    if (vc__components(n->type) == 3) s->caps |= vc__kind_features(memory_type);
     if (!*array) {
         uint32_t element = vc__spirv_type(s, memory_type);
         *array = vc__new_id(s);
@@ -7600,14 +7606,14 @@ static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* A constant scalar or vector from one value per component. */
 static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *data) {
-    uint32_t rows = vc__rows(type), part[4];
-    for (uint32_t i = 0; i < rows; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
-    if (rows == 1) return part[0];
+    uint32_t components = vc__components(type), part[4];
+    for (uint32_t i = 0; i < components; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
+    if (components == 1) return part[0];
     uint32_t type_id = vc__spirv_type(s, type);
     uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + rows);
+    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + components);
     o[1] = type_id; o[2] = id;
-    for (uint32_t i = 0; i < rows; i++) o[3 + i] = part[i];
+    for (uint32_t i = 0; i < components; i++) o[3 + i] = part[i];
     return id;
 }
 
@@ -7615,7 +7621,7 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
    instruction, which has at most 65535 words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
-    uint32_t rows = vc__rows(object->type), array;
+    uint32_t components = vc__components(object->type), array;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* no block is open at entry, so this section is free */
     if (object->count > 65532) {
         vc__fail(s->k,
@@ -7627,7 +7633,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (!vc__words_reserve(s->k, &list, object->count)) return;
     s->section[VC__SECTION_FRAMES] = list;
     for (uint32_t i = 0; i < object->count; i++)
-        list.data[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * rows);
+        list.data[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * components);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
@@ -7639,7 +7645,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 }
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t type = vc__spirv_type(s, n->type), count = vc__rows(n->type);
+    uint32_t type = vc__spirv_type(s, n->type), count = vc__components(n->type);
     s->caps |= vc__kind_features(n->type);
     uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
@@ -7754,12 +7760,13 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* Before SPIR-V 1.4 the condition must have as many components as the values: a scalar one is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t rows = vc__rows(n->type), condition = vc__result(n->a[0]), part[4], type = vc__spirv_type(s, n->type);
+    uint32_t components = vc__components(n->type), condition = vc__result(n->a[0]), part[4],
+             type = vc__spirv_type(s, n->type);
     s->caps |= vc__kind_features(n->type);
-    if (rows > 1 && vc__rows(s->l->node[n->a[0]].type) == 1) {
-        uint32_t bools = vc__spirv_type(s, vc__vec(VC_BOOL, rows));
-        for (uint32_t i = 0; i < rows; i++) part[i] = condition;
-        vc__composite(s, bools, condition = vc__new_id(s), part, rows);
+    if (components > 1 && vc__components(s->l->node[n->a[0]].type) == 1) {
+        uint32_t bools = vc__spirv_type(s, vc__vec(VC_BOOL, components));
+        for (uint32_t i = 0; i < components; i++) part[i] = condition;
+        vc__composite(s, bools, condition = vc__new_id(s), part, components);
     }
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
@@ -7805,7 +7812,7 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
     vc_type scalar_type = vc__memory_type(buffer->type);
-    uint32_t size = vc__scalar_bytes(scalar_type) * vc__rows(buffer->type), u64 = vc__spirv_type(s, VC_U64);
+    uint32_t size = vc__scalar_bytes(scalar_type) * vc__components(buffer->type), u64 = vc__spirv_type(s, VC_U64);
     uint32_t address = vc__result(n->a[0]), shift = 0, c;
     if (n->a[1] != VC__NIL) {
         uint32_t index = vc__result(n->a[1]);
@@ -7868,11 +7875,11 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     }
     p.element = memory->type;
     p.type = buffer ? vc__memory_type(p.element) : p.element;
-    p.parts = buffer && vc__rows(p.element) == 3 ? 3 : 1;
+    p.parts = buffer && vc__components(p.element) == 3 ? 3 : 1;
     p.base = vc__result(n->a[0]);
     p.offset = n->x * p.parts;
     p.index = n->a[1] == VC__NIL ? 0 : vc__spirv_index(s, n->a[1], p.parts);
-    p.align = p.storage == VC__CLASS_ADDRESS ? vc__scalar_bytes(p.type) * vc__rows(p.type) : 0;
+    p.align = p.storage == VC__CLASS_ADDRESS ? vc__scalar_bytes(p.type) * vc__components(p.type) : 0;
     p.single = memory->op == VC__OP_VAR;
     return p;
 }
@@ -7920,7 +7927,7 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     bool convert = vc__is_bool_as_u32(&p);
     uint32_t raw = convert ? vc__new_id(s) : id, part[3], type;
-    vc_type whole = vc__vec(vc__scalar(p.type), vc__rows(p.element));
+    vc_type whole = vc__vec(vc__scalar(p.type), vc__components(p.element));
     if (p.parts == 1) {
         vc__spirv_load_part(s, &p, 0, raw);
     } else {
@@ -7936,11 +7943,11 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     vc__access p = vc__spirv_access(s, n);
-    uint32_t value = vc__result(n->a[2]), rows = vc__rows(p.element), type, part;
+    uint32_t value = vc__result(n->a[2]), components = vc__components(p.element), type, part;
     if (vc__is_bool_as_u32(&p)) {
-        type = vc__spirv_type(s, vc__vec(VC_U32, rows));
-        uint32_t one = vc__spirv_ones(s, rows);
-        uint32_t zero = vc__spirv_null(s, vc__vec(VC_U32, rows));
+        type = vc__spirv_type(s, vc__vec(VC_U32, components));
+        uint32_t one = vc__spirv_ones(s, components);
+        uint32_t zero = vc__spirv_null(s, vc__vec(VC_U32, components));
         vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, part = vc__new_id(s), value, one, zero);
         value = part;
     }
@@ -8614,7 +8621,7 @@ VC__SMALL
 enum {
     VC__P_NESTING = 8,  /* maximum depth of an expression; a deeper one gets a name */
     VC__P_WEIGHT = 9,   /* maximum number of operations in an expression */
-    VC__P_COLUMN = 100, /* column after which the rows of tables break */
+    VC__P_COLUMN = 100, /* column after which the lines of tables break */
     VC__P_INDENT = 24,  /* maximum indentation in levels: bounds the size of deeply nested text */
     /* precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … */
     VC__P_PRIMARY = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_ANY = 16,
@@ -9153,7 +9160,7 @@ static void vc__p_print_form(vc__printer *g, const vc__node *n, const char *form
             if (left && form[2] == '[') allowed = VC__P_PRIMARY;
             if (!left && !enclosed && limit == precedence) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
-        } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__rows(g->l->node[n->a[0]].type));
+        } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->l->node[n->a[0]].type));
         else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);
         else if (*c == '`') { if ((n->x & 3u) == VC__LANES_EACH) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
         else vc__text_append(g->k, &g->k->text, c, 1);
@@ -9179,7 +9186,7 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
 static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
     const vc__node *n = &g->l->node[vector];
     bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->info[vector].number;
-    if (vc__rows(n->type) == 1) vc__p_expression(g, vector, allowed);
+    if (vc__components(n->type) == 1) vc__p_expression(g, vector, allowed);
     else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], allowed);
     else {
         vc__p_expression(g, vector, VC__P_PRIMARY);
@@ -9227,15 +9234,15 @@ static void vc__p_tuple(vc__printer *g, const vc__node *n) {
    before the first element. `line_prefix`: text at the start of further lines. */
 static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint64_t *data, uint32_t count,
                            const char *first, const char *line_prefix) {
-    uint32_t rows = vc__rows(type);
-    for (uint32_t i = 0; i < count; i++, data += rows) {
+    uint32_t components = vc__components(type);
+    for (uint32_t i = 0; i < count; i++, data += components) {
         if (i) vc__p_put(g, ",");
         if (g->k->text.length - line > VC__P_COLUMN) {
             line = g->k->text.length;
             vc__p_put(g, "\n%s", line_prefix);
         }
         vc__p_put(g, "%s", i ? " " : first);
-        if (rows > 1) g->d->vector(g, type, data, false);
+        if (components > 1) g->d->vector(g, type, data, false);
         else vc__p_scalar(g, type, *data, false);
     }
 }
@@ -9317,7 +9324,7 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
     g->d->type(o->type, type);
     if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
     vc__p_put(g, "%s %s = ", type, name);
-    if (vc__rows(o->type) > 1) g->d->vector(g, o->type, zeros, true);
+    if (vc__components(o->type) > 1) g->d->vector(g, o->type, zeros, true);
     else vc__p_scalar(g, o->type, 0, true);
     vc__p_put(g, ";\n");
 }
@@ -9659,7 +9666,7 @@ static const char *const vc__glsl_types[16][2] = { /* scalar type; vector type w
 
 static const char *vc__glsl_type(vc_type type, char out[32]) {
     const char *const *name = vc__glsl_types[vc__kind(type)];
-    if (vc__rows(type) > 1) snprintf(out, 32, "%s%u", name[1], (unsigned)vc__rows(type));
+    if (vc__components(type) > 1) snprintf(out, 32, "%s%u", name[1], (unsigned)vc__components(type));
     else snprintf(out, 32, "%s", name[0]);
     return out;
 }
@@ -9674,11 +9681,11 @@ static void vc__glsl_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
 
 /* A constant vector from the bit patterns of its components. If all are equal, one is written. */
 static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
-    uint32_t rows = vc__rows(type), same = 1;
+    uint32_t components = vc__components(type), same = 1;
     char name[32];
-    while (same < rows && bits[same] == bits[0]) same++;
+    while (same < components && bits[same] == bits[0]) same++;
     vc__p_put(g, "%s(", vc__glsl_type(type, name));
-    for (uint32_t i = 0; i < (same == rows ? 1 : rows); i++) {
+    for (uint32_t i = 0; i < (same == components ? 1 : components); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__scalar(type), bits[i], fold);
     }
@@ -9690,8 +9697,9 @@ static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, 
 /* Whether a vector is stored as a struct of scalars, because std430 would give it another size or alignment than C.
    align: its address is a multiple of this. */
 static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
-    uint32_t rows = vc__rows(type);
-    return rows > 1 && (rows == 3 || vc__is_bool(type) || align % (rows * vc__scalar_bytes(type)) != 0);
+    uint32_t components = vc__components(type);
+    return components > 1
+           && (components == 3 || vc__is_bool(type) || align % (components * vc__scalar_bytes(type)) != 0);
 }
 
 /* Whether an argument's elements are stored as a struct of scalars, which pack() and unpack() convert. */
@@ -9737,9 +9745,10 @@ static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
     if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
-    if (vc__rows(type) > 1 && vc__op_text[n->op].glsl.vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL))
+    if (vc__components(type) > 1 && vc__op_text[n->op].glsl.vector
+        && (vc__is_bool(type) || op->result == VC__RESULT_BOOL))
         return vc__op_text[n->op].glsl.vector;
-    if (vc__rows(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
+    if (vc__components(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))"
                                    : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
     return vc__op_text[n->op].glsl.of[vc__kinds[vc__kind(type)].column];
@@ -9922,17 +9931,17 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
     char name[32], vector[32];
-    uint32_t rows = vc__rows(type);
-    vc__p_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[rows]);
+    uint32_t components = vc__components(type);
+    vc__p_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[components]);
     vc__glsl_type(type, vector);
     if ((g->unpacks >> type) & 1) {
         vc__p_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
-        for (uint32_t i = 0; i < rows; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
+        for (uint32_t i = 0; i < components; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
     if ((g->packs >> type) & 1) {
         vc__p_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
-        for (uint32_t i = 0; i < rows; i++)
+        for (uint32_t i = 0; i < components; i++)
             vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
@@ -9956,7 +9965,7 @@ static void vc__glsl_binding(vc__printer *g, uint32_t object) {
 static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
-    uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__rows(o->type));
+    uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__components(o->type));
     vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n",
               (unsigned)align, vc__glsl_qualifier(g, o), vc__p_is_unaliased(g, object) ? "restrict " : "",
               g->reference[object].text, vc__glsl_memory_type(g, object, type));
@@ -10063,7 +10072,7 @@ static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offs
    and for a further view of a buffer. */
 static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
-    uint32_t rows = vc__rows(type);
+    uint32_t components = vc__components(type);
     char name[32];
     if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
         vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text,
@@ -10076,12 +10085,12 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     if (!vc__glsl_is_narrow(g, object))
         vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
     else {
-        if (rows > 1) vc__p_put(g, "%s(", name);
-        for (uint32_t i = 0; i < rows; i++) {
+        if (components > 1) vc__p_put(g, "%s(", name);
+        for (uint32_t i = 0; i < components; i++) {
             if (i) vc__p_put(g, ", ");
             vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_value_offset(g, object) + i * vc__scalar_bytes(type));
         }
-        if (rows > 1) vc__p_put(g, ")");
+        if (components > 1) vc__p_put(g, ")");
     }
     vc__p_put(g, ";\n");
 }
@@ -10301,13 +10310,13 @@ static const char *const vc__c_vector_names[2][16] = {
 /* Whether a vector type is a struct that the printer defines: CUDA's own vectors of four 64-bit components are
    deprecated. */
 static bool vc__c_is_struct(int c, vc_type type) {
-    return c == VC__C_CUDA && vc__rows(type) == 4 && vc__scalar_bytes(type) == 8;
+    return c == VC__C_CUDA && vc__components(type) == 4 && vc__scalar_bytes(type) == 8;
 }
 
 static const char *vc__c_type(int c, vc_type type, char out[32]) {
-    if (vc__rows(type) == 1) snprintf(out, 32, "%s", vc__c_scalar_names[c][vc__kind(type)]);
+    if (vc__components(type) == 1) snprintf(out, 32, "%s", vc__c_scalar_names[c][vc__kind(type)]);
     else if (vc__c_is_struct(c, type)) snprintf(out, 32, "%s", vc_type_name(type));
-    else snprintf(out, 32, "%s%u", vc__c_vector_names[c][vc__kind(type)], (unsigned)vc__rows(type));
+    else snprintf(out, 32, "%s%u", vc__c_vector_names[c][vc__kind(type)], (unsigned)vc__components(type));
     return out;
 }
 
@@ -10343,7 +10352,7 @@ static const char *vc__c_vector_close(const vc__printer *g, vc_type type, bool f
 static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     char text[40];
     vc__p_put(g, "%s", vc__c_vector_open(g, type, fold, text));
-    for (uint32_t i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__components(type); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
@@ -10423,7 +10432,7 @@ static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool
    type wrongly. */
 static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
     return vc__c_language(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE)
-           && vc__rows(o->type) == 3;
+           && vc__components(o->type) == 3;
 }
 
 /* The element that a load or store accesses. */
@@ -10443,7 +10452,7 @@ static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
 /* Whether a load is printed as __ldg: the kernel never writes the buffer, and CUDA C moves a load across stores only
    if it is known to be read-only. */
 static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, const vc__object *o) {
-    return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__rows(n->type) != 3
+    return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__components(n->type) != 3
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
 }
 
@@ -10521,7 +10530,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
 }
 
 /* Whether a parameter's type in the argument block differs from its type in expressions. */
-static bool vc__c_is_converted(vc_type type) { return vc__rows(type) > 1 || type == VC_BOOL; }
+static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 || type == VC_BOOL; }
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
     bool converted = vc__c_is_converted(g->l->object[object].type);
@@ -10624,7 +10633,7 @@ static bool vc__c_argument_block(vc__printer *g) {
         }
         vc__c_memory_type(g, !simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
         snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
-        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__rows(o->type),
+        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__components(o->type),
                      buffer ? 8 : vc__scalar_bytes(o->type), vc__p_value_offset(g, i), &end);
     }
     snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U32]);
@@ -10678,9 +10687,9 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     }
     if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
     vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_language(g), o->type, type), name);
-    if (vc__rows(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args_name.text, name); return; }
+    if (vc__components(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args_name.text, name); return; }
     vc__p_put(g, "%s", vc__c_vector_open(g, o->type, true, type));
-    for (uint32_t i = 0; i < vc__rows(o->type); i++)
+    for (uint32_t i = 0; i < vc__components(o->type); i++)
         vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args_name.text, name, (unsigned)i);
     vc__p_put(g, "%s;\n", vc__c_vector_close(g, o->type, true));
 }
@@ -10807,7 +10816,7 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
                   vc__cuda_shapes[dim], type, handle);
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
     vc__p_vector_component(g, n->a[1], 0, VC__P_PREFIX);
-    vc__cuda_components(g, n->a[1], 1, vc__dims[dim].rows);
+    vc__cuda_components(g, n->a[1], 1, vc__dims[dim].coordinates);
     vc__p_put(g, ", cudaBoundaryModeZero)%s", !store && convert ? ")" : "");
 }
 
@@ -10847,7 +10856,7 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     case VC__OP_FETCH:
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
-        vc__cuda_components(g, n->a[1], 0, vc__dims[dim].rows);
+        vc__cuda_components(g, n->a[1], 0, vc__dims[dim].coordinates);
         if (n->a[2] != VC__NIL) vc__cuda_components(g, n->a[2], 0, 1);
         vc__p_put(g, ")");
         return;
@@ -10898,7 +10907,7 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
     vc__p_put(g, VC__CUDA_FUNCTION "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
     if (count > 1) vc__p_put(g, "make_%s(", to);
     for (uint32_t i = 0; i < count; i++) {
-        snprintf(at, sizeof at, vc__rows(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
+        snprintf(at, sizeof at, vc__components(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
         if (i) vc__p_put(g, ", ");
         if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
         else if (f->coded == 'h') vc__p_put(g, store ? "f16_of_f32(%s)" : "f32_of_f16(%s)", at);
@@ -11128,18 +11137,18 @@ static void vc__opencl_fence(vc__printer *g, uint32_t i) {
 static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
     vc_type type = g->l->node[value].type;
     const char *stem = vc__is_float(type) ? "float" : "int";
-    uint32_t rows = vc__rows(type);
-    if (rows == 1) {
+    uint32_t components = vc__components(type);
+    if (components == 1) {
         vc__p_put(g, "(%s)", stem);
         vc__p_expression(g, value, VC__P_PREFIX);
         return;
     }
-    vc__p_put(g, "(%s%u)(", stem, rows == 3 ? 4u : (unsigned)rows);
-    for (uint32_t i = 0; i < rows; i++) {
+    vc__p_put(g, "(%s%u)(", stem, components == 3 ? 4u : (unsigned)components);
+    for (uint32_t i = 0; i < components; i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_vector_component(g, value, i, VC__P_TERNARY);
     }
-    vc__p_put(g, rows == 3 ? ", 0)" : ")");
+    vc__p_put(g, components == 3 ? ", 0)" : ")");
 }
 
 static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object *o, const char *name) {
@@ -11229,7 +11238,7 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
         if (o->op != VC__OP_BUFFER || o->composite != VC__NIL) continue;
         vc__p_put(g, "%s__global %s%s *%s%s", separator, o->used & VC_WRITE ? "" : "const ",
                   vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8
-                                    : vc__rows(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
+                                    : vc__components(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
                   o->access & VC_MAY_ALIAS ? "" : "restrict ", g->object[i].text);
         separator = ", ";
     }
@@ -11331,7 +11340,7 @@ static uint64_t vc__type_features(vc_type type) { return vc__kind_features(type)
 static uint64_t vc__storage_features(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t required = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
-    return required | (bits == 64 || vc__rows(type) > 1 ? vc__type_features(type) : 0);
+    return required | (bits == 64 || vc__components(type) > 1 ? vc__type_features(type) : 0);
 }
 
 /* Whether a cast only widens or narrows. Between a buffer and 32 bits or more, it requires no arithmetic in the
@@ -11544,11 +11553,12 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->access = buffer ? o->used : 0u;
     a->size = !buffer ? s.size : by_address ? 8 : 0;
     a->align = s.align;
-    if (buffer && vc__rows(o->type) != 3 && vc__is_type(o->type))
-        a->align *= vc__rows(o->type); /* vectors in buffers are loaded whole */
+    if (buffer && vc__components(o->type) != 3 && vc__is_type(o->type))
+        a->align *= vc__components(o->type); /* vectors in buffers are loaded whole */
     for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* through views too */
         const vc__object *view = &l->object[i];
-        uint32_t align = vc__scalar_bytes(view->type) * (vc__rows(view->type) == 3 ? 1 : vc__rows(view->type));
+        uint32_t align = vc__scalar_bytes(view->type)
+                         * (vc__components(view->type) == 3 ? 1 : vc__components(view->type));
         if (view->used && a->align < align) a->align = align;
     }
     a->location =
@@ -11819,7 +11829,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
 /* "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0" */
 static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
-    uint32_t i, rows = vc__rows(o->type);
+    uint32_t i, components = vc__components(o->type);
     vc__dump_put(k, "%s %s ", vc__op_name[o->op], vc__type_text(k, o->declared).text);
     vc__dump_object(k, object);
     if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE)
@@ -11831,11 +11841,11 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     else if (o->op == VC__OP_BUFFER || o->op == VC__OP_IMAGE)
         vc__dump_put(k, ",%s%s%s", o->access & VC_READ ? " read" : "", o->access & VC_WRITE ? " write" : "",
                      o->access & VC_MAY_ALIAS ? " may alias" : "");
-    for (i = 0; o->data && i < rows * o->count && i < 16; i++) {
+    for (i = 0; o->data && i < components * o->count && i < 16; i++) {
         vc__dump_put(k, i ? " " : ": ");
         vc__dump_number(k, vc__scalar(o->type), o->data[i]);
     }
-    vc__dump_put(k, o->data && i < rows * o->count ? " ...\n" : "\n");
+    vc__dump_put(k, o->data && i < components * o->count ? " ...\n" : "\n");
 }
 
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
@@ -11964,7 +11974,7 @@ static vc__layout vc__layout_of(const vc_kernel *k, vc_type type) {
     s.align = vc__scalar_bytes(type);
     s.flat_parts = vc__is_complex(type) ? 2 : vc__columns(type);
     s.leaves = s.flat_parts;
-    s.size = s.align * vc__rows(type) * s.flat_parts;
+    s.size = s.align * vc__components(type) * s.flat_parts;
     return s;
 }
 
@@ -11996,7 +12006,7 @@ static vc__label_text vc__type_text(const vc_kernel *k, vc_type type) {
 static uint32_t vc__direct_part_count(const vc_kernel *k, vc_type type) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     return user_type ? user_type->count : vc__is_complex(type) ? 2
-           : vc__is_matrix(type) ? vc__columns(type) : vc__rows(type);
+           : vc__is_matrix(type) ? vc__columns(type) : vc__components(type);
 }
 
 /* Direct part i of a composite type; i must be below vc__direct_part_count. */
@@ -12193,7 +12203,7 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
         if (!vc__operand_of(k, call, which, v, &o)) return false;
         out->type = o.type;
         out->count = 1;
-        out->node[0] = vc__as_node(k, &o, vc__rows(o.type));
+        out->node[0] = vc__as_node(k, &o, vc__components(o.type));
         return out->node[0] != VC__NIL;
     }
     uint32_t n = vc__composite_node(k, call, which, v);
@@ -12240,11 +12250,11 @@ static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
 
 static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
     uint32_t node[4];
-    for (uint32_t i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__components(type); i++) {
         node[i] = vc__fit_node(k, "vc_make", i + 1, parts[i], vc__scalar(type));
         if (node[i] == VC__NIL) return vc__no_value();
     }
-    return vc__value(k, vc__rows(type) == 1 ? node[0] : vc__record_vec(k, type, node, vc__rows(type)));
+    return vc__value(k, vc__components(type) == 1 ? node[0] : vc__record_vec(k, type, node, vc__components(type)));
 }
 
 VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count) {
@@ -12582,9 +12592,9 @@ static vc_val vc__matrix_times_vector(const vc_val *column, uint32_t columns, vc
     return r;
 }
 
-static vc_val vc__vector_of(const vc_val *part, uint32_t rows) {
-    if (rows == 2) return vc_vec2(part[0], part[1]);
-    return rows == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
+static vc_val vc__vector_of(const vc_val *part, uint32_t components) {
+    if (components == 2) return vc_vec2(part[0], part[1]);
+    return components == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
 }
 
 /* The products of linear algebra: matrix * matrix, matrix * vector, vector * matrix. The inner sizes must be equal. */
@@ -12672,7 +12682,7 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
     vc__operand o[2];
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
-    if (o[0].type == o[1].type && vc__rows(*kind) == 1 && vc__is_float(*kind)) return k;
+    if (o[0].type == o[1].type && vc__components(*kind) == 1 && vc__is_float(*kind)) return k;
     vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "both must be scalars of the same type: f16, f32 or f64");
     return NULL;
 }
@@ -12748,14 +12758,14 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     if (!vc__ready(k) || !vc__math_operand_of(k, "vc_outer", 1, a, &x) || !vc__math_operand_of(k, "vc_outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
-               && vc__rows(x.type) > 1 && vc__rows(y.type) > 1
+               && vc__components(x.type) > 1 && vc__components(y.type) > 1
                && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
     if (!fit) {
         vc__fail_pair(k, "vc_outer", &x, &y, "both must be vectors of f32 or both of f64");
         return vc__no_value();
     }
-    for (uint32_t i = 0; i < vc__rows(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
-    return vc__from_direct_parts(k, VC_MAT(vc__kind(x.type), vc__rows(x.type), vc__rows(y.type)), out);
+    for (uint32_t i = 0; i < vc__components(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
+    return vc__from_direct_parts(k, VC_MAT(vc__kind(x.type), vc__components(x.type), vc__components(y.type)), out);
 }
 
 /* The determinant of n columns and rows of a matrix, by expansion along the first column. columns, rows: their indices.
@@ -12824,7 +12834,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_type kind = vc__scalar(type);
     if (!k) return vc__no_immediate_form("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
-    if (vc__is_complex(type) && vc__is_type(f.type) && vc__rows(f.type) == 1) f.part[1] = vc_imm(kind, 0);
+    if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
         return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %s, which cannot be converted to %s",
@@ -12934,7 +12944,7 @@ static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char
                            uint32_t index) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     if (vc__is_type(type)) {
-        vc__read_table(type, data, leaf[0] + (size_t)index * vc__rows(type), vc__rows(type));
+        vc__read_table(type, data, leaf[0] + (size_t)index * vc__components(type), vc__components(type));
         return;
     }
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++) {
@@ -12966,7 +12976,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
             values[l] = (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena,
-                                                   (size_t)all * vc__rows(info.type) * sizeof(uint64_t));
+                                                   (size_t)all * vc__components(info.type) * sizeof(uint64_t));
             if (!values[l]) { vc__no_memory(k); return; }
         }
         vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all,
@@ -13205,11 +13215,11 @@ static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     vc_val part[4];
     if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, r, type));
-    for (uint32_t i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__components(type); i++) {
         part[i] = vc__load_ref(k, call, vc__scalar_ref(k, r, i));
         if (!part[i].owner) return vc__no_value();
     }
-    return vc__vector_of(part, vc__rows(type));
+    return vc__vector_of(part, vc__components(type));
 }
 
 /* The store for vc__load_vector. */
@@ -13221,7 +13231,7 @@ static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc
         if (at.kernel) vc__store(k, call, &at, 3, value);
         return;
     }
-    for (uint32_t i = 0; i < vc__rows(type); i++) {
+    for (uint32_t i = 0; i < vc__components(type); i++) {
         at = vc__scalar_ref(k, r, i);
         if (at.kernel) vc__store(k, call, &at, 3, vc_component(value, i));
     }
@@ -13312,7 +13322,9 @@ VC_API const char *vc_type_name(vc_type type) {
     static const char *const matrix[2][3][3] = { { VC__MATRIX_NAMES("f32") }, { VC__MATRIX_NAMES("f64") } };
     if (vc__is_complex(type)) return complex_names[vc__kind(type) - VC_F16];
     if (vc__is_matrix(type)) return matrix[vc__kind(type) - VC_F32][vc__columns(type) - 2][vc__rows(type) - 2];
-    return type >> 31 ? "struct" : vc__is_type(type) ? vc__kind_names[vc__kind(type)][vc__rows(type) - 1] : "none";
+    return type >> 31          ? "struct"
+           : vc__is_type(type) ? vc__kind_names[vc__kind(type)][vc__components(type) - 1]
+                               : "none";
 }
 
 /* ---- kernels ---- */
@@ -13718,7 +13730,7 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t
 }
 
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
-    size_t components = (size_t)count * vc__rows(type);
+    size_t components = (size_t)count * vc__components(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
     if (!data) { vc__fail_call(k, "vc_table", "'%s': data is NULL", name ? name : ""); return vc__no_ref(); }
     if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
@@ -13798,7 +13810,7 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     const vc__node *node = vc__usable_node(k, elements);
     if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
-    if (!vc__is_int(o.type) || vc__rows(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
+    if (!vc__is_int(o.type) || vc__components(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
         return VC__FAIL_FALSE(k, call, "the index%s is %s, but must be a scalar integer of 32 or 64 bits",
                           vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
@@ -13878,8 +13890,8 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (vc__is_int_immediate(&o) && vc__is_int(type) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type)))
         return VC__NIL;
-    if (vc__scalar(o.type) == vc__scalar(type) && (vc__rows(o.type) == 1 || o.type == type))
-        return vc__as_node(k, &o, vc__rows(type));
+    if (vc__scalar(o.type) == vc__scalar(type) && (vc__components(o.type) == 1 || o.type == type))
+        return vc__as_node(k, &o, vc__components(type));
     vc__fail_call(k, call, "the value%s is %s, but the element type is %s; convert it with vc_cast",
                   vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type));
     return VC__NIL;
@@ -14063,7 +14075,7 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
         vc__fail_call(k, call,
                       "%s '%s' has elements of f16, which atomics do not support; accumulate in f32",
                       vc__object_kind(o->op), vc__object_name(o));
-    else if (vc__rows(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
+    else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
         vc__fail_call(k, call, "%s '%s' has elements of %s, but atomics require i32, u32, i64, u64, f32 or f64",
                    vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     else if (!arithmetic && !vc__is_int(type))
@@ -14202,7 +14214,7 @@ VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
     vc__operand o;
     if (vc__is_composite(v)) return v;
     if (!vc__ready(k) || !vc__operand_of(k, "vc_const", 1, v, &o)) return vc__no_value();
-    return vc__value(k, vc__as_node(k, &o, vc__rows(o.type)));
+    return vc__value(k, vc__as_node(k, &o, vc__components(o.type)));
 }
 
 VC_API vc_type vc_typeof(vc_val v) {
@@ -14233,7 +14245,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
-    if (vc__rows(type) != 1)
+    if (vc__components(type) != 1)
         return VC__FAIL_VALUE(k, call, "the operands are %s, but must be scalars", vc_type_name(type));
     for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
@@ -14256,21 +14268,22 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
     return vc__vector("vc_vec4", v, 4);
 }
 
-VC_API vc_val vc_splat(vc_val scalar, uint32_t rows) {
+VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return rows == 1 ? scalar : vc__no_immediate_form("vc_splat", &scalar, 1);
+    if (!k) return components == 1 ? scalar : vc__no_immediate_form("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
-    if (rows < 1 || rows > 4 || vc__rows(o.type) != 1)
-        return VC__FAIL_VALUE(k, "vc_splat", "operand 1 is %s and rows is %u, but they must be a scalar and 1 to 4",
-                           vc_type_name(o.type), rows);
-    return vc__value(k, vc__record_splat(k, o.node, rows));
+    if (components < 1 || components > 4 || vc__components(o.type) != 1)
+        return VC__FAIL_VALUE(k, "vc_splat",
+                              "operand 1 is %s and components is %u, but they must be a scalar and 1 to 4",
+                              vc_type_name(o.type), components);
+    return vc__value(k, vc__record_splat(k, o.node, components));
 }
 
 /* Returns component i of a vector node; a scalar is its own component 0. */
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
     const vc__node *n = &k->node[vector];
-    if (vc__rows(n->type) == 1) return vector;
+    if (vc__components(n->type) == 1) return vector;
     return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_VARIES, vc__scalar(n->type), vector, VC__NIL, VC__NIL,
                       i);
 }
@@ -14280,9 +14293,9 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc__operand o;
     if (!k) return i == 0 ? vector : vc__no_immediate_form(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
-    if (i < vc__rows(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
+    if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u",
-                          i, vc_type_name(o.type), vc__rows(o.type));
+                          i, vc_type_name(o.type), vc__components(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
@@ -14293,12 +14306,12 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     if (!vc__ready(k) || !vc__operand_of(k, "vc_extract", 1, vector, &o[0])
         || !vc__operand_of(k, "vc_extract", 2, i, &o[1]))
         return vc__no_value();
-    if (!vc__is_int(o[1].type) || vc__rows(o[1].type) != 1) {
+    if (!vc__is_int(o[1].type) || vc__components(o[1].type) != 1) {
         vc__fail_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
         return vc__no_value();
     }
-    uint32_t a = vc__as_node(k, &o[0], vc__rows(o[0].type));
-    if (a == VC__NIL || vc__rows(o[0].type) == 1) return vc__value(k, a);
+    uint32_t a = vc__as_node(k, &o[0], vc__components(o[0].type));
+    if (a == VC__NIL || vc__components(o[0].type) == 1) return vc__value(k, a);
     uint32_t b = vc__as_node(k, &o[1], 1);
     if (b == VC__NIL) return vc__no_value();
     uint32_t flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_VARIES;
@@ -14311,13 +14324,13 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     uint32_t parts[4];
     if (!k) return vc__no_immediate_form(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
-    uint32_t rows = vc__rows(o.type);
-    if (i >= rows)
-        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u", i, vc_type_name(o.type), rows);
+    uint32_t components = vc__components(o.type);
+    if (i >= components)
+        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u", i, vc_type_name(o.type), components);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
-    if (value == VC__NIL || rows == 1) return vc__value(k, value);
-    for (uint32_t j = 0; j < rows; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
-    return vc__value(k, vc__record_vec(k, o.type, parts, rows));
+    if (value == VC__NIL || components == 1) return vc__value(k, value);
+    for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
+    return vc__value(k, vc__record_vec(k, o.type, parts, components));
 }
 VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("vc_insert", vector, i, scalar); }
 
@@ -14331,7 +14344,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     if (!vc__ready(k) || !vc__operand_of(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
-        if (!at || (uint32_t)(at - letters) >= vc__rows(o.type)) break;
+        if (!at || (uint32_t)(at - letters) >= vc__components(o.type)) break;
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
@@ -14351,7 +14364,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     if (k ? k->failed : !vc__is_immediate(v)) return k ? vc__no_value() : v;
     if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__composite_cast(type, v);
     if (!vc__operand_of(k, call, 1, v, &o)) return vc__failed_value(k, call);
-    bool ok = vc__is_type(type) && (vc__rows(type) == vc__rows(o.type) || (op == VC__OP_CAST && vc__rows(o.type) == 1));
+    bool ok = vc__is_type(type)
+              && (vc__components(type) == vc__components(o.type) || (op == VC__OP_CAST && vc__components(o.type) == 1));
     if (op == VC__OP_BITCAST
         && (vc__is_bool(type) || vc__is_bool(o.type) || vc__bits(vc__kind(type)) != vc__bits(vc__kind(o.type))))
         ok = false;
@@ -14369,9 +14383,10 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint32_t n = o.node;
     k->casts_to_narrower |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
-        n = vc__record(k, op, k->node[n].flags & VC__NODE_VARIES, vc__vec(vc__scalar(type), vc__rows(o.type)), n,
+        n = vc__record(k, op, k->node[n].flags & VC__NODE_VARIES, vc__vec(vc__scalar(type), vc__components(o.type)), n,
                        VC__NIL, VC__NIL, 0);
-    return vc__value(k, vc__rows(o.type) == vc__rows(type) ? n : vc__record_splat(k, n, vc__rows(type)));
+    return vc__value(k,
+                     vc__components(o.type) == vc__components(type) ? n : vc__record_splat(k, n, vc__components(type)));
 }
 
 VC_API vc_val vc_cast(vc_type type, vc_val v) { return vc__convert(VC__OP_CAST, type, v); }
@@ -14421,8 +14436,8 @@ VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(a, VC__OP_ISINF); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
-    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__rows(vc_typeof(a)) == 1
-        && vc__rows(vc_typeof(b)) == 1)
+    if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
+        && vc__components(vc_typeof(b)) == 1)
         return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s and operand 2 is %s; at least one must be a vector",
                            vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
@@ -14469,17 +14484,17 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     if (!k)
         return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits)
                                                             : vc__failed_value(k, call);
-    uint32_t rows = vc__rows(vc__rows(o[1].type) > vc__rows(o[0].type) ? o[1].type : o[0].type);
-    if ((vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
-        || (vc__rows(o[1].type) != 1 && vc__rows(o[1].type) != rows)) {
+    uint32_t components = vc__components(vc__components(o[1].type) > vc__components(o[0].type) ? o[1].type : o[0].type);
+    if ((vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
+        || (vc__components(o[1].type) != 1 && vc__components(o[1].type) != components)) {
         vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
         return vc__no_value();
     }
-    n[0] = vc__as_node(k, &o[0], rows);
-    n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], rows);
+    n[0] = vc__as_node(k, &o[0], components);
+    n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], components);
     if (n[1] == VC__NIL) return vc__no_value();
     return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_VARIES,
-                                   vc__vec(vc__scalar(o[0].type), rows), n[0], n[1], VC__NIL, 0));
+                                   vc__vec(vc__scalar(o[0].type), components), n[0], n[1], VC__NIL, 0));
 }
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
@@ -14493,19 +14508,20 @@ VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE | V
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
-    uint32_t rows = vc__rows(type), n[3], flags = 0;
-    if (vc__rows(o[0].type) > rows && rows == 1) rows = vc__rows(o[0].type);
-    if (vc__rows(o[0].type) != 1 && vc__rows(o[0].type) != rows)
+    uint32_t components = vc__components(type), n[3], flags = 0;
+    if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
+    if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
         return VC__FAIL_VALUE(k, "vc_select",
                            "the condition%s is %s and the values are %s; vectors must have the same number of "
                            "components",
                            vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
     for (uint32_t i = 0; i < 3; i++) {
-        n[i] = vc__as_node(k, &o[i], rows);
+        n[i] = vc__as_node(k, &o[i], components);
         if (n[i] == VC__NIL) return vc__no_value();
         flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
-    return vc__value(k, vc__record(k, VC__OP_SELECT, flags, vc__vec(vc__scalar(type), rows), n[0], n[1], n[2], 0));
+    return vc__value(k,
+                     vc__record(k, VC__OP_SELECT, flags, vc__vec(vc__scalar(type), components), n[0], n[1], n[2], 0));
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
@@ -14839,7 +14855,7 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
    type of o. */
 static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x,
                            vc_type type, uint32_t flags) {
-    uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__rows(o->type)) : o->node;
+    uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__components(o->type)) : o->node;
     if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_subgroup(k, call))
         return vc__no_value();
     return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
@@ -14999,7 +15015,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     if (!vc__ready(k)) return false;
     if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "op is %u, but must be VC_ADD to VC_XOR", op);
     if (!vc__operand_of(k, call, 1, *v, &o)) return false;
-    if (vc__rows(o.type) != 1 || vc__kind(o.type) != o.type) {
+    if (vc__components(o.type) != 1 || vc__kind(o.type) != o.type) {
         vc__fail_operand(k, call, 1, &o, "a scalar");
         return false;
     }
@@ -15148,7 +15164,7 @@ VC_API int vc_loop_begin(vc_kernel *k) {
 VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
     if (!vc__ready(k) || vc__fail_in_switch(k, "VC_SWITCH") || !vc__operand_of(k, "VC_SWITCH", 1, value, &o)) return 1;
-    if (!vc__is_int(o.type) || vc__rows(o.type) != 1) {
+    if (!vc__is_int(o.type) || vc__components(o.type) != 1) {
         vc__fail_call(k, "VC_SWITCH", "the value%s is %s, but must be a scalar integer", vc__label_of(k, &o).text,
                    vc_type_name(o.type));
         return 1;
@@ -15388,9 +15404,9 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
         return vc__no_value();
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
-    if (!vc__is_int(type) || vc__rows(type) != 1)
+    if (!vc__is_int(type) || vc__components(type) != 1)
         return VC__FAIL_VALUE(k, call, "first and limit are %s, but must be scalar integers", vc_type_name(type));
-    if (!vc__is_int(o[2].type) || vc__rows(o[2].type) != 1
+    if (!vc__is_int(o[2].type) || vc__components(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
         return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s, but must be a scalar integer as wide as %s",
                            vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
@@ -15516,7 +15532,8 @@ static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) {
 /* Checks operand i, an integer count or offset that may be of another type than operand 0. */
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
-    if (vc__rows(o->type) != 1 && vc__rows(f->type) != 1 && vc__rows(o->type) != vc__rows(f->type))
+    if (vc__components(o->type) != 1 && vc__components(f->type) != 1
+        && vc__components(o->type) != vc__components(f->type))
         return VC__FAIL_FALSE(f->k, f->call,
                           "operand 1 is %s and operand %u%s is %s; vectors must have the same number of components",
                           vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
@@ -15568,7 +15585,7 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
 }
 
 /* Casts v to another scalar kind, with the same number of components. */
-static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__rows(vc_typeof(v))), v); }
+static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__components(vc_typeof(v))), v); }
 
 /* Ends a call and returns its result. If immediates cannot be folded, the result names this function instead of the
    one that it called. Without a kernel, an operand that was never set or comes from a failed call is passed on. */
@@ -15908,7 +15925,7 @@ static vc_val vc__fn_scale(const vc__fn *f, vc_val a, vc_val n) {
     for (int32_t i = 0; i < 3; i++) {
         vc_val part = vc_clamp(n, vc_i32(-max_exponent), vc_i32(max_exponent));
         vc_val power = vc_shl(vc__cast_kind(kind, vc_add(part, vc_i32(max_exponent + 1))), vc_u32(fraction));
-        a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__rows(vc_typeof(power))), power));
+        a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__components(vc_typeof(power))), power));
         n = vc_sub(n, part);
     }
     return a;
@@ -15955,11 +15972,11 @@ VC_API vc_val vc_cbrt(vc_val a) {
     magnitude = vc_select(is_normal, magnitude, vc__fn_real(&f, 1));
     uint32_t iterations = vc__fn_is_f64(&f) ? 3 : 2;
     if (vc__fn_is_f64(&f)) {
-        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__rows(f.type)), magnitude), vc_u32(32)));
+        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__components(f.type)), magnitude), vc_u32(32)));
         t = vc__cast_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
         t = vc_bitcast(f.type, vc_shl(t, vc_u32(32)));
     } else {
-        t = vc_bitcast(vc__vec(VC_U32, vc__rows(f.type)), magnitude);
+        t = vc_bitcast(vc__vec(VC_U32, vc__components(f.type)), magnitude);
         t = vc_bitcast(f.type, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a5119f2u)));
     }
     for (uint32_t i = 0; i < iterations; i++) {
@@ -16041,7 +16058,7 @@ VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
 static vc_val vc__fn_bits(const vc__fn *f, vc_val *normal) {
     vc_val size = vc_abs(f->v[0]);
     *normal = vc_and(vc_le(vc__fn_least_normal(f), size), vc_lt(size, vc__fn_infinity(f)));
-    return vc_bitcast(vc__vec(vc__fn_is_f64(f) ? VC_U64 : VC_U32, vc__rows(f->type)), f->v[0]);
+    return vc_bitcast(vc__vec(vc__fn_is_f64(f) ? VC_U64 : VC_U32, vc__components(f->type)), f->v[0]);
 }
 
 VC_API vc_val vc_frexp_mantissa(vc_val a) {
@@ -16078,19 +16095,20 @@ VC_API vc_val vc_modf_fract(vc_val a) {
 
 /* Dot product; of two scalars their product. A scalar combined with a vector is repeated. */
 static vc_val vc__fn_dot(vc_val a, vc_val b) {
-    return vc__rows(vc_typeof(a)) == 1 && vc__rows(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
+    return vc__components(vc_typeof(a)) == 1 && vc__components(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
 }
 
 /* Operand i, repeated if it is a scalar and the common type a vector. */
 static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
-    return vc__rows(vc_typeof(f->v[i])) == vc__rows(f->type) ? f->v[i]
-                                                             : vc_splat(vc_const(f->k, f->v[i]), vc__rows(f->type));
+    return vc__components(vc_typeof(f->v[i])) == vc__components(f->type)
+               ? f->v[i]
+               : vc_splat(vc_const(f->k, f->v[i]), vc__components(f->type));
 }
 
 VC_API vc_val vc_norm(vc_val a) {
     vc__fn f = vc__fn_float1("vc_norm", a);
     if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc__rows(f.type) == 1 ? vc_abs(f.v[0]) : vc_sqrt(vc_dot(f.v[0], f.v[0])));
+    return vc__fn_end(&f, vc__components(f.type) == 1 ? vc_abs(f.v[0]) : vc_sqrt(vc_dot(f.v[0], f.v[0])));
 }
 
 VC_API vc_val vc_distance(vc_val a, vc_val b) {
@@ -16108,7 +16126,7 @@ VC_API vc_val vc_normalize(vc_val a) {
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
-    if (vc__rows(f.type) != 3)
+    if (vc__components(f.type) != 3)
         return vc__fn_fail(&f, "the operands are %s, but must be vectors of 3 components", vc_type_name(f.type));
     a = vc__fn_broadcast(&f, 0);
     b = vc__fn_broadcast(&f, 1);
@@ -16136,7 +16154,7 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
     if (!f.type) return vc__fn_end(&f, i);
     eta = f.v[2];
-    if (vc__rows(vc_typeof(eta)) != 1)
+    if (vc__components(vc_typeof(eta)) != 1)
         return vc__fn_fail(&f, "operand 3 is %s, but must be a scalar", vc_type_name(vc_typeof(eta)));
     vc_val one = vc__fn_real(&f, 1);
     vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
@@ -16152,7 +16170,7 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     vc_type to = vc__scalar(type), from = vc__scalar(f.type);
     bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
-    if (!vc__is_type(type) || (vc__rows(f.type) != 1 && vc__rows(f.type) != vc__rows(type)))
+    if (!vc__is_type(type) || (vc__components(f.type) != 1 && vc__components(f.type) != vc__components(type)))
         return vc__fn_fail(
             &f, "operand 1 is %s, which cannot be converted to %s: %s", vc_type_name(f.type),
             vc__type_text(f.k, type).text,
@@ -16215,61 +16233,61 @@ static vc_val vc__fn_vector(vc_val *part, uint32_t count) {
 VC_API vc_val vc_round_f16(vc_val v) {
     vc__fn f = vc__fn_one("vc_round_f16", VC__KINDS_F, v);
     vc_val part[4];
-    uint32_t rows = vc__rows(f.type);
+    uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
     if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s, but must be f32", vc_type_name(f.type));
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
-    for (uint32_t i = 0; i < rows; i += 2) {
-        vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < rows ? i + 1 : i));
+    for (uint32_t i = 0; i < components; i += 2) {
+        vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < components ? i + 1 : i));
         pair = vc_unpack_half2(vc_pack_half2(pair));
         part[i] = vc_component(pair, 0);
-        if (i + 1 < rows) part[i + 1] = vc_component(pair, 1);
+        if (i + 1 < components) part[i + 1] = vc_component(pair, 1);
     }
-    return vc__fn_end(&f, vc__fn_vector(part, rows));
+    return vc__fn_end(&f, vc__fn_vector(part, components));
 }
 
 /* Packs the components of v, each below 2^bits, into a u32, component 0 in the low bits. */
-static vc_val vc__fn_pack_bits(vc_val v, uint32_t rows, uint32_t bits) {
+static vc_val vc__fn_pack_bits(vc_val v, uint32_t components, uint32_t bits) {
     vc_val r = vc_component(v, 0);
-    for (uint32_t i = 1; i < rows; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
+    for (uint32_t i = 1; i < components; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
     return r;
 }
 
 /* Packs normalised numbers, rounded to the nearest code. */
-static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
-    vc__fn f = vc__fn_of_type(call, vc__vec(VC_F32, rows), v);
-    uint32_t bits = 32 / rows;
+static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t components, bool is_signed) {
+    vc__fn f = vc__fn_of_type(call, vc__vec(VC_F32, components), v);
+    uint32_t bits = 32 / components;
     if (!f.type) return vc__fn_end(&f, v);
     v = vc_clamp(v, vc_f32(is_signed ? -1.0f : 0.0f), vc_f32(1));
     v = vc_round(vc_mul(v, vc_f32((float)vc__ones(is_signed ? bits - 1 : bits))));
     v = is_signed ? vc__cast_kind(VC_U32, vc__cast_kind(VC_I32, v)) : vc__cast_kind(VC_U32, v);
-    return vc__fn_end(&f, vc__fn_pack_bits(vc_and(v, vc_u32((uint32_t)vc__ones(bits))), rows, bits));
+    return vc__fn_end(&f, vc__fn_pack_bits(vc_and(v, vc_u32((uint32_t)vc__ones(bits))), components, bits));
 }
 VC_API vc_val vc_pack_snorm4x8(vc_val v) { return vc__pack_norm("vc_pack_snorm4x8", v, 4, true); }
 VC_API vc_val vc_pack_unorm4x8(vc_val v) { return vc__pack_norm("vc_pack_unorm4x8", v, 4, false); }
 VC_API vc_val vc_pack_snorm2x16(vc_val v) { return vc__pack_norm("vc_pack_snorm2x16", v, 2, true); }
 VC_API vc_val vc_pack_unorm2x16(vc_val v) { return vc__pack_norm("vc_pack_unorm2x16", v, 2, false); }
 
-/* Splits a u32 into `rows` parts and sign- or zero-extends each to 32 bits. */
-static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t rows, bool is_signed) {
-    uint32_t bits = 32 / rows;
+/* Splits a u32 into `components` parts and sign- or zero-extends each to 32 bits. */
+static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t components, bool is_signed) {
+    uint32_t bits = 32 / components;
     vc_val part[4];
     if (!f->k) return vc__unfoldable(f->call + 3);
     vc_val v = is_signed ? vc__cast_kind(VC_I32, f->v[0]) : f->v[0];
-    for (uint32_t i = 0; i < rows; i++) {
-        part[i] = i + 1 < rows ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
+    for (uint32_t i = 0; i < components; i++) {
+        part[i] = i + 1 < components ? vc_shl(v, vc_u32(32 - bits * (i + 1))) : v;
         part[i] = vc_shr(part[i], vc_u32(32 - bits));
     }
-    return vc__fn_vector(part, rows);
+    return vc__fn_vector(part, components);
 }
 
 /* Unpacks normalised numbers. Multiplies by the rounded reciprocal: it maps the largest code to exactly 1, and all
    devices agree on products but not on quotients. */
-static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t rows, bool is_signed) {
+static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t components, bool is_signed) {
     vc__fn f = vc__fn_of_type(call, VC_U32, v);
-    uint32_t bits = 32 / rows;
+    uint32_t bits = 32 / components;
     if (!f.type) return vc__fn_end(&f, v);
-    v = vc__cast_kind(VC_F32, vc__fn_unpack_bits(&f, rows, is_signed));
+    v = vc__cast_kind(VC_F32, vc__fn_unpack_bits(&f, components, is_signed));
     v = vc_mul(v, vc_f32(1.0f / (float)vc__ones(is_signed ? bits - 1 : bits)));
     return vc__fn_end(&f, is_signed ? vc_max(v, vc_f32(-1)) : v);
 }
@@ -16372,15 +16390,15 @@ VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
 /* ---- multi-dimensional indices ---- */
 
 VC_API vc_val vc_ravel(vc_val coordinates, vc_val shape) {
-    vc_type type = vc__rows(vc_typeof(coordinates)) > vc__rows(vc_typeof(shape)) ? vc_typeof(coordinates)
+    vc_type type = vc__components(vc_typeof(coordinates)) > vc__components(vc_typeof(shape)) ? vc_typeof(coordinates)
                                                                                  : vc_typeof(shape);
     vc_type types[2];
     vc__fn f;
-    types[0] = types[1] = vc__vec(VC_U32, vc__rows(type));
+    types[0] = types[1] = vc__vec(VC_U32, vc__components(type));
     f = vc__fn_of_types("vc_ravel", 2, types, coordinates, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, coordinates);
     coordinates = vc_component(f.v[0], 0);
-    for (uint32_t i = 1; i < vc__rows(f.type); i++)
+    for (uint32_t i = 1; i < vc__components(f.type); i++)
         coordinates = vc_add(vc_mul(coordinates, vc_component(f.v[1], i)), vc_component(f.v[0], i));
     return vc__fn_end(&f, coordinates);
 }
@@ -16390,18 +16408,18 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
     vc_val part[4], next;
     vc__fn f;
     types[0] = VC_U32;
-    types[1] = vc__vec(VC_U32, vc__rows(vc_typeof(shape)));
+    types[1] = vc__vec(VC_U32, vc__components(vc_typeof(shape)));
     f = vc__fn_of_types("vc_unravel", 2, types, index, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, index);
     index = f.v[0];
-    for (uint32_t i = vc__rows(types[1]); i-- > 1;) {
+    for (uint32_t i = vc__components(types[1]); i-- > 1;) {
         vc_val extent = vc_component(f.v[1], i);
         next = vc_div(index, extent);
         part[i] = vc_sub(index, vc_mul(next, extent));
         index = next;
     }
     part[0] = index;
-    return vc__fn_end(&f, vc__fn_vector(part, vc__rows(types[1])));
+    return vc__fn_end(&f, vc__fn_vector(part, vc__components(types[1])));
 }
 
 /* ---- random numbers and hashes ---- */
@@ -16456,11 +16474,11 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
-    if (vc__rows(f.type) & 1u)
+    if (vc__components(f.type) & 1u)
         return vc__fn_fail(&f, "operand 1 is %s, but must be a vector of 2 or 4 components", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
     vc_val one = vc_cast(type, vc_u32(1));
-    for (uint32_t i = 0; i < vc__rows(f.type); i += 2) {
+    for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
         vc_val radius = vc_log(vc_sub(one, vc_component(bits, i))); /* argument in (0, 1] */
         /* log(1) may be above 0 on some devices */
         radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0)));
@@ -16471,7 +16489,7 @@ VC_API vc_val vc_normal(vc_val bits) {
         part[i] = vc_mul(radius, vc_cos(angle));
         part[i + 1] = vc_mul(radius, vc_sin(angle));
     }
-    return vc__fn_end(&f, vc__fn_vector(part, vc__rows(f.type)));
+    return vc__fn_end(&f, vc__fn_vector(part, vc__components(f.type)));
 }
 
 VC_API vc_val vc_hash_bits(vc_val v) {
@@ -16639,8 +16657,8 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
         vc__printf_scalar(p, vc_re(v));
         vc__printf_scalar(p, vc_im(v));
     } else
-        for (uint32_t i = 0; i < vc__rows(type); i++)
-            vc__printf_scalar(p, vc__rows(type) == 1 ? v : vc_component(v, i));
+        for (uint32_t i = 0; i < vc__components(type); i++)
+            vc__printf_scalar(p, vc__components(type) == 1 ? v : vc_component(v, i));
     return true;
 }
 
@@ -16861,21 +16879,22 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     return k->failed ? NULL : o;
 }
 
-/* Checks a coordinate, level or derivative: `rows` components of f32, or of a 32-bit integer if `kind` is VC_I32.
+/* Checks a coordinate, level or derivative: as many components of f32, or of a 32-bit integer if `kind` is VC_I32.
    `what` names it in the message. Returns its node; VC__NIL after an error. */
 static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
-                                  vc_val v, vc_type kind, uint32_t rows) {
+                                  vc_val v, vc_type kind, uint32_t components) {
     char alternative[16] = "";
     vc__operand p;
     if (k->failed || !vc__operand_of(k, call, which, v, &p)) return VC__NIL;
-    if (kind == VC_I32 && vc__is_int_immediate(&p) && rows == 1 && !vc__adapt_immediate(k, call, which, &p, VC_I32))
+    if (kind == VC_I32 && vc__is_int_immediate(&p) && components == 1
+        && !vc__adapt_immediate(k, call, which, &p, VC_I32))
         return VC__NIL;
     bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
-    if (kind_matches && vc__rows(p.type) == rows) return vc__as_node(k, &p, rows);
-    if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, rows)));
+    if (kind_matches && vc__components(p.type) == components) return vc__as_node(k, &p, components);
+    if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, components)));
     vc__fail_call(k, call, "operand %u%s (%s) is %s, but image '%s' (%s) requires %s%s", which,
                   vc__label_of(k, &p).text, what, vc_type_name(p.type), o->name ? o->name : "",
-                  vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, rows)), alternative);
+                  vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, components)), alternative);
     return VC__NIL;
 }
 
@@ -16909,7 +16928,7 @@ static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
     uint32_t b = vc__image_operand(k, call, o, 3, "level of detail", lod, VC_F32, 1);
     return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
 }
@@ -16945,7 +16964,7 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
     vc_kernel *k = image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
     uint32_t x = vc__image_operand(k, call, o, 3, "derivative", dx, VC_F32, vc__dims[o->image.dim].axes);
     uint32_t y = vc__image_operand(k, call, o, 4, "derivative", dy, VC_F32, vc__dims[o->image.dim].axes);
     if (k->failed) return vc__no_value();
@@ -16963,7 +16982,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
         vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name ? o->name : "",
                    vc__dims[o->image.dim].name);
     else if (component > 3) vc__fail_call(k, call, "component is %u, but must be 0 to 3", component);
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
     return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
 }
 
@@ -16972,7 +16991,7 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
     vc_kernel *k = vc__image_kernel(call, image, at, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
     uint32_t b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
     return vc__image_record(k, VC__OP_FETCH, k->node[image.node].type, image.node, a, b, 0);
 }
@@ -16982,7 +17001,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
     return vc__image_record(k, VC__OP_IMAGE_LOAD, k->node[image.node].type, image.node, a, VC__NIL, 0);
 }
 
@@ -16991,7 +17010,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
     if (!o || vc__fail_in_switch(k, call)) return;
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].rows);
+    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
     uint32_t v = a == VC__NIL ? VC__NIL : vc__fit_node(k, call, 3, value, k->node[image.node].type);
     if (v == VC__NIL) return;
     o->stored = true;

@@ -116,7 +116,7 @@ static void rule_vectors(void **state) {
     rule_fails(r, "vc_vec2 in kernel 'saxpy': the operands are f32x4, but must be scalars");
     r = rule_begin(NULL);
     vc_splat(r.a, 5);
-    rule_fails(r, "vc_splat in kernel 'saxpy': operand 1 is f32 and rows is 5, but they must be a scalar and 1 to 4");
+    rule_fails(r, "vc_splat in kernel 'saxpy': operand 1 is f32 and components is 5, but they must be a scalar and 1 to 4");
     r = rule_begin(NULL);
     vc_insert(r.v, 7, r.a);
     rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: f32x4 has 4");

@@ -13,9 +13,9 @@ static uint32_t check_listing(const vc__listing *l) {
         const vc__node *n = &l->node[i];
         const uint32_t count = vc__op[n->op].operands == VC__MANY ? n->a[1] : vc__op[n->op].operands;
         const uint32_t *a = vc__op[n->op].operands == VC__MANY ? l->extra + n->a[0] : n->a;
-        if (vc__rows(n->type) > 1) assert_true(is_plain_vector(n->op));
+        if (vc__components(n->type) > 1) assert_true(is_plain_vector(n->op));
         for (j = 0; j < count; j++)
-            if (a[j] != VC__NIL && vc__rows(l->node[a[j]].type) > 1 && l->node[a[j]].op != VC__OP_POINTER && vc__op[l->node[a[j]].op].class_ != VC__NEW)
+            if (a[j] != VC__NIL && vc__components(l->node[a[j]].type) > 1 && l->node[a[j]].op != VC__OP_POINTER && vc__op[l->node[a[j]].op].class_ != VC__NEW)
                 assert_true(n->op == VC__OP_COMPONENT || (n->op == VC__OP_STORE && j != 1) || (n->op == VC__OP_LOAD && j == 0) || n->op == VC__OP_POINTER);
         accesses += n->op == VC__OP_LOAD || n->op == VC__OP_STORE;
     }
