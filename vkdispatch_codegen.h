@@ -136,7 +136,7 @@
        components.
 
        Operands of one operation must have the same type. There are three implicit conversions:
-       * an integer immediate takes the integer type of the other operand if its value fits;
+       * an integer immediate is converted to the integer type of the other operand if its value fits;
        * a scalar is repeated to match a vector of the same scalar type;
        * an index is any scalar integer of 32 or 64 bits, or any integer immediate.
        All others are explicit: vc_cast converts the value, vc_bitcast reinterprets the bits.
@@ -726,7 +726,7 @@ typedef struct vc_kernel_desc {
     vc_allocator allocator;         /* default: malloc, realloc, free. vc_restart ignores it and keeps the first one */
 } vc_kernel_desc;
 
-/* ---- info: arguments and needs of a kernel ---- */
+/* ---- info: arguments and required features of a kernel ---- */
 
 typedef enum vc_arg_kind {
     VC_ARG_NONE = 0,
@@ -820,11 +820,11 @@ VC_API const char *vc_source(vc_kernel *k, vc_target target);
 /* Returns the declarations and live operations, one a line, for debugging. The format may change. */
 VC_API const char *vc_dump(vc_kernel *k);
 
-/* Returns arguments and needs for SPIR-V and GLSL. */
+/* Returns arguments and required features for SPIR-V and GLSL. */
 VC_API const vc_info *vc_reflect(vc_kernel *k);
 
-/* Returns arguments and needs for a target. CUDA C: buffers are addresses; OpenCL C: buffers are bindings. Fails as
-   vc_source does for a target that does not exist or is omitted. */
+/* Returns arguments and required features for a target. CUDA C: buffers are addresses; OpenCL C: buffers are bindings.
+   Fails as vc_source does for a target that does not exist or is omitted. */
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target);
 
 /* Returns a 64-bit hash of the SPIR-V and, unless omitted, the GLSL of every form of buffers the machine allows. */
@@ -942,8 +942,8 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);
 
 /* ---- images ----
-   Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling takes f32, 0 to 1 along
-   each axis; the layer counts from 0. Texel access takes i32 or u32, in texels. Results have four components;
+   Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling requires f32, 0 to 1
+   along each axis; the layer counts from 0. Texel access requires i32 or u32, in texels. Results have four components;
    components that the format does not have are 0, the fourth is 1. A level of detail is a scalar. */
 
 /* Declares an image argument; a sampled image includes its sampler. desc: NULL means all defaults. */
@@ -1478,9 +1478,9 @@ static inline vc_val vc_imm_of(double x) { return vc_f64(x); }
 template <class T> vc_val vc_imm_of(T *) = delete; /* a pointer does not convert to bool */
 
 /* Operators of two values, or of a value and a C++ number, which is converted by vc_imm_of: x * 2.0f + y. The rules of
-   the functions apply: an int takes the integer type of the other operand, a float needs f32, a double f64. % is
-   vc_rem, >> is vc_shr, ! is for bool only. There is no +=, because values are immutable: use a vc_var. There is no &&
-   or ||, because both sides are recorded: use &, |, vc_and_then or vc_or_else. */
+   the functions apply: an int is converted to the integer type of the other operand, a float requires f32, a double
+   f64. % is vc_rem, >> is vc_shr, ! is for bool only. There is no +=, because values are immutable: use a vc_var. There
+   is no && or ||, because both sides are recorded: use &, |, vc_and_then or vc_or_else. */
 #define VC__OPERATOR(symbol, call) \
     static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
     template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { \
@@ -1963,7 +1963,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(SUBGROUP_ID,  "subgroup_id",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
     X(SUBGROUP_LOCAL_ID, "subgroup_local_id", LEAF, 0, 0, OWN, 0, VC__S_NONE, VC__T_NONE, vc__lower_subgroup) \
     /* a[0] kind, a[1] argument (object), a[2] axis */ \
-    X(IMPLICIT,     "hidden",       LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IMPLICIT,     "implicit",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* ---- construction ---- */ \
     /* a[0] first in extra, a[1] count */ \
     X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) \
@@ -2448,7 +2448,7 @@ static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 
 /* Flags of `plain`, for pure operations whose operands are all present. The low bits are the kinds for which the
-   operation can take the fast path through the schedule. ONE, THREE: number of operands, if not two. PRINTED: a
+   operation is scheduled by vc__lower_plain. ONE, THREE: number of operands, if not two. PRINTED: a
    single SPIR-V instruction with only a type and operands. EXACT: printed as precise. */
 enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17,
        VC__PLAIN_EXACT = 1 << 18 };
@@ -2481,7 +2481,7 @@ struct vc__lowering {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
-    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: no fast path */
+    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: not by vc__lower_plain */
     vc__object no_object;
 };
 
@@ -2495,8 +2495,8 @@ typedef struct vc__form {
     uint32_t words_version, text_version, info_version; /* 1 + number of nodes on the tape when printed; 0: never */
     vc_info info;
     vc_arg_info *arg;
-    vc_implicit_info *hidden;
-    uint32_t arg_capacity, hidden_capacity;
+    vc_implicit_info *implicit;
+    uint32_t arg_capacity, implicit_capacity;
     char entry[VC__NAME_BYTES];
 } vc__form;
 
@@ -2985,9 +2985,9 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
 }
 
 VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
-                                         const char *takes) {
+                                         const char *expected) {
     vc__fail_call(k, call, "operand %u%s is %s, but must be %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
-               takes);
+               expected);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
@@ -6663,8 +6663,8 @@ VC__NOINLINE static uint32_t vc__lower_const(vc__lowering *s, const vc__node *t,
     return vc__const_bits(s, constant, &c) ? vc__with_const_flag(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
-/* Fast path for plain operations: vc__add_node and vc__merge in one. The operands and the result *to are entries of
-   s->map. Returns false if the node needs the general path. */
+/* Schedules plain operations: vc__add_node and vc__merge in one. The operands and the result *to are entries of
+   s->map. Returns false if the node has to go through vc__lower_node. */
 VC__INLINE bool vc__lower_plain(vc__lowering *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
     uint32_t i, number, op_and_type = vc__op_and_type(t), x = t->x;
     vc__node *n;
@@ -6705,8 +6705,8 @@ VC__NOINLINE static bool vc__lower_binary(vc__lowering *s, const vc__node *t, ui
     return vc__lower_plain(s, t, a, b, VC__NIL, to);
 }
 
-/* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
-   the node needs the general path. */
+/* Schedules shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if the
+   node has to go through vc__lower_node. */
 VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *t, uint32_t x, uint32_t count,
                                                uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
@@ -6728,7 +6728,7 @@ VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *
     return vc__lower_binary(s, &n, left, right, to);
 }
 
-/* Lowers tape node i, whose operands are lowered, on the general path. Returns its number; VC__NIL after an error. */
+/* Lowers tape node i, whose operands are lowered. Returns its number; VC__NIL after an error. */
 VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
@@ -8666,7 +8666,7 @@ typedef struct vc__dialect {
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
     void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
-    void (*implicit)(vc__printer *g, int hidden);         /* an implicit argument in an expression */
+    void (*implicit)(vc__printer *g, int i);              /* an implicit argument in an expression */
     void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
     void (*convert)(vc__printer *g, uint32_t object);     /* a statement that unpacks a parameter, if it needs one */
     void (*barrier)(vc__printer *g, uint32_t i);
@@ -8691,7 +8691,7 @@ struct vc__printer {
     bool *live;                /* by object: a live node refers to it */
     const char **name_set;     /* hash set of the names in use */
     uint32_t name_mask;
-    uint32_t temporaries, counters, masks; /* numbers given so far */
+    uint32_t temporaries, counters, masks; /* numbers assigned so far */
     int indent;
     bool continues_line;       /* the next statement continues the line */
     /* GLSL, bit masks by type: types that memory holds as a struct; those that are stored; those that are loaded */
@@ -8851,7 +8851,7 @@ static void vc__p_name_blocks(vc__printer *g) {
 }
 
 static void vc__p_name_implicit(vc__printer *g) {
-    static const char *const names[] = { "hidden", "threads", "groups", "group_base" };
+    static const char *const names[] = { "implicit", "threads", "groups", "group_base" };
     char wanted[2 * VC__NAME_BYTES], arg[VC__NAME_BYTES];
     for (int i = 0; i < g->l->info.implicit_count; i++) {
         const vc_implicit_info *h = &g->l->info.implicit[i];
@@ -8862,7 +8862,7 @@ static void vc__p_name_implicit(vc__printer *g) {
             snprintf(wanted, sizeof wanted, "%.20s_shape_%u", arg, (unsigned)h->axis);
         else if (h->kind == VC_IMPLICIT_OUTPUT) snprintf(wanted, sizeof wanted, "first_format");
         else snprintf(wanted, sizeof wanted, "%s_%c", names[h->kind], "xyzw"[h->axis & 3]);
-        vc__p_assign_name(g, &g->implicit[i], wanted, "hidden");
+        vc__p_assign_name(g, &g->implicit[i], wanted, "implicit");
     }
 }
 
@@ -9256,8 +9256,8 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
     else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
     else if (n->op == VC__OP_IMPLICIT) {
-        const vc_implicit_info *hidden = vc__implicit_of(g->l, n);
-        if (hidden) g->d->implicit(g, (int)(hidden - g->l->info.implicit));
+        const vc_implicit_info *implicit = vc__implicit_of(g->l, n);
+        if (implicit) g->d->implicit(g, (int)(implicit - g->l->info.implicit));
     } else if (named) vc__p_put(g, "%s", g->leaf[i - g->l->leaves].text);
     else {
         g->d->id(g, n, id);
@@ -11133,7 +11133,7 @@ static void vc__opencl_fence(vc__printer *g, uint32_t i) {
 
 /* ---- images: a sampled image's sampler is the next argument ---- */
 
-/* Coordinates: "(int4)(x, y, z, 0)". OpenCL C wants four for 3-D images and 2-D arrays. */
+/* Coordinates: "(int4)(x, y, z, 0)". OpenCL C requires four for 3-D images and 2-D arrays. */
 static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
     vc_type type = g->l->node[value].type;
     const char *stem = vc__is_float(type) ? "float" : "int";
@@ -11304,7 +11304,7 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
      | VC__ADDRESS_FEATURES | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
      | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 \
      | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
-/* Those of them that stand for types: vd_context_desc.disable can remove them, and using one is then an error there
+/* Those of them that represent types: vd_context_desc.disable can remove them, and using one is then an error there
    too. */
 #define VC__C_TYPE_FEATURES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 \
                              | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
@@ -11615,13 +11615,13 @@ static uint32_t vc__block_align(const vc_info *info) {
 
 /* Grows the form's tables of arguments and implicit arguments. */
 static bool vc__reflect_allocate(vc_kernel *k, vc__form *f, const vc__listing *l) {
-    uint32_t implicit = l->body - l->leaves; /* an upper bound */
+    uint32_t bound = l->body - l->leaves; /* of the number of implicit arguments */
     vc_arg_info *arg =
         (vc_arg_info *)vc__array_grow(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     if (arg) f->arg = arg;
-    vc_implicit_info *h = (vc_implicit_info *)vc__array_grow(&k->allocator, f->hidden, &f->hidden_capacity, implicit,
+    vc_implicit_info *h = (vc_implicit_info *)vc__array_grow(&k->allocator, f->implicit, &f->implicit_capacity, bound,
                                                              sizeof(vc_implicit_info));
-    if (h) f->hidden = h;
+    if (h) f->implicit = h;
     if (!arg || !h) vc__no_memory(k);
     return arg && h;
 }
@@ -11654,12 +11654,12 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
             vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
     for (uint32_t i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_IMPLICIT)
-            vc__reflect_implicit(l, &l->node[i], &f->hidden[info->implicit_count++], &end);
+            vc__reflect_implicit(l, &l->node[i], &f->implicit[info->implicit_count++], &end);
     info->args = f->arg;
     info->arg_count = (int)vc__arg_count(k);
     info->formats = k->format;
     info->format_count = (int)k->format_count;
-    info->implicit = f->hidden;
+    info->implicit = f->implicit;
     info->argument_bytes = vc__argument_block_reserve(&end, 0, vc__is_c(l->target) ? vc__block_align(info) : 4);
     memcpy(info->local_size, k->desc.local_size, sizeof info->local_size);
     info->operations = k->count;
@@ -13459,7 +13459,7 @@ VC_API void vc_free(vc_kernel *k) {
         vc__release(&a, k->form[i].words.data);
         vc__release(&a, k->form[i].text.data);
         vc__release(&a, k->form[i].arg);
-        vc__release(&a, k->form[i].hidden);
+        vc__release(&a, k->form[i].implicit);
     }
     for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].data);
     vc__release(&a, k->dump.data);
@@ -15469,7 +15469,7 @@ static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
                          "an operand opens a block that it does not close, or closes one that it did not open");
 }
 
-/* An immediate is not stored: vc_short_circuit_end selects it, and it takes the type of the other value. */
+/* An immediate is not stored: vc_short_circuit_end selects it and converts it to the type of the other value. */
 VC_API void vc_short_circuit_else(vc_short_circuit *lazy, vc_val a) {
     vc_kernel *k = lazy->kernel;
     if (!vc__short_circuit_is_open(lazy)) return;
@@ -16551,7 +16551,7 @@ typedef struct vc__printf_state {
     vc_kernel *k;
     const char *rest;        /* unread part of the format */
     const vc_val *args;
-    uint32_t count, used;    /* operands: given, read so far */
+    uint32_t count, used;    /* operands: passed, read so far */
     char types[VC__MAX_OUTPUT_OPERANDS * 16];
     char text[VC__MAX_FORMAT_BYTES + 1];
     size_t length;           /* of text */
@@ -17066,7 +17066,7 @@ VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)V
                   && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
                   && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I
                   && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
-VC__SAME(hidden,
+VC__SAME(implicit,
          (int)VC_IMPLICIT_THREADS == (int)VD_IMPLICIT_THREADS && (int)VC_IMPLICIT_GROUPS == (int)VD_IMPLICIT_GROUPS
              && (int)VC_IMPLICIT_GROUP_BASE == (int)VD_IMPLICIT_GROUP_BASE
              && (int)VC_IMPLICIT_LENGTH == (int)VD_IMPLICIT_LENGTH && (int)VC_IMPLICIT_SHAPE == (int)VD_IMPLICIT_SHAPE
@@ -17182,14 +17182,14 @@ static uint32_t vc__glue_row(vd_backend backend) {
     return row;
 }
 
-/* Creates a kernel from printed code. `args` and `hidden` are memory for the converted descriptions. */
+/* Creates a kernel from printed code. `args` and `implicit` are memory for the converted descriptions. */
 static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args,
-                                        vd_implicit_info *hidden) {
+                                        vd_implicit_info *implicit) {
     const vc_info *info = &f->info;
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
-    for (int i = 0; i < info->implicit_count; i++) vc__glue_implicit(&hidden[i], &info->implicit[i]);
+    for (int i = 0; i < info->implicit_count; i++) vc__glue_implicit(&implicit[i], &info->implicit[i]);
     desc.name = info->name;
     desc.code_kind = code;
     desc.code = code == VD_CODE_SPIRV ? (const void *)(f->words.data + f->skip) : f->text.data;
@@ -17197,7 +17197,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *
     desc.entry = info->entry;
     desc.args = args;
     desc.arg_count = info->arg_count;
-    desc.implicit = hidden;
+    desc.implicit = implicit;
     desc.implicit_count = info->implicit_count;
     desc.argument_bytes = info->argument_bytes;
     memcpy(desc.local_size, info->local_size, sizeof desc.local_size);
