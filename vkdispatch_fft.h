@@ -221,31 +221,52 @@
          vc_select or VC_IF.
 
    Convolutions
-       vd_convolve_create takes the shapes of signal and kernel, the kind and the mode; vd_convolve_set_kernel
-       transforms a kernel once; vd_convolve_run convolves.
+       vd_convolve_create makes a plan from the shapes of signal and filter, the kind and the mode.
+       vd_convolve_set_filter transforms the filter, once. vd_convolve_run convolves signals with it. f is the filter:
 
        kind           y[n]
        ----           ----
-       CONVOLUTION    sum over m of x[n - m] k[m]
-       CORRELATION    sum over m of x[n + m] conj(k[m])
+       CONVOLUTION    sum over m of x[n - m] f[m]
+       CORRELATION    sum over m of x[n + m] conj(f[m])
 
-       Along each dimension, for a signal of N and a kernel of K elements (integer division):
+       Along each dimension, for a signal of N and a filter of F elements (integer division):
 
        mode        results     first n of a convolution   of a correlation   x outside of the signal
        ----        -------     ------------------------   ----------------   -----------------------
-       CIRCULAR    N           0                          0                  repeats; K <= N
-       CENTRED     N           (K - 1) / 2                -(K / 2)           repeats; K <= N
-       FULL        N + K - 1   0                          1 - K              0
-       SAME        N           (K - 1) / 2                -(K / 2)           0
-       VALID       N - K + 1   K - 1                      0                  not used; K <= N
+       CIRCULAR    N           0                          0                  repeats; F <= N
+       CENTRED     N           (F - 1) / 2                -(F / 2)           repeats; F <= N
+       FULL        N + F - 1   0                          1 - F              0
+       SAME        N           (F - 1) / 2                -(F / 2)           0
+       VALID       N - F + 1   F - 1                      0                  not used; F <= N
 
-       Dispatches. If a work-group can hold the first axis, one dispatch transforms it, multiplies it by the spectrum
-       and transforms it back: one dimension takes one dispatch, two take three. A GPU convolves small images in one
-       dispatch and cubes in three. If it is estimated to be faster, part of the first axis is transformed together
-       with the last one. Zeros around the signal are not read. On the way back, each axis is transformed only for
-       those results of earlier axes that are part of the output.
+       Groups. A run convolves `batch` groups of signals with the same filters. A group has `channels` signals and
+       `filters` results. Result i is the sum over all channels c of signal c convolved with filter [i][c]. In memory:
 
-       Channels and several kernels need a first axis, or parts of it, that one dispatch can transform; a mode that
+       signals    [batch][channels][shape]
+       filters    [filters][channels][filter_shape]
+       results    [batch][filters][shape of a result]
+
+       Period. A product of spectra is a convolution of periodic arrays; the period is the length of the transforms.
+       In modes that repeat the signal it is N. In the others it is the next length without prime factors above 7 that
+       is at least N + F - 1 (FULL), N + F / 2 (SAME) or N (VALID), so that no repetition reaches a result.
+
+       Dispatches of vd_convolve_run. vd_convolve_explain prints one line for each:
+
+       signals                                                          dispatches
+       -------                                                          ----------
+       one dimension that fits into a work-group                        1
+       one dimension that does not                                      2 for each kernel of its length (see Lengths)
+       images that fit into a work-group, on a GPU                      1
+       other images                                                     3
+       cubes: on a GPU, if two axes fit into a work-group; all others   3; 5
+
+       A dimension fits if its period has no prime factors above 31 and a work-group can hold it. The dispatch in the
+       middle transforms the first axis, multiplies by the spectrum and transforms back. If the first axis does not
+       fit, every axis takes two dispatches for each kernel of its length (see Lengths). If it is estimated to be
+       faster, part of the first axis is transformed together with the last one. Zeros around the signal are not read.
+       On the way back, each axis is transformed only for those results of earlier axes that are part of the output.
+
+       Several channels or filters need a first axis, or parts of it, that one dispatch can transform; a mode that
        repeats the signal then needs shape[0] without prime factors above 31. Otherwise the plan fails with
        VD_ERROR_UNSUPPORTED.
 
@@ -254,7 +275,7 @@
        case                                                      transforms along the last dimension
        ----                                                      -----------------------------------
        pack_rows, and batch is above 1                           complex, two groups as real and imaginary part
-       filter                                                    complex, imaginary part 0
+       spectrum_hook                                             complex, imaginary part 0
        x is 0 outside of the signal (FULL, SAME, VALID),
            or N has a prime factor above 31                      complex, of half the period (Nussbaumer)
        several dimensions that do not fit into one dispatch      real, half spectra
@@ -322,7 +343,7 @@
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
-       processors: channels or kernels of a convolution                                       32768
+       processors: channels or filters of a convolution                                       32768
        dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
        arguments of hooks; bytes of a name                                                    16; 63
        bins of a histogram; k of top-k                                                        2^31; 1024
@@ -349,7 +370,7 @@
 
        VD_ERROR_INVALID             an argument or desc is wrong
        VD_ERROR_UNSUPPORTED         a length, size or type that the device or this header does not support
-       VD_ERROR_COMPILE             a hook or filter records something wrong (a fragment: VD_ERROR_INVALID)
+       VD_ERROR_COMPILE             a hook records something wrong (a fragment: VD_ERROR_INVALID)
        VD_ERROR_OUT_OF_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY, and others that vkdispatch.h reports
 
        vd_fft_run compiles all its kernels before it records the first one, so that a failed compilation leaves the
@@ -572,15 +593,15 @@ typedef struct vd_convolve vd_convolve; /* a plan */
 
 typedef enum vd_convolve_kind {
     VD_CONVOLVE_KIND_DEFAULT = 0, /* VD_CONVOLVE_CONVOLUTION */
-    VD_CONVOLVE_CONVOLUTION,      /* y[n] = sum over m of x[n - m] k[m] */
-    VD_CONVOLVE_CORRELATION       /* y[n] = sum over m of x[n + m] conj(k[m]) */
+    VD_CONVOLVE_CONVOLUTION,      /* y[n] = sum over m of x[n - m] f[m], with the filter f */
+    VD_CONVOLVE_CORRELATION       /* y[n] = sum over m of x[n + m] conj(f[m]) */
 } vd_convolve_kind;
 
 /* Which results are computed, and what x is outside of the signal; the manual has a table. */
 typedef enum vd_convolve_mode {
     VD_CONVOLVE_MODE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
     VD_CONVOLVE_CIRCULAR,          /* as many results as the signal has elements, from n = 0; the signal repeats */
-    VD_CONVOLVE_CENTRED,           /* the same, but at the first result the kernel's middle meets the first element */
+    VD_CONVOLVE_CENTRED,           /* the same, but at the first result the filter's middle meets the first element */
     VD_CONVOLVE_FULL,              /* all results that use an element of the signal, which is continued by zeros */
     VD_CONVOLVE_SAME,              /* as CENTRED, but the signal is continued by zeros */
     VD_CONVOLVE_VALID              /* the results that need no element outside of the signal */
@@ -589,26 +610,27 @@ typedef enum vd_convolve_mode {
 typedef struct vd_convolve_desc {
     const char *name;        /* for messages; copied; default: "convolve" */
     uint64_t shape[3];       /* elements of one signal; all dimensions are convolved; trailing zeros: fewer. Required */
-    uint64_t kernel_shape[3]; /* elements of one kernel, with as many dimensions; default: shape */
+    uint64_t filter_shape[3]; /* elements of one filter, with as many dimensions; default: shape */
     vd_convolve_kind kind;   /* default: VD_CONVOLVE_CONVOLUTION */
     vd_convolve_mode mode;   /* default: VD_CONVOLVE_CIRCULAR */
     uint32_t batch;          /* groups of signals; default: 1 */
-    uint32_t channels;       /* signals of a group; each is convolved with its own kernel, and the results are summed;
+    uint32_t channels;       /* signals of a group; each is convolved with its own filter, and the results are summed;
                                 default: 1 */
-    uint32_t kernels;        /* results of a group, from as many sets of `channels` kernels; default: 1 */
+    uint32_t filters;        /* results of a group, each from `channels` filters of its own; default: 1 */
     vd_type type;            /* of numbers and arithmetic: VD_F32 or VD_F64; default: VD_F32 */
-    bool real;               /* signals, kernels and results are real; default: complex */
-    vd_fft_hook filter;      /* changes the kernel's spectrum, as a store hook without arguments; it must set both
-                                parts. at->coordinate[0]: number of the kernel; the others: index along each axis of the
-                                transform, whose lengths vd_convolve_explain shows. Default: none */
-    void *filter_user;       /* passed to filter; must live as long as the plan */
+    bool real;               /* signals, filters and results are real; default: complex */
+    vd_fft_hook spectrum_hook; /* changes the filter's spectrum, as a store hook without arguments; it must set both
+                                parts. at->coordinate[0]: number of the filter, i * channels + c; the others: index
+                                along each axis of the transform, whose lengths vd_convolve_explain shows. Default:
+                                none */
+    void *hook_user;         /* passed to spectrum_hook; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
                                 one complex signal. This halves the arithmetic of modes that repeat the signal in one
-                                dimension or on small images, and of all plans with a filter. The two groups are then
-                                not independent: each has an absolute error proportional to the larger of the two, a NaN
-                                or an infinity in one spreads to the other, and equal groups may give different bits.
-                                Default: each group is computed from its own elements only */
+                                dimension or on small images, and of all plans with a spectrum_hook. The two groups are
+                                then not independent: each has an absolute error proportional to the larger of the two,
+                                a NaN or an infinity in one spreads to the other, and equal groups may give different
+                                bits. Default: each group is computed from its own elements only */
 } vd_convolve_desc;
 
 /* Makes a plan. Returns NULL on failure. */
@@ -620,21 +642,21 @@ VD_API void vd_convolve_destroy(vd_convolve *plan);
 /* Writes the shape of one result; 0 for dimensions that it does not have. */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
-/* Records the transform of the kernels, an array of [kernels][channels][kernel_shape]. The plan keeps the spectrum for
-   all later runs. A run that is executed before this has been executed uses kernels of zeros. If the list is discarded,
-   the kernels set before remain. */
-VD_API vd_result vd_convolve_set_kernel(vd_convolve *plan, vd_list *list, vd_buffer kernel);
+/* Records the transform of the filters, an array of [filters][channels][filter_shape]. The plan keeps the spectrum for
+   all later runs. A run that is executed before this has been executed uses filters of zeros. If the list is discarded,
+   the filters set before remain. */
+VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
 
-/* Records the convolution of [batch][channels][shape] to [batch][kernels][shape of a result]. Buffers may have any type
-   and must not overlap. Fails if no kernel was set, or if every list that set one was discarded. */
+/* Records the convolution of [batch][channels][shape] to [batch][filters][shape of a result]. Buffers may have any type
+   and must not overlap. Fails if no filter was set, or if every list that set one was discarded. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
 
 /* Returns the kernels of a plan as text, one a line. Valid as long as the plan; "" for NULL. */
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
 
-/* Convolves images (f32, the last two dimensions of `image`) with one 2-D kernel, without a plan. out: as large as
+/* Convolves images (f32, the last two dimensions of `image`) with one 2-D filter, without a plan. out: as large as
    image. mode: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
-VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                 vd_convolve_mode mode);
 
 /* ---- fragments ---- */
@@ -1635,24 +1657,24 @@ typedef struct vd__fft_tables {
 } vd__fft_tables;
 
 /* Product of a convolution: multiply by the spectra of the filter, then transform back in the same kernel. Channels
-   are summed; kernels are computed one after the other. */
+   are summed; results of several filters are computed one after the other. */
 typedef struct vd__fft_product {
-    uint32_t channels, kernels; /* loops of the kernel over channels and filter kernels; 0: no product */
+    uint32_t channels, filters; /* loops of the kernel over channels and filters; 0: no product */
     /* multiply while storing, in C order, and do not transform back: for axes that take several passes */
     bool store_only;
     bool whole_image;        /* the shape covers a whole image */
     /* the spectrum does not stay in cache from one image to the next and is most of the memory read: process the
        same part of all images together */
     bool uncached;
-    vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and kernel */
-    uint64_t in_step, out_step, channel_step, kernel_step;
+    vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and filter */
+    uint64_t in_step, out_step, channel_step, filter_step;
 } vd__fft_product;
 
 /* Additional data for the route of a convolution. The first dimension numbers the images; `batch` times `channels`
    are read. */
 typedef struct vd__fft_convolution {
     uint64_t batch;
-    uint32_t channels, kernels;
+    uint32_t channels, filters;
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
@@ -2817,11 +2839,11 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
 }
 
 /* Addresses on one side of the pass with the product of a convolution, along dimension 1 or each of its parts, and
-   along the dimensions in `extra_dims`. Images are image_step apart; with several channels the kernels of an image are
-   separate blocks, kernel_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
+   along the dimensions in `extra_dims`. Images are image_step apart; with several channels the results of an image are
+   separate blocks, filter_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
    array. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
-                                              uint64_t image_step, uint64_t kernel_step, bool spectrum) {
+                                              uint64_t image_step, uint64_t filter_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->in_parts ? c->parts : 1;
     vd__fft_addressing s;
@@ -2831,7 +2853,7 @@ static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__f
     s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
     s.block.product = s.transform.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
-    if (c->channels > 1) vd__digits_add(&s.block, c->kernels, kernel_step);
+    if (c->channels > 1) vd__digits_add(&s.block, c->filters, filter_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
     for (uint32_t i = 2; i < p->dimensions; i++)
         if (!(extra_dims >> i & 1)) vd__digits_add(&s.transform, p->shape[i], l->stride[i]);
@@ -2852,7 +2874,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
     }
     if (pass->product.channels) {
         *read *= pass->product.channels;
-        *written *= pass->product.kernels;
+        *written *= pass->product.filters;
     }
     if (pass->copies) *(pass->twiddle_first ? read : written) *= pass->copies;
 }
@@ -2862,7 +2884,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
    logarithmically between. */
 static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
-           spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.kernels * 2;
+           spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
     double read, written;
     if (!pass->product.channels && !pass->product.store_only) return 0;
     vd__fft_count_moved(pass, &read, &written);
@@ -2887,9 +2909,9 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     problem.axis = 1;
     problem.extra_dims[0] = extra_dims;
     pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false);
-    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->kernels * out->stride[0], out->stride[0], false);
+    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->filters * out->stride[0], out->stride[0], false);
     pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false);
-    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->kernels * step, step, false);
+    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false);
     pass->in_range[0] = vd__fft_range_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
     if (extra_dims && !image) {
@@ -2899,10 +2921,10 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true);
     pass->product.whole_image = image;
     pass->product.channels = c->channels;
-    pass->product.kernels = c->channels > 1 ? 1 : c->kernels;
+    pass->product.filters = c->channels > 1 ? 1 : c->filters;
     pass->product.in_step = in->stride[0];
     pass->product.out_step = out->stride[0];
-    pass->product.channel_step = pass->product.kernel_step = step;
+    pass->product.channel_step = pass->product.filter_step = step;
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t min_columns = i || p->device.cpu ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
@@ -2945,7 +2967,7 @@ static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_role from, vd
     problem.outer = 1;
     problem.in_count = c->after_product ? problem.n : p->layout[VD__FFT_IN].count[axis];
     problem.out_count = c->after_product ? p->layout[VD__FFT_OUT].count[axis] : problem.n;
-    p->shape[0] = c->batch * (c->after_product ? c->kernels : c->channels);
+    p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
     if (real ? !vd__real_plan_convolution(p, r, &problem, c->after_product) : !vd__fft_plan_problem(p, r, &problem))
         return false;
     for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->after_product;
@@ -2956,7 +2978,7 @@ static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_role from, vd
 static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     if (vd__fft_plan_product(p, from, to, 0, false)) return true;
-    if (c->channels > 1 || c->kernels > 1 || !vd__fft_plan_one_way(p, 1, from, between)) return false;
+    if (c->channels > 1 || c->filters > 1 || !vd__fft_plan_one_way(p, 1, from, between)) return false;
     p->route[0].pass[p->route[0].count - 1].product.store_only = true;
     p->convolution.after_product = true;
     return vd__fft_plan_one_way(p, 1, between, to);
@@ -2995,7 +3017,7 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     memset(&problem, 0, sizeof problem);
     problem.axis = 1;
     problem.extra_dims[0] = 1u << last_dim;
-    p->shape[0] = c->batch * (c->after_product ? c->kernels : c->channels);
+    p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
     pass->in = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
                                vd__digit_of(rows, in->stride[1]), none);
     pass->out = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
@@ -3067,7 +3089,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_count_moved(pass, &read, &written);
     double memory = (read + written) * bytes;
     memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes) * 0.24;
-    if (pass->product.channels) times = pass->product.channels + pass->product.kernels;
+    if (pass->product.channels) times = pass->product.channels + pass->product.filters;
     if (pass->bluestein_length) times = 2;
     double work = times * (double)pass->in.block.product * (double)pass->in.transform.product
                   * vd__fft_cost(&p->device, s) * 0.0383;
@@ -3081,7 +3103,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
 /* Plans a convolution with this number of parts (1: none) and returns its estimated time; 0: it does not fit. */
 static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
-    bool single = c->channels == 1 && c->kernels == 1, ok;
+    bool single = c->channels == 1 && c->filters == 1, ok;
     vd__fft_role between = single && vd__fft_has_all_indices(p) && p->stored[VD__FFT_OUT] == p->real
                                    && !vd__fft_stores_nothing(p)
                                ? VD__FFT_OUT
@@ -3108,7 +3130,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     double lowest, cost;
     p->layout[VD__FFT_MIDDLE].span = c->batch * c->channels * p->dense.stride[0];
     p->layout[VD__FFT_FOLD] = p->dense;
-    p->layout[VD__FFT_FOLD].span = c->batch * c->kernels * p->dense.stride[0];
+    p->layout[VD__FFT_FOLD].span = c->batch * c->filters * p->dense.stride[0];
     if (requested < 2 && vd__fft_plan_image(p)) return VD_OK;
     if (requested > 1 && vd__fft_plan_with_parts(p, requested) > 0) return VD_OK;
     c->estimate_only = true;
@@ -3121,8 +3143,8 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     }
     c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
-    if (c->channels + c->kernels > 2 && !vd__fft_is_smooth(p->shape[1], 31))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with channels or kernels, modes that repeat "
+    if (c->channels + c->filters > 2 && !vd__fft_is_smooth(p->shape[1], 31))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with channels or filters, modes that repeat "
                             "the signal do not support prime factors above 31", (unsigned long long)p->shape[1]);
     return vd_error_set(VD_ERROR_UNSUPPORTED, "a transform of %llu x %llu x %llu is not supported with %u bytes of "
                         "shared memory", (unsigned long long)p->shape[1],
@@ -3504,7 +3526,7 @@ typedef struct vd__fft_writer {
     const vd__fft_shape *shape;
     vd_fft_hook load, store;
     vc_ref in, out, table, spectrum, shared[2];
-    vc_val channel, kernel;  /* loop counters of a convolution */
+    vc_val channel, filter;  /* loop counters of a convolution */
     vc_type real, stored[2]; /* scalar types of the arithmetic; of the input and the output in memory */
     bool word_in, word_out;  /* input, output: pairs are accessed as one u64, see vd__fft_unpack_word */
     bool inverse;
@@ -4263,9 +4285,9 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     vc_val base = vd__fft_base_offset(&w->pass->out, q, block);
     if (w->store || w->pass->product.store_only) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
-    if (w->pass->product.kernels > 1) {
-        base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.out_step)));
-        if (w->store) w->index = vc_add(w->index, vc_mul(w->kernel, vc_u32((uint32_t)w->pass->product.kernel_step)));
+    if (w->pass->product.filters > 1) {
+        base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.out_step)));
+        if (w->store) w->index = vc_add(w->index, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.filter_step)));
     }
     if (w->pass->out_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->out_range[0].width);
     if (copies) vd__fft_copy_twiddles(w, vd__fft_twiddle_row(w, q), copies, root);
@@ -4312,7 +4334,7 @@ static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val elemen
     return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
 }
 
-/* Sets x[i] to from[i] times the spectrum of the current channel and kernel. `from` may be w->x. */
+/* Sets x[i] to from[i] times the spectrum of the current channel and filter. `from` may be w->x. */
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_stage_info *g) {
     const vd__fft_product *p = &w->pass->product;
     vc_val block, exists;
@@ -4320,7 +4342,7 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *fro
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
-    if (p->kernels > 1) base = vc_add(base, vc_mul(w->kernel, vc_u32((uint32_t)p->kernel_step)));
+    if (p->filters > 1) base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)p->filter_step)));
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val at = vc_add(base,
                            dealt ? vd__fft_butterfly_index_clamped(w, g, 0)
@@ -4392,15 +4414,15 @@ static void vd__fft_convolve(vd__fft_writer *w) {
     vd__fft_load_all(w);
     vd__fft_stages(w, 0, s->columns_in);
     memcpy(x, w->x, sizeof x);
-    if (w->pass->product.kernels == 1) {
+    if (w->pass->product.filters == 1) {
         vd__fft_multiply_by_spectrum(w, x, &g);
         vd__fft_convolve_inverse(w);
         return;
     }
     w->half_in_use[0] = w->half_in_use[1] = s->stages > 1;
-    VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.kernels)) {
+    VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.filters)) {
         w->columns = s->columns_in;
-        w->kernel = i;
+        w->filter = i;
         vd__fft_multiply_by_spectrum(w, x, &g);
         vd__fft_convolve_inverse(w);
     }
@@ -9584,16 +9606,16 @@ VD__CACHED_PLAN(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ct
                 vd__shift_run(plan, list, io), vd__shift_destroy)
 
 // >>convolve
-/* Convolutions. One plan transforms the kernels, with hooks that move them to their position in the period. A second
+/* Convolutions. One plan transforms the filters, with hooks that move them to their position in the period. A second
    plan transforms the signals, multiplies by the spectra and transforms back. The offset of the result is part of the
-   position of the kernel, so results always begin at index 0.
+   position of the filter, so results always begin at index 0.
    A real convolution with period 2 h in its last dimension is computed as a complex one with period h if the result
    does not depend on the sign with which the period wraps. Real polynomials modulo X^(2 h) + 1 (negacyclic
    convolution) are isomorphic to complex polynomials modulo X^h - i: x[j] + i x[j + h]. Substituting X = exp(i pi /
    (2 h)) Y gives polynomials modulo Y^h - 1, a cyclic convolution (Nussbaumer, Fast Fourier Transform and
    Convolution Algorithms, 1982). Elements that wrap change their sign; they are never part of a result. */
 
-/* A list in which a kernel was set. It was neither submitted nor discarded when it was last checked. */
+/* A list in which a filter was set. It was neither submitted nor discarded when it was last checked. */
 typedef struct vd__convolve_pending {
     struct vd__convolve_pending *next;
     vd_list *list;
@@ -9624,15 +9646,15 @@ struct vd_convolve {
     uint64_t lead;           /* with `repeats`: the period begins with the last `lead` elements of the signal */
     /* NEGACYCLIC with a range that wraps: the signal is repeated to fill the period of the last dimension */
     bool repeats;
-    uint64_t origin[3];      /* index of the kernel element at position 0 of the period */
+    uint64_t origin[3];      /* index of the filter element at position 0 of the period */
     double scale;
-    bool has_kernel;         /* a list in which a kernel was set was submitted */
-    bool was_discarded;      /* a list in which a kernel was set was discarded */
-    vd__convolve_pending *pending; /* the other lists in which a kernel was set; empty once has_kernel is set */
-    bool filter_incomplete;  /* the filter left re or im without a value */
-    vd_fft *run, *kernel;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_kernel */
+    bool has_filter;         /* a list in which a filter was set was submitted */
+    bool was_discarded;      /* a list in which a filter was set was discarded */
+    vd__convolve_pending *pending; /* the other lists in which a filter was set; empty once has_filter is set */
+    bool hook_incomplete;  /* spectrum_hook left re or im without a value */
+    vd_fft *run, *filter;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_filter */
     vd_buffer roots;         /* exp(i pi j / (2 h)), j = 0 ... h - 1; only for NEGACYCLIC */
-    vc_ref data[2], root;    /* arguments of the kernel being recorded: in and out (or kernel and spectrum), roots */
+    vc_ref data[2], root;    /* arguments of the kernel being recorded: in and out (or filter and spectrum), roots */
 };
 
 static uint32_t vd__fft_environment_parts(void);
@@ -9749,7 +9771,7 @@ static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_f
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->result[last];
     vc_val second, has_second, image = at->coordinate[0], second_half[3];
-    if (p->form == VD__CONVOLVE_TWO_GROUPS) image = vd__convolve_pair(p, image, p->desc.kernels, &second, &has_second);
+    if (p->form == VD__CONVOLVE_TWO_GROUPS) image = vd__convolve_pair(p, image, p->desc.filters, &second, &has_second);
     if (p->form == VD__CONVOLVE_NEGACYCLIC) vd__convolve_twist(p, c[last], true, v);
     vd__convolve_store_element(p, k, image, c, false, image, v->re);
     if (p->form == VD__CONVOLVE_TWO_GROUPS)
@@ -9769,17 +9791,17 @@ static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) 
     return p->run->route[0].count == 1 && vd__fft_is_thread_order(pass) ? pass : NULL;
 }
 
-static void vd__convolve_declare_kernel(vc_kernel *k, void *user) {
+static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
-    p->data[0] = vd__convolve_buffer(p, k, "kernel", VC_READ);
+    p->data[0] = vd__convolve_buffer(p, k, "filter", VC_READ);
     vd__convolve_declare_roots(p, k);
     if (vd__convolve_thread_order_pass(p))
         p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
-/* Loads the element of kernel number `image` at position `at` of the period; the order is reversed for correlation.
+/* Loads the element of filter number `image` at position `at` of the period; the order is reversed for correlation.
    NEGACYCLIC: elements at negative positions wrap and are negated. */
-static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
+static vc_val vd__convolve_filter_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     vc_val coordinate[3], inside, below_period = vc_bool(false);
     for (uint32_t i = 0; i < p->dimensions; i++) {
@@ -9789,33 +9811,33 @@ static vc_val vd__convolve_kernel_element(const vd_convolve *p, vc_kernel *k, vc
         coordinate[i] = vc_select(below_period, index, vc_sub(index, n));
     }
     vc_val x = vd__convolve_load(p, k, p->data[0],
-                                 vd__convolve_index(p, p->desc.kernel_shape, coordinate, image, &inside), inside);
+                                 vd__convolve_index(p, p->desc.filter_shape, coordinate, image, &inside), inside);
     return p->form == VD__CONVOLVE_NEGACYCLIC ? vd__real_negate_if(correlation ? below_period : vc_not(below_period), x)
                                               : x;
 }
 
-/* Load hook of vd_convolve_set_kernel. Correlation uses the conjugate. */
-static void vd__convolve_load_kernel(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+/* Load hook of vd_convolve_set_filter. Correlation uses the conjugate. */
+static void vd__convolve_load_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
-    vc_val x = vd__convolve_kernel_element(p, k, at->coordinate[0], c), second_half[3];
+    vc_val x = vd__convolve_filter_element(p, k, at->coordinate[0], c), second_half[3];
     v->re = p->desc.real ? x : vc_component(x, 0);
     v->im = p->desc.real ? vc_imm(p->desc.type, 0) : vc_component(x, 1);
     if (!p->desc.real && p->desc.kind == VD_CONVOLVE_CORRELATION) v->im = vc_neg(v->im);
     if (p->form != VD__CONVOLVE_NEGACYCLIC) return;
     vd__convolve_second_half(p, c, second_half);
-    v->im = vd__convolve_kernel_element(p, k, at->coordinate[0], second_half);
+    v->im = vd__convolve_filter_element(p, k, at->coordinate[0], second_half);
     vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-/* Store hook of vd_convolve_set_kernel: applies the filter and the normalisation of the inverse transform. */
+/* Store hook of vd_convolve_set_filter: calls spectrum_hook and normalises by the 1/N of the inverse transform. */
 static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     static const vc_val none = { 0, 0 };
     const vd__fft_pass *pass = vd__convolve_thread_order_pass(p);
     vc_val element = vc_u32(0);
-    if (p->desc.filter) p->desc.filter(k, at, v, p->desc.filter_user);
-    if (p->desc.filter && !vc_error(k)) p->filter_incomplete |= !v->re.owner || !v->im.owner;
+    if (p->desc.spectrum_hook) p->desc.spectrum_hook(k, at, v, p->desc.hook_user);
+    if (p->desc.spectrum_hook && !vc_error(k)) p->hook_incomplete |= !v->re.owner || !v->im.owner;
     v->re = vc_mul(v->re, vd__fft_immediate(v->re, p->scale));
     v->im = vc_mul(v->im, vd__fft_immediate(v->im, p->scale));
     if (!pass) return;
@@ -9826,13 +9848,13 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
     v->re = v->im = none;
 }
 
-/* Computes the period, the result length and the kernel position of one dimension. */
+/* Computes the period, the result length and the filter position of one dimension. */
 static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
-    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
+    uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
     uint64_t skip; /* leading elements of the full result that are left out */
     bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (wraps || p->desc.mode == VD_CONVOLVE_VALID))
-        return vd_error_set(VD_ERROR_INVALID, "kernel_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
+        return vd_error_set(VD_ERROR_INVALID, "filter_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
                             i, (unsigned long long)m, i, (unsigned long long)n);
     skip = p->desc.mode == VD_CONVOLVE_FULL ? 0 : p->desc.mode == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
     if (p->desc.mode <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
@@ -9854,18 +9876,18 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
     return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_MAX_POINTS;
 }
 
-/* Chooses the form of a real convolution and the period of its last dimension. With a filter, the spectrum must be
-   the ordinary one. A range that wraps uses ZERO_IMAG, or HALF_SPECTRUM for images and cubes that do not fit into
+/* Chooses the form of a real convolution and the period of its last dimension. With a spectrum_hook, the spectrum must
+   be the ordinary one. A range that wraps uses ZERO_IMAG, or HALF_SPECTRUM for images and cubes that do not fit into
    one kernel; it uses NEGACYCLIC only for lengths that would need Bluestein's algorithm. The reason: NEGACYCLIC then
-   needs a period of at least signal + kernel - 1, and is slower on an NVIDIA H200 (1 GiB of rows, kernels of 31:
+   needs a period of at least signal + filter - 1, and is slower on an NVIDIA H200 (1 GiB of rows, filters of 31:
    1.77 against 1.65 ms for rows of 1000, 1.97 against 1.41 ms for rows of 4096). */
 static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
-    uint64_t n = p->desc.shape[i], m = p->desc.kernel_shape[i];
+    uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
     uint64_t min_period = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
     bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1;
     if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
-    if (!p->desc.real || packs || p->desc.filter) return;
+    if (!p->desc.real || packs || p->desc.spectrum_hook) return;
     if (wraps) min_period = n + m - 1;
     uint64_t half = vd_fft_good_size((min_period + 1) / 2);
     if (wraps && vd__fft_is_smooth(n, 31)) {
@@ -9890,7 +9912,7 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
-/* Checks a count of channels or kernels against the loop limit of the device. */
+/* Checks a count of channels or filters against the loop limit of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->ctx, 0));
     if (count <= limit) return VD_OK;
@@ -9914,23 +9936,23 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be f32 or f64", vd_type_name(d->type));
     if (!d->batch) d->batch = 1;
     if (!d->channels) d->channels = 1;
-    if (!d->kernels) d->kernels = 1;
-    for (uint32_t i = 1; i < 3 && !d->kernel_shape[0]; i++)
-        if (d->kernel_shape[i])
-            return vd_error_set(VD_ERROR_INVALID, "kernel_shape[0] is 0, but kernel_shape[%u] is not", i);
-    if (!d->kernel_shape[0]) memcpy(d->kernel_shape, d->shape, sizeof d->shape);
+    if (!d->filters) d->filters = 1;
+    for (uint32_t i = 1; i < 3 && !d->filter_shape[0]; i++)
+        if (d->filter_shape[i])
+            return vd_error_set(VD_ERROR_INVALID, "filter_shape[0] is 0, but filter_shape[%u] is not", i);
+    if (!d->filter_shape[0]) memcpy(d->filter_shape, d->shape, sizeof d->shape);
     memset(shape, 0, sizeof shape);
-    memcpy(shape, d->kernel_shape, sizeof d->kernel_shape);
+    memcpy(shape, d->filter_shape, sizeof d->filter_shape);
     result = vd__fft_check_shape(shape, 0, UINT32_MAX, &count, &elements);
     if (!result && count != p->dimensions)
-        result = vd_error_set(VD_ERROR_INVALID, "the kernel is %u-dimensional, but the signal is %u-dimensional",
+        result = vd_error_set(VD_ERROR_INVALID, "the filter is %u-dimensional, but the signal is %u-dimensional",
                               count, p->dimensions);
     for (uint32_t i = 0; i < p->dimensions && !result; i++) result = vd__convolve_plan_dimension(p, i);
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
-    if (!result) result = vd__convolve_check_images(p, p->result, d->kernels, "results");
+    if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "results");
     if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
-    return result ? result : vd__convolve_check_iterations(p, d->kernels, "kernels");
+    return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
 }
 
 static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **link) {
@@ -9946,31 +9968,31 @@ static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
         vd_list_status fate = vd_list_get_status(p->ctx, (*link)->ticket);
-        p->has_kernel = p->has_kernel || fate == VD_LIST_STATUS_SUBMITTED;
+        p->has_filter = p->has_filter || fate == VD_LIST_STATUS_SUBMITTED;
         p->was_discarded = p->was_discarded || fate == VD_LIST_STATUS_DISCARDED;
         if (fate == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
         else link = &(*link)->next;
     }
-    while (p->has_kernel && p->pending) vd__convolve_drop_pending(p, &p->pending);
+    while (p->has_filter && p->pending) vd__convolve_drop_pending(p, &p->pending);
 }
 
-/* Checks that a kernel was set in a list that was submitted or may still be submitted. */
-static vd_result vd__convolve_check_kernel_set(vd_convolve *p) {
-    if (!p->has_kernel) vd__convolve_update_pending(p);
-    if (p->has_kernel || p->pending) return VD_OK;
+/* Checks that a filter was set in a list that was submitted or may still be submitted. */
+static vd_result vd__convolve_check_filter_set(vd_convolve *p) {
+    if (!p->has_filter) vd__convolve_update_pending(p);
+    if (p->has_filter || p->pending) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "%s",
                         p->was_discarded
-                            ? "no kernel is set: the list of vd_convolve_set_kernel was discarded or could not "
+                            ? "no filter is set: the list of vd_convolve_set_filter was discarded or could not "
                               "be submitted"
-                            : "no kernel is set: call vd_convolve_set_kernel first");
+                            : "no filter is set: call vd_convolve_set_filter first");
 }
 
-/* Notes that a kernel was set in a list. */
+/* Notes that a filter was set in a list. */
 static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     vd__convolve_pending *s;
-    if (!p->has_kernel) vd__convolve_update_pending(p);
+    if (!p->has_filter) vd__convolve_update_pending(p);
     for (s = p->pending; s && s->list != list; s = s->next) {}
-    if (p->has_kernel || s) return VD_OK; /* nothing to track, or already tracked */
+    if (p->has_filter || s) return VD_OK; /* nothing to track, or already tracked */
     s = (vd__convolve_pending *)vd__fft_allocate(&p->allocator, sizeof *s);
     if (!s) return vd__fft_no_memory();
     s->list = list;
@@ -9982,28 +10004,28 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     return result;
 }
 
-/* Creates the plan that transforms the kernels. Requires the run plan, which determines the order of the spectrum.
-   The batch dimension numbers kernels and channels. The hooks also multiply the spectra by the 1/N of the inverse
+/* Creates the plan that transforms the filters. Requires the run plan, which determines the order of the spectrum.
+   The batch dimension numbers filters and channels. The hooks also multiply the spectra by the 1/N of the inverse
    transform. */
-static vd_result vd__convolve_make_kernel_plan(vd_convolve *p) {
+static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
-    desc.shape[0] = (uint64_t)p->desc.kernels * p->desc.channels;
+    desc.shape[0] = (uint64_t)p->desc.filters * p->desc.channels;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
-    desc.load = vd__convolve_load_kernel;
+    desc.load = vd__convolve_load_filter;
     desc.store = vd__convolve_store_spectrum;
-    desc.hook_declare = vd__convolve_declare_kernel;
+    desc.hook_declare = vd__convolve_declare_filter;
     desc.hook_user = p;
     if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
     p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
-    vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->kernel);
-    if (p->filter_incomplete)
-        return vd_error_set(VD_ERROR_COMPILE, "the filter sets re or im to {0}, but must set both to values");
-    if (result == VD_ERROR_COMPILE && p->desc.filter) vd_error_amend(result, NULL, NULL, "filter");
+    vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->filter);
+    if (p->hook_incomplete)
+        return vd_error_set(VD_ERROR_COMPILE, "spectrum_hook sets re or im to {0}, but must set both to values");
+    if (result == VD_ERROR_COMPILE && p->desc.spectrum_hook) vd_error_amend(result, NULL, NULL, "spectrum_hook");
     return result;
 }
 
@@ -10033,10 +10055,10 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd__fft_convolution convolution;
     memset(&convolution, 0, sizeof convolution);
     convolution.channels = p->desc.channels;
-    convolution.kernels = p->desc.kernels;
+    convolution.filters = p->desc.filters;
     convolution.batch = p->form == VD__CONVOLVE_TWO_GROUPS ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     convolution.parts = vd__fft_environment_parts();
-    uint64_t images_per_group = convolution.channels > convolution.kernels ? convolution.channels : convolution.kernels;
+    uint64_t images_per_group = convolution.channels > convolution.filters ? convolution.channels : convolution.filters;
     memset(&desc, 0, sizeof desc);
     desc.name = p->name;
     desc.shape[0] = convolution.batch * images_per_group;
@@ -10060,7 +10082,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd_result result = vd__fft_new(p->ctx, &desc, &convolution, &p->run);
     if (result) return result;
     p->run->spectrum = vd__fft_buffer(p->ctx, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
-                                      p->run->dense.stride[0] * convolution.kernels * convolution.channels, NULL);
+                                      p->run->dense.stride[0] * convolution.filters * convolution.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
 
@@ -10069,12 +10091,12 @@ static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, 
            * (p->desc.real ? 1 : 2);
 }
 
-typedef struct vd__convolve_io { vd_buffer in, kernel, out; } vd__convolve_io;
+typedef struct vd__convolve_io { vd_buffer in, filter, out; } vd__convolve_io;
 
 static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out);
 
 static vd_result vd__convolve_set_and_run(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
-    vd_result result = vd_convolve_set_kernel(p, list, io->kernel);
+    vd_result result = vd_convolve_set_filter(p, list, io->filter);
     return result ? result : vd_convolve_run(p, list, io->in, io->out);
 }
 
@@ -10311,7 +10333,7 @@ static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, cons
                                pass->out_range[0].scale,
                                pass->out_range[1].count,
                                pass->product.channels,
-                               pass->product.kernels,
+                               pass->product.filters,
                                pass->product.store_only,
                                (uint64_t)r->kind,
                                r->inverse,
@@ -10818,7 +10840,7 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
         if (in > tuner->in_bytes) tuner->in_bytes = in;
         if (out > tuner->out_bytes) tuner->out_bytes = out;
         if (vd__fft_has_spectrum(pass))
-            spectrum = p->dense.stride[0] * p->convolution.kernels * p->convolution.channels;
+            spectrum = p->dense.stride[0] * p->convolution.filters * p->convolution.channels;
     }
     if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
         return false;
@@ -11553,7 +11575,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     if (!result) result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_roots(p);
     if (!result) result = vd__convolve_make_run_plan(p);
-    if (!result) result = vd__convolve_make_kernel_plan(p);
+    if (!result) result = vd__convolve_make_filter_plan(p);
     if (result) vd_convolve_destroy(p);
     else *out = p;
     return result;
@@ -11570,7 +11592,7 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
     if (!p) return;
     while (p->pending) vd__convolve_drop_pending(p, &p->pending);
     vd_fft_destroy(p->run);
-    vd_fft_destroy(p->kernel);
+    vd_fft_destroy(p->filter);
     vd__plan_drop_buffer(p->ctx, p->roots);
     vd__plan_free(&p->tie, p);
 }
@@ -11588,29 +11610,29 @@ static void vd__convolve_add_argument(vd_fft_io *io, vd_fft_argument *args, cons
     io->args = args;
 }
 
-static vd_result vd__convolve_set_kernel_scoped(vd_convolve *p, vd_list *list, vd_buffer kernel) {
+static vd_result vd__convolve_set_filter_scoped(vd_convolve *p, vd_list *list, vd_buffer filter) {
     vd_fft_argument args[3];
     vd_fft_io io;
     bool thread_order = p && vd__convolve_thread_order_pass(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__fft_check_buffer(p->ctx, kernel, "kernel",
-                                               vd__convolve_bytes(p, p->desc.kernel_shape,
-                                                                  (uint64_t)p->desc.kernels * p->desc.channels));
+    if (!result) result = vd__fft_check_buffer(p->ctx, filter, "filter",
+                                               vd__convolve_bytes(p, p->desc.filter_shape,
+                                                                  (uint64_t)p->desc.filters * p->desc.channels));
     if (result) return result;
     memset(&io, 0, sizeof io);
-    vd__convolve_add_argument(&io, args, "kernel", kernel);
+    vd__convolve_add_argument(&io, args, "filter", filter);
     if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
     if (thread_order) vd__convolve_add_argument(&io, args, "spectrum", p->run->spectrum);
     else io.out = p->run->spectrum;
-    result = vd_fft_run(p->kernel, list, &io);
+    result = vd_fft_run(p->filter, list, &io);
     return result ? result : vd__convolve_add_pending(p, list);
 }
 
-VD_API vd_result vd_convolve_set_kernel(vd_convolve *p, vd_list *list, vd_buffer kernel) {
+VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer filter) {
     vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_kernel", p ? p->name : "",
-                 result = vd__convolve_set_kernel_scoped(p, list, kernel));
+    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_filter", p ? p->name : "",
+                 result = vd__convolve_set_filter_scoped(p, list, filter));
     return result;
 }
 
@@ -11620,9 +11642,9 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     vd_buffer buffers[VD__FFT_ROLES];
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
-    uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.kernels);
+    uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__convolve_check_kernel_set(p);
+    if (!result) result = vd__convolve_check_filter_set(p);
     if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", in_bytes);
     if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", out_bytes);
     if (!result)
@@ -11648,15 +11670,15 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
-static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                      vd_convolve_mode mode) {
-    static const char *const names[] = { "image", "kernel", "out" };
+    static const char *const names[] = { "image", "filter", "out" };
     vd_convolve_desc desc;
     vd__convolve_io io;
     vd_buffer_info info[3];
     vd_buffer buffers[3];
     buffers[0] = image;
-    buffers[1] = kernel;
+    buffers[1] = filter;
     buffers[2] = out;
     memset(&desc, 0, sizeof desc);
     for (uint32_t i = 0; i < 3; i++) {
@@ -11669,14 +11691,14 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     if (mode != VD_CONVOLVE_CENTRED && mode != VD_CONVOLVE_SAME)
         return vd_error_set(VD_ERROR_INVALID, "mode is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
                             (int)mode);
-    uint32_t image_dimensions = 4, kernel_dimensions = 4;
+    uint32_t image_dimensions = 4, filter_dimensions = 4;
     while (image_dimensions > 2 && info[0].shape[image_dimensions - 1] == 1) image_dimensions--;
-    while (kernel_dimensions > 2 && info[1].shape[kernel_dimensions - 1] == 1) kernel_dimensions--;
-    if (kernel_dimensions > 2)
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (kernel) is %u-dimensional, but must be 2-dimensional",
-                            info[1].name, kernel_dimensions);
+    while (filter_dimensions > 2 && info[1].shape[filter_dimensions - 1] == 1) filter_dimensions--;
+    if (filter_dimensions > 2)
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (filter) is %u-dimensional, but must be 2-dimensional",
+                            info[1].name, filter_dimensions);
     memcpy(desc.shape, &info[0].shape[image_dimensions - 2], 2 * sizeof(uint64_t));
-    memcpy(desc.kernel_shape, info[1].shape, 2 * sizeof(uint64_t));
+    memcpy(desc.filter_shape, info[1].shape, 2 * sizeof(uint64_t));
     uint64_t batch = (image_dimensions > 2 ? info[0].shape[0] : 1) * (image_dimensions > 3 ? info[0].shape[1] : 1);
     if (batch > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' (image) has %llu images, but the limit is %u",
@@ -11686,14 +11708,14 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     desc.real = true;
     desc.name = "convolve_2d";
     io.in = image;
-    io.kernel = kernel;
+    io.filter = filter;
     io.out = out;
     return vd__plan_cache_run(ctx, &vd__cached_convolve, &desc, &io);
 }
 
-VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer kernel, vd_buffer out,
+VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                 vd_convolve_mode mode) {
-    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, kernel, out, mode));
+    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, filter, out, mode));
 }
 
 /* ---- reductions ---- */

@@ -53,9 +53,9 @@ static void wiener(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *
     v->im = vc_div(vc_neg(v->im), size);
 }
 
-/* Convolves the picture in place with the disc, or with the disc after `filter` has changed its spectrum. Converts
+/* Convolves the picture in place with the disc, or with the disc after `hook` has changed its spectrum. Converts
    the bytes to floats and back. */
-static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft_hook filter) {
+static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft_hook hook) {
     size_t n = (size_t)p->width * (size_t)p->height;
     float *x = malloc(n * sizeof *x);
     if (!x) return vd_error_set(VD_ERROR_OUT_OF_MEMORY, "no memory for the picture");
@@ -63,15 +63,15 @@ static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft
     vd_buffer in = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "picture", .type = VD_F32, .shape = { n },
                                                             .data = x });
     vd_buffer out = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "result", .type = VD_F32, .shape = { n } });
-    vd_buffer kernel = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "disc", .type = VD_F32, .shape = { SIDE, SIDE },
+    vd_buffer filter = vd_buffer_create(ctx, &(vd_buffer_desc){ .name = "disc", .type = VD_F32, .shape = { SIDE, SIDE },
                                                                 .data = disc });
     vd_convolve *plan = vd_convolve_create(ctx,
                                            &(vd_convolve_desc){ .shape = { (uint64_t)p->height, (uint64_t)p->width },
-                                                                .kernel_shape = { SIDE, SIDE },
+                                                                .filter_shape = { SIDE, SIDE },
                                                                 .mode = VD_CONVOLVE_CENTRED, .real = true,
-                                                                .filter = filter });
+                                                                .spectrum_hook = hook });
     vd_list *list = vd_immediate(ctx, 0, 0);
-    vd_result r = plan && in.id && out.id && kernel.id ? vd_convolve_set_kernel(plan, list, kernel) : VD_ERROR_INVALID;
+    vd_result r = plan && in.id && out.id && filter.id ? vd_convolve_set_filter(plan, list, filter) : VD_ERROR_INVALID;
     if (!r) r = vd_convolve_run(plan, list, in, out);
     if (!r) r = vd_buffer_read(ctx, out, 0, x, VD_WHOLE);
     for (size_t i = 0; i < n && !r; i++) p->grey[i] = (unsigned char)lrintf(255 * fminf(1, fmaxf(0, x[i])));

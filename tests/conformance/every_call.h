@@ -373,7 +373,7 @@ static void call_fft_rows(caller *c) {
 
 static void call_convolve(caller *c) {
     uint64_t shape[3];
-    TOOK(vd_convolve_set_kernel(c->convolve, immediate(c), any_buffer(c)));
+    TOOK(vd_convolve_set_filter(c->convolve, immediate(c), any_buffer(c)));
     TOOK(vd_convolve_run(c->convolve, immediate(c), any_buffer(c), any_buffer(c)));
     TOOK(vd_convolve_2d(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c), VD_CONVOLVE_SAME));
     vd_convolve_shape(c->convolve, shape);

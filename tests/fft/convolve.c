@@ -152,12 +152,12 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     vd_convolve_desc desc;
     memset(&desc, 0, sizeof desc);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
-    memcpy(desc.kernel_shape, s->kernel, sizeof desc.kernel_shape);
+    memcpy(desc.filter_shape, s->kernel, sizeof desc.filter_shape);
     desc.kind = s->kind;
     desc.mode = s->range;
     desc.batch = s->batch;
     desc.channels = s->channels;
-    desc.kernels = s->kernels;
+    desc.filters = s->kernels;
     desc.real = s->real != 0;
     desc.type = s->type;
     desc.pack_rows = s->real != 1; /* complex signals ignore it */
@@ -174,7 +174,7 @@ static void check_one(const sample *s) {
     vd_convolve *plan = plan_of(device_context, s);
     vd_buffer in = buffer_of(s, ins, x), kernel = buffer_of(s, kernels * channels * m, k), out = buffer_of(s, outs, NULL);
     vd_list *list = vd_immediate(device_context, 0, 0);
-    if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
+    if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
         say(s, plan);
         fail_msg("%s", vd_error_text());
     }
@@ -291,11 +291,11 @@ static void very_many(void **state) {
     for (int i = 0; i < 2 && vd_device(device_context, 0)->type == VD_DEVICE_CPU; i++) {
         vd_convolve_desc desc = { 0 };
         desc.shape[0] = 2;
-        if (i) desc.kernels = 32769;
+        if (i) desc.filters = 32769;
         else desc.channels = 32769;
         assert_null(vd_convolve_create(device_context, &desc));
         assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-        if (!strstr(vd_error_text(), i ? "kernels is 32769, but the limit on a processor is 32768"
+        if (!strstr(vd_error_text(), i ? "filters is 32769, but the limit on a processor is 32768"
                                            : "channels is 32769, but the limit on a processor is 32768"))
             fail_msg("%s", vd_error_text());
     }
@@ -548,13 +548,13 @@ static void filters(void **state) {
     vd_buffer kernel = vd_buffer_create(device_context, &desc);
     memset(&convolve, 0, sizeof convolve);
     convolve.shape[0] = 40;
-    convolve.kernel_shape[0] = 3;
+    convolve.filter_shape[0] = 3;
     convolve.real = true;
     vd_convolve *there = vd_convolve_create(device_context, &convolve);
-    convolve.filter = inverse_filter;
+    convolve.spectrum_hook = inverse_filter;
     vd_convolve *back = vd_convolve_create(device_context, &convolve);
     vd_list *list = vd_immediate(device_context, 0, 0);
-    if (!there || !back || vd_convolve_set_kernel(there, list, kernel) || vd_convolve_set_kernel(back, list, kernel) ||
+    if (!there || !back || vd_convolve_set_filter(there, list, kernel) || vd_convolve_set_filter(back, list, kernel) ||
         vd_convolve_run(there, list, in, middle) || vd_convolve_run(back, list, middle, out) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     for (int i = 0; i < 40; i++) assert_float_equal(result[i], data[i], 2e-6f);
@@ -594,9 +594,9 @@ static void filter_prints(void **state) {
     context.print_user = &heard;
     if (vd_context_create(&context, &ctx)) fail_msg("%s", vd_error_text());
     desc.shape[0] = 16;
-    desc.kernel_shape[0] = 3;
+    desc.filter_shape[0] = 3;
     desc.real = true;
-    desc.filter = printing_filter;
+    desc.spectrum_hook = printing_filter;
     vd_convolve *plan = vd_convolve_create(ctx, &desc);
     memory.type = VD_F32;
     memory.shape[0] = 16;
@@ -608,7 +608,7 @@ static void filter_prints(void **state) {
     memory.data = kernel_data;
     vd_buffer kernel = vd_buffer_create(ctx, &memory);
     vd_list *list = vd_immediate(ctx, 0, 0);
-    if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE))
+    if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     for (int i = 0; i < 16; i++) assert_float_equal(result[i], (i < 3 ? (float)(i + 1) : 0.0f), 1e-5f);
     assert_int_equal(heard, 1);
@@ -700,10 +700,10 @@ static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     memory.shape[0] = 63;
     vd_buffer b = vd_buffer_create(ctx, &memory);
     refuse_run(vd_convolve_run(NULL, list, a, b), "plan is NULL");
-    refuse_run(vd_convolve_set_kernel(NULL, list, a), "plan is NULL");
-    refuse_run(vd_convolve_run(plan, list, a, b), "'made': no kernel is set: call vd_convolve_set_kernel first");
-    refuse_run(vd_convolve_set_kernel(plan, list, b), "'numbers' (kernel) has 252 bytes, but the plan needs 256");
-    assert_int_equal(vd_convolve_set_kernel(plan, list, a), VD_OK);
+    refuse_run(vd_convolve_set_filter(NULL, list, a), "plan is NULL");
+    refuse_run(vd_convolve_run(plan, list, a, b), "'made': no filter is set: call vd_convolve_set_filter first");
+    refuse_run(vd_convolve_set_filter(plan, list, b), "'numbers' (filter) has 252 bytes, but the plan needs 256");
+    assert_int_equal(vd_convolve_set_filter(plan, list, a), VD_OK);
     refuse_run(vd_convolve_run(plan, list, a, a), "in and out overlap");
     refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, but the plan needs 256");
     refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, but the plan needs 256");
@@ -729,11 +729,11 @@ static void bad_input(void **state) {
     desc.name = "made";
     desc.shape[0] = 8;
     desc.shape[1] = 8;
-    desc.kernel_shape[0] = 4;
-    refuse(ctx, &desc, "'made': the kernel is 1-dimensional, but the signal is 2-dimensional");
-    desc.kernel_shape[1] = 9;
-    refuse(ctx, &desc, "'made': kernel_shape[1] is 9, but the limit of this mode is shape[1], 8");
-    desc.kernel_shape[1] = 4;
+    desc.filter_shape[0] = 4;
+    refuse(ctx, &desc, "'made': the filter is 1-dimensional, but the signal is 2-dimensional");
+    desc.filter_shape[1] = 9;
+    refuse(ctx, &desc, "'made': filter_shape[1] is 9, but the limit of this mode is shape[1], 8");
+    desc.filter_shape[1] = 4;
     desc.kind = (vd_convolve_kind)3;
     refuse(ctx, &desc, "'made': kind is 3, which is not a vd_convolve_kind");
     desc.kind = VD_CONVOLVE_KIND_DEFAULT;
@@ -743,19 +743,19 @@ static void bad_input(void **state) {
     desc.type = VD_F16;
     refuse(ctx, &desc, "'made': type is f16, but must be f32 or f64");
     desc.type = VD_F32;
-    desc.filter = mixed_up;
-    refuse(ctx, &desc, "vd_convolve_create 'made': filter: hooks: ");
-    desc.filter = leaves_nothing;
-    refuse(ctx, &desc, "vd_convolve_create 'made': the filter sets re or im to {0}");
-    desc.filter = NULL;
+    desc.spectrum_hook = mixed_up;
+    refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook: hooks: ");
+    desc.spectrum_hook = leaves_nothing;
+    refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook sets re or im to {0}");
+    desc.spectrum_hook = NULL;
     desc.shape[0] = 37;
     desc.channels = 2;
-    refuse(ctx, &desc, "'made': shape[0] is 37, but with channels or kernels, modes that repeat the signal do not support prime factors above 31");
+    refuse(ctx, &desc, "'made': shape[0] is 37, but with channels or filters, modes that repeat the signal do not support prime factors above 31");
     desc.channels = 0;
     desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
     refuse(ctx, &desc, ", but the limit is 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 8;
-    desc.kernel_shape[0] = desc.kernel_shape[1] = 8;
+    desc.filter_shape[0] = desc.filter_shape[1] = 8;
     desc.real = true;
     bad_runs(ctx, &desc);
     assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);

@@ -124,12 +124,12 @@ static vd_result reals(fixture *f) {
 static vd_result convolve(fixture *f) {
     vd_convolve_desc desc = { 0 };
     desc.shape[0] = desc.shape[1] = 16;
-    desc.kernel_shape[0] = desc.kernel_shape[1] = 3;
+    desc.filter_shape[0] = desc.filter_shape[1] = 3;
     desc.mode = VD_CONVOLVE_SAME;
     desc.real = true;
     vd_convolve *plan = vd_convolve_create(f->ctx, &desc);
     vd_result result = last(plan);
-    if (!result) result = vd_convolve_set_kernel(plan, list_of(f), f->in);
+    if (!result) result = vd_convolve_set_filter(plan, list_of(f), f->in);
     if (!result) result = vd_convolve_run(plan, list_of(f), f->in, f->out);
     vd_convolve_destroy(plan);
     return result;
@@ -226,7 +226,7 @@ static const struct { const char *name; vd_result (*run)(fixture *f); const char
     { "fft", fft, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
     { "hooks", hooks, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
     { "reals", reals, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
-    { "convolve", convolve, { "vd_convolve_create 'convolve': ", "vd_convolve_set_kernel 'convolve': ",
+    { "convolve", convolve, { "vd_convolve_create 'convolve': ", "vd_convolve_set_filter 'convolve': ",
                               "vd_convolve_run 'convolve': " } },
     { "reduce", reduce, { "vd_reduce_create 'reduce': ", "vd_reduce_run 'reduce': ", NULL } },
     { "scan", scan, { "vd_scan_create 'scan': ", "vd_scan_run 'scan': ", NULL } },

@@ -133,7 +133,7 @@ static void run_transforms(const plans *p, vd_list *list, const buffers *b, chec
     io.in = b->in;
     io.out = b->pairs;
     check(vd_fft_run(p->real, list, &io), "vd_fft_run 'fft': ");
-    check(vd_convolve_set_kernel(p->convolve, list, b->in), "vd_convolve_set_kernel 'convolve': ");
+    check(vd_convolve_set_filter(p->convolve, list, b->in), "vd_convolve_set_filter 'convolve': ");
     check(vd_convolve_run(p->convolve, list, b->in, b->out), "vd_convolve_run 'convolve': ");
 }
 
@@ -364,7 +364,7 @@ static room room_in(vd_context *ctx) {
     vd_convolve_desc desc = { 0 };
     room r;
     desc.shape[0] = 16;
-    desc.kernel_shape[0] = 3;
+    desc.filter_shape[0] = 3;
     desc.real = true;
     r.in = buffer_of(ctx, VD_F32, 16, impulse);
     r.out = buffer_of(ctx, VD_F32, 16, NULL);
@@ -382,7 +382,7 @@ static void leave_room(vd_context *ctx, room *r) {
 }
 
 static void set_in(vd_list *list, const room *r, int kernel) {
-    if (vd_convolve_set_kernel(r->plan, list, r->kernels[kernel])) fail_msg("%s", vd_error_text());
+    if (vd_convolve_set_filter(r->plan, list, r->kernels[kernel])) fail_msg("%s", vd_error_text());
 }
 
 static void run_in(vd_list *list, const room *r) {
@@ -407,7 +407,7 @@ static void had(vd_context *ctx, const room *r, int kernel) {
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), r->out, 0, VD_WHOLE, NULL, 0), VD_OK);
 }
 
-static const char discarded[] = "no kernel is set: the list of vd_convolve_set_kernel was discarded or could not be submitted";
+static const char discarded[] = "no filter is set: the list of vd_convolve_set_filter was discarded or could not be submitted";
 
 /* Refused: a discarded list has set nothing, nor has one whose submission fails. */
 static void discarded_kernels(void **state) {
@@ -418,7 +418,7 @@ static void discarded_kernels(void **state) {
     need_device();
     room r = room_in(ctx);
     vd_list *list = vd_list_begin(ctx, NULL), *second, *now = vd_immediate(ctx, 0, 0);
-    refused_in(now, &r, "no kernel is set: call vd_convolve_set_kernel first");
+    refused_in(now, &r, "no filter is set: call vd_convolve_set_filter first");
     set_in(list, &r, 0);
     run_in(list, &r);
     run_in(list, &r);

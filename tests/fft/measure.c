@@ -183,12 +183,12 @@ static void check_convolution(bool padded) {
     for (int i = 0; i < 2; i++) {
         vd_convolve_desc desc = { 0 };
         desc.shape[0] = desc.shape[1] = padded ? SIDE : KERNEL;
-        desc.kernel_shape[0] = desc.kernel_shape[1] = KERNEL;
+        desc.filter_shape[0] = desc.filter_shape[1] = KERNEL;
         desc.mode = padded ? VD_CONVOLVE_FULL : VD_CONVOLVE_CIRCULAR;
         desc.rigor = i ? VD_FFT_MEASURE : VD_FFT_ESTIMATE;
         vd_convolve *plan = vd_convolve_create(device_context, &desc);
         vd_list *list = vd_immediate(device_context, 0, 0);
-        if (!plan || vd_convolve_set_kernel(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) fail_msg("%s", vd_error_text());
+        if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) fail_msg("%s", vd_error_text());
         assert_int_equal(vd_buffer_read(device_context, out, 0, y[i], VD_WHOLE), VD_OK);
         assert_int_equal(strstr(vd_convolve_explain(plan), "  measured") != NULL, i);
         vd_convolve_destroy(plan);

@@ -511,7 +511,7 @@ static void lists(void **state) {
     (void)state;
     assert_ptr_equal(vd_list_context(bad[1]), other);
     assert_null(vd_list_context(NULL));
-    fft.shape[0] = convolve.shape[0] = convolve.kernel_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = 16;
+    fft.shape[0] = convolve.shape[0] = convolve.filter_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = 16;
     histogram.bins = top.k = 16;
     vd_fft *f = vd_fft_create(ctx, &fft);
     vd_convolve *c = vd_convolve_create(ctx, &convolve);
@@ -534,7 +534,7 @@ static void lists(void **state) {
     for (int i = 0; i < 2; i++) {
         refused(vd_fft_run(f, bad[i], &fft_io), "vd_fft_run 'fft': ");
         says(why[i]);
-        refused(vd_convolve_set_kernel(c, bad[i], pairs), "vd_convolve_set_kernel 'convolve': ");
+        refused(vd_convolve_set_filter(c, bad[i], pairs), "vd_convolve_set_filter 'convolve': ");
         says(why[i]);
         refused(vd_reduce_run(r, bad[i], in, out), "vd_reduce_run 'reduce': ");
         says(why[i]);
@@ -547,7 +547,7 @@ static void lists(void **state) {
         refused(vd_top_k_run(t, bad[i], &top_io), "vd_top_k_run 'top_k': ");
         says(why[i]);
     }
-    assert_int_equal(vd_convolve_set_kernel(c, vd_immediate(ctx, 0, 0), pairs), VD_OK);
+    assert_int_equal(vd_convolve_set_filter(c, vd_immediate(ctx, 0, 0), pairs), VD_OK);
     refused(vd_convolve_run(c, bad[1], pairs, pairs), "vd_convolve_run 'convolve': the list belongs to another context");
     vd_fft_destroy(f);
     vd_convolve_destroy(c);
@@ -710,8 +710,8 @@ static void fields_of_transforms(vd_context *ctx) {
     padded.padded = true;
     padded.in_stride[0] = 1;
     refused_plan(ctx, vd_fft_create(ctx, &padded), "vd_fft_create 'fft': padded is true, but in_stride[0] is 1");
-    convolve.kernel_shape[1] = 3;
-    refused_plan(ctx, vd_convolve_create(ctx, &convolve), "vd_convolve_create 'convolve': kernel_shape[0] is 0, but kernel_shape[1] is not");
+    convolve.filter_shape[1] = 3;
+    refused_plan(ctx, vd_convolve_create(ctx, &convolve), "vd_convolve_create 'convolve': filter_shape[0] is 0, but filter_shape[1] is not");
 }
 
 static void fields_of_others(vd_context *ctx) {

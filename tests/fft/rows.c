@@ -279,7 +279,7 @@ static void set_kernel(vd_convolve *plan, const convolution *c, uint32_t parts) 
     assert_non_null(data);
     fill(&l, 2, data);
     vd_buffer kernel = buffer_of(device_context, VD_U8, bytes_of(&l), data);
-    if (vd_convolve_set_kernel(plan, vd_immediate(device_context, 0, 0), kernel)) fail_msg("%s", vd_error_text());
+    if (vd_convolve_set_filter(plan, vd_immediate(device_context, 0, 0), kernel)) fail_msg("%s", vd_error_text());
     vd_buffer_destroy(device_context, kernel);
     free(data);
 }
@@ -291,15 +291,15 @@ static void check_convolution(const convolution *c) {
     char text[128];
     if (c->type == VD_F64 && !(vd_device(device_context, 0)->features & VD_FEATURE_F64)) return;
     memcpy(desc.shape, c->shape, sizeof desc.shape);
-    memcpy(desc.kernel_shape, c->kernel, sizeof desc.kernel_shape);
+    memcpy(desc.filter_shape, c->kernel, sizeof desc.filter_shape);
     desc.kind = c->kind;
     desc.mode = c->range;
     desc.batch = c->batch;
     desc.channels = c->channels;
-    desc.kernels = c->kernels;
+    desc.filters = c->kernels;
     desc.type = c->type;
     desc.real = !c->complex;
-    desc.filter = c->filter;
+    desc.spectrum_hook = c->filter;
     vd_convolve *plan = vd_convolve_create(device_context, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
     set_kernel(plan, c, parts);

@@ -163,7 +163,7 @@ static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
     desc.data = kernel;
     vd_buffer buffer = vd_buffer_create(b->ctx, &desc);
     vd_list *list = begin(b);
-    if (!buffer.id || vd_convolve_set_kernel(plan, list, buffer)) die("vd_convolve_set_kernel", vd_error_text());
+    if (!buffer.id || vd_convolve_set_filter(plan, list, buffer)) die("vd_convolve_set_filter", vd_error_text());
     if (vd_list_end(list)) die("vd_list_end", vd_error_text());
     submit(b, list);
     vd_buffer_destroy(b->ctx, buffer);
@@ -176,11 +176,11 @@ static vd_convolve *convolution_of(bench *b, const size *s) {
     for (uint32_t i = 0; i < s->rank; i++) desc.shape[i] = signal_extent(s);
     desc.batch = (uint32_t)batch_of(s, b->bytes);
     if (s->what == CROPPED) {
-        desc.kernel_shape[0] = desc.kernel_shape[1] = 14 * (s->n[0] / 8) + 1;
+        desc.filter_shape[0] = desc.filter_shape[1] = 14 * (s->n[0] / 8) + 1;
         desc.mode = VD_CONVOLVE_SAME;
     }
     if (s->what == FILTER_REAL) {
-        for (uint32_t i = 0; i < s->rank; i++) desc.kernel_shape[i] = FILTER;
+        for (uint32_t i = 0; i < s->rank; i++) desc.filter_shape[i] = FILTER;
         desc.mode = VD_CONVOLVE_CENTRED;
     }
     desc.real = is_real_convolution(s);
