@@ -705,7 +705,7 @@ typedef struct vd_reduce_desc {
     void *combine_user;      /* passed to combine */
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
                                 vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
-    bool extra_out;          /* write vd_reduce_io.also: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
+    bool extra_out;          /* write vd_reduce_io.extra_out: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
     uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the number of elements less this; default: 0 */
     uint64_t segments;       /* of an array of one dimension: number of segments, each with its own result; less than
                                 2^31. An empty segment gives the identity of the operation; the mean of none and the
@@ -719,8 +719,8 @@ typedef struct vd_reduce_io {
     vd_buffer out;           /* one result for each index of the dimensions that are not reduced, or for each segment */
     vd_buffer offsets;       /* with segments: segments + 1 VD_U32; segment i has the elements offsets[i] … offsets[i +
                                 1] - 1 */
-    vd_buffer extra_out;     /* with desc.also, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE: the
-                                means */
+    vd_buffer extra_out;     /* with desc.extra_out, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE:
+                                the means */
 } vd_reduce_io;
 
 /* Makes a plan; calls map and combine. Returns NULL on failure. */
@@ -746,7 +746,7 @@ VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean);
-VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out);
+VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd_buffer out);
 
 /* ---- scans: prefix sums and compaction ---- */
 
@@ -768,7 +768,7 @@ typedef struct vd_scan_desc {
     uint32_t axes;           /* bit i: the scan goes along dimension i, of which there is one; default: the last one,
                                 which is fastest */
     bool exclusive;          /* a result combines the elements before its own; default: its own too */
-    bool segmented;          /* vd_scan_io.heads marks where a new segment begins; default: no segments */
+    bool segmented;          /* vd_scan_io.segment_heads marks where a new segment begins; default: no segments */
     vd_fragment map;         /* replaces each element before it is scanned; default: none */
     void *map_user;          /* passed to map */
     vd_fragment combine;     /* replaces op: an associative operation; in[0] precedes in[1]; default: none */
@@ -5730,7 +5730,7 @@ static vd_type vd__reduce_out_type(const vd_reduce_desc *d) {
     return vd__reduce_info_of(d)->in_floats && d->type != VD_F16 ? vd__reduce_state_type(d) : d->type;
 }
 
-/* Returns the element type of vd_reduce_io.also. */
+/* Returns the element type of vd_reduce_io.extra_out. */
 static vd_type vd__reduce_extra_type(const vd_reduce_desc *d) {
     return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_out_type(d);
 }
@@ -6232,7 +6232,7 @@ static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
 
 /* Declares the arguments, in the order of vd__reduce_arguments. */
 static void vd__reduce_declare(vd__reduce_writer *w) {
-    static const char *const names[2][2] = { { "in", "in_vectors" }, { "with", "with_vectors" } };
+    static const char *const names[2][2] = { { "in", "in_vectors" }, { "in_b", "in_b_vectors" } };
     const vd_reduce *p = w->plan;
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
         if (vd__reduce_loads_scalars(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
@@ -6241,7 +6241,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     }
     if (w->desc->segments) w->offsets = vc_buffer(w->k, "offsets", VC_U32, VC_READ);
     w->out = vc_buffer(w->k, "out", vd__reduce_out_type(w->desc), VC_WRITE);
-    if (w->desc->extra_out) w->extra_out = vc_buffer(w->k, "also", vd__reduce_extra_type(w->desc), VC_WRITE);
+    if (w->desc->extra_out) w->extra_out = vc_buffer(w->k, "extra_out", vd__reduce_extra_type(w->desc), VC_WRITE);
     if (p->parts > 1) {
         w->partials = vc_buffer(w->k, "partials", vd__reduce_stored_type(w), VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
@@ -7389,9 +7389,10 @@ static void vd__scan_declare(vd__scan_writer *w) {
         w->in[0] = vc_buffer(w->k, "in", w->desc->type, VC_READ | alias);
         if (w->vectors) w->in[1] = vc_buffer(w->k, "in_vectors", vector, VC_READ | VC_ANY_TYPE | alias);
         if (w->desc->segmented) {
-            w->heads[0] = vc_buffer(w->k, "heads", VC_U32, VC_READ);
+            w->heads[0] = vc_buffer(w->k, "segment_heads", VC_U32, VC_READ);
             if (w->vectors)
-                w->heads[1] = vc_buffer(w->k, "heads_vectors", VC_VEC(VC_U32, w->vector), VC_READ | VC_ANY_TYPE);
+                w->heads[1] = vc_buffer(w->k, "segment_heads_vectors", VC_VEC(VC_U32, w->vector),
+                                        VC_READ | VC_ANY_TYPE);
         }
     }
     if (w->mode != VD__SCAN_TILE_PREFIXES && w->mode != VD__SCAN_REDUCE_TILES) {
@@ -11817,8 +11818,8 @@ VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
     return vd__call_result("vd_reduce_variance", vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
 }
-VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer with, vd_buffer out) {
-    return vd__call_result("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, with, out, out));
+VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd_buffer out) {
+    return vd__call_result("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, in_b, out, out));
 }
 
 /* ---- scans ---- */
