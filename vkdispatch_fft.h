@@ -1374,6 +1374,14 @@ static vd_result vd__plan_check_unused(vd_buffer buffer, const char *role, const
     return vd_error_set(VD_ERROR_INVALID, "%s must be {0}, because %s", role, why);
 }
 
+/* Checks a field of an enumeration: VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4) with the last enumerator. */
+#define VD__CHECK_ENUM(value, name, last) vd__plan_check_enum((int)(value), name, (int)(last), #last)
+
+static vd_result vd__plan_check_enum(int value, const char *name, int limit, const char *last) {
+    if (value >= 0 && value <= limit) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s is %d, but must be 0 to %d (%s)", name, value, limit, last);
+}
+
 /* Checks the identity element of a user-defined combine function. */
 static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine) return VD_OK;
@@ -6478,12 +6486,12 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
-    if ((uint32_t)d->op > VD_REDUCE_VARIANCE)
-        return vd_error_set(VD_ERROR_INVALID, "op is %d, which is not a vd_reduce_op", (int)d->op);
+    vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
+    if (result) return result;
     if (d->combine && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
-    vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but %s has only one result",
@@ -7511,12 +7519,12 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     if ((uint32_t)d->op > VD_REDUCE_XOR)
         return vd_error_set(VD_ERROR_INVALID, "op is %s (%d), but must be VD_REDUCE_SUM to VD_REDUCE_XOR",
                             vd__reduce_op_name(d->op), (int)d->op);
-    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS)
-        return vd_error_set(VD_ERROR_INVALID, "method is %d, which is not a vd_scan_method", (int)d->method);
+    vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
+    if (result) return result;
     if (d->combine && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
-    vd_result result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    result = vd__plan_check_identity(d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
@@ -8154,9 +8162,8 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     if (d->count > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648",
                             (unsigned long long)d->count);
-    if ((uint32_t)d->method > VD_SCAN_THREE_KERNELS)
-        return vd_error_set(VD_ERROR_INVALID, "method is %d, which is not a vd_scan_method", (int)d->method);
-    return vd__plan_check_shapes();
+    vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
+    return result ? result : vd__plan_check_shapes();
 }
 
 /* Shared memory of the scatter kernel in bytes, including a work-group scan and the ticket. */
@@ -9428,9 +9435,8 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     vd_buffer_info info;
     vd_result result = vd__fft_query(ctx, buffer, "buffer", &info);
     uint32_t i = 4;
+    if (!result) result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
-    if ((uint32_t)direction > VD_FFT_INVERSE)
-        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction", (int)direction);
     if (info.type != VD_F32C && info.type != VD_F32X2)
         return vd_error_set(VD_ERROR_INVALID, "buffer '%s' has type %s, but complex f32 or f32x2 is expected",
                             info.name, vd_type_name(info.type));
@@ -9927,11 +9933,9 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     uint32_t count;
     memcpy(shape, d->shape, sizeof d->shape);
     vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
+    if (!result) result = VD__CHECK_ENUM(d->kind, "kind", VD_CONVOLVE_CORRELATION);
+    if (!result) result = VD__CHECK_ENUM(d->mode, "mode", VD_CONVOLVE_VALID);
     if (result) return result;
-    if ((uint32_t)d->kind > VD_CONVOLVE_CORRELATION)
-        return vd_error_set(VD_ERROR_INVALID, "kind is %d, which is not a vd_convolve_kind", (int)d->kind);
-    if ((uint32_t)d->mode > VD_CONVOLVE_VALID)
-        return vd_error_set(VD_ERROR_INVALID, "mode is %d, which is not a vd_convolve_mode", (int)d->mode);
     if (!d->type) d->type = VD_F32;
     if (d->type != VD_F32 && d->type != VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be f32 or f64", vd_type_name(d->type));
@@ -11054,26 +11058,22 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
 
 static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
-    if ((uint32_t)desc->rigor > VD_FFT_PATIENT)
-        return vd_error_set(VD_ERROR_INVALID, "rigor is %d, which is not a vd_fft_rigor", (int)desc->rigor);
-    if (!text || !*text || vd__fft_environment_rigor()) return VD_OK;
+    vd_result result = VD__CHECK_ENUM(desc->rigor, "rigor", VD_FFT_PATIENT);
+    if (result || !text || !*text || vd__fft_environment_rigor()) return result;
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s', but must be estimate, measure or patient", text);
 }
 
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     double product = 1;
     vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
+    if (!result) result = VD__CHECK_ENUM(desc->engine, "engine", VD_FFT_ENGINE_VKFFT);
+    if (!result) result = VD__CHECK_ENUM(desc->norm, "norm", VD_FFT_NORM_ORTHO);
+    if (!result) result = VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4);
     if (result) return result;
-    if ((uint32_t)desc->engine > VD_FFT_ENGINE_VKFFT)
-        return vd_error_set(VD_ERROR_INVALID, "engine is %d, which is not a vd_fft_engine", (int)desc->engine);
     if (desc->hook_declare && !desc->load && !desc->store)
         return vd_error_set(VD_ERROR_INVALID, "hook_declare is set, but load and store are not");
     if (desc->engine && (desc->load || desc->store))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support hooks");
-    if ((uint32_t)desc->norm > VD_FFT_NORM_ORTHO)
-        return vd_error_set(VD_ERROR_INVALID, "norm is %d, which is not a vd_fft_norm", (int)desc->norm);
-    if ((uint32_t)desc->kind > VD_FFT_DST4)
-        return vd_error_set(VD_ERROR_INVALID, "kind is %d, which is not a vd_fft_kind", (int)desc->kind);
     result = vd__fft_check_rigor(desc);
     if (result) return result;
     p->kind = desc->kind;
@@ -11281,16 +11281,15 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
 static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     vd_buffer buffers[VD__FFT_ROLES];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    if ((uint32_t)io->direction > VD_FFT_INVERSE)
-        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction",
-                            (int)io->direction);
+    vd_result result = VD__CHECK_ENUM(io->direction, "direction", VD_FFT_INVERSE);
+    if (result) return result;
     vd__fft_role in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
     vd__fft_role out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
     memcpy(buffers, p->temporary, sizeof buffers);
     /* A hook may use no buffer. The kernel argument then needs a placeholder. */
     buffers[in] = io->in.id || !p->hooks.ignores_input[io->direction] ? io->in : p->tables;
     buffers[out] = io->out.id ? io->out : p->hooks.stores_nothing[io->direction] ? p->tables : io->in;
-    vd_result result = vd__plan_check_list(p->ctx, list);
+    result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_io(p, io, buffers, in, out);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, buffers[out]);
     return result ? result : vd__fft_run_all(p, list, io, buffers);
@@ -11424,8 +11423,8 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
                             axes, dimensions + invalid, info.name,
                             vd__shape_text_of(info.shape, dimensions, " x ").text);
     }
-    if ((uint32_t)direction > VD_FFT_INVERSE)
-        return vd_error_set(VD_ERROR_INVALID, "direction is %d, which is not a vd_fft_direction", (int)direction);
+    result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
+    if (result) return result;
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are the same buffer");
     if (info.size / desc.element_bytes > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements, but the limit is %u", info.name,

@@ -735,10 +735,10 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "'made': filter_shape[1] is 9, but the limit of this mode is shape[1], 8");
     desc.filter_shape[1] = 4;
     desc.kind = (vd_convolve_kind)3;
-    refuse(ctx, &desc, "'made': kind is 3, which is not a vd_convolve_kind");
+    refuse(ctx, &desc, "'made': kind is 3, but must be 0 to 2 (VD_CONVOLVE_CORRELATION)");
     desc.kind = VD_CONVOLVE_KIND_DEFAULT;
     desc.mode = (vd_convolve_mode)6;
-    refuse(ctx, &desc, "'made': mode is 6, which is not a vd_convolve_mode");
+    refuse(ctx, &desc, "'made': mode is 6, but must be 0 to 5 (VD_CONVOLVE_VALID)");
     desc.mode = VD_CONVOLVE_MODE_DEFAULT;
     desc.type = VD_F16;
     refuse(ctx, &desc, "'made': type is f16, but must be f32 or f64");

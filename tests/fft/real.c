@@ -743,7 +743,7 @@ static void bad_input(void **state) {
     vd_fft_padded_buffer r;
     (void)state;
     vd_fft_desc desc = { .shape = { 4, 10 }, .kind = (vd_fft_kind)11 };
-    refuse(ctx, &desc, "kind is 11, which is not a vd_fft_kind");
+    refuse(ctx, &desc, "kind is 11, but must be 0 to 10 (VD_FFT_DST4)");
     desc.kind = VD_FFT_DCT1;
     desc.shape[1] = 1;
     refuse(ctx, &desc, "dimension 1 has 1 element, but VD_FFT_DCT1 needs at least 2");

@@ -490,7 +490,7 @@ static void simple_calls(void **state) {
         refused(run_simple(ctx, call, bytes), call <= LARGEST ? "has type bytes, but a scalar type is expected" : "has type bytes, but ");
         if (call == SUM) says("vd_reduce_sum: buffer 'numbers' (in) ");
     }
-    refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9, which is not a vd_fft_direction");
+    refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9, but must be 0 to 1 (VD_FFT_INVERSE)");
     vd_buffer_destroy(ctx, bytes);
     nothing_left(ctx);
     vd_context_destroy(ctx);

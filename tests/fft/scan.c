@@ -429,7 +429,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "axes is 0x3, but must select one dimension");
     desc.shape[1] = desc.axes = 0;
     desc.method = (vd_scan_method)3;
-    refuse(ctx, &desc, "method is 3, which is not a vd_scan_method");
+    refuse(ctx, &desc, "method is 3, but must be 0 to 2 (VD_SCAN_THREE_KERNELS)");
     desc.method = VD_SCAN_DEFAULT;
     desc.shape[1] = (uint64_t)1 << 33;
     refuse(ctx, &desc, ", but the limit is 2147483648 elements");

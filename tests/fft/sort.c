@@ -274,7 +274,7 @@ static void bad_input(void **state) {
     desc.values = VD_F32X2;
     desc.method = (vd_scan_method)9;
     assert_null(vd_sort_create(ctx, &desc));
-    says("method is 9, which is not a vd_scan_method");
+    says("method is 9, but must be 0 to 2 (VD_SCAN_THREE_KERNELS)");
     desc.method = VD_SCAN_DEFAULT;
     vd_sort *plan = vd_sort_create(ctx, &desc);
     if (!plan) fail_msg("%s", vd_error_text());

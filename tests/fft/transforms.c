@@ -553,10 +553,10 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "axes is 0x9, but the shape is 3-dimensional");
     desc.axes = 0;
     desc.norm = (vd_fft_norm)7;
-    refuse(ctx, &desc, "norm is 7, which is not a vd_fft_norm");
+    refuse(ctx, &desc, "norm is 7, but must be 0 to 2 (VD_FFT_NORM_ORTHO)");
     desc.norm = VD_FFT_NORM_DEFAULT;
     desc.engine = (vd_fft_engine)7;
-    refuse(ctx, &desc, "engine is 7, which is not a vd_fft_engine");
+    refuse(ctx, &desc, "engine is 7, but must be 0 to 1 (VD_FFT_ENGINE_VKFFT)");
     desc.engine = VD_FFT_ENGINE_VKFFT;
     refuse(ctx, &desc, "engine VkFFT");
     desc.engine = VD_FFT_ENGINE_DEFAULT;
