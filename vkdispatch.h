@@ -10058,7 +10058,7 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
     uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
     int rank = 4;
     if (!total)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.type is %u, which is not a vd_type", (unsigned)type);
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.type is %u, not a valid vd_type", (unsigned)type);
     while (rank && !desc_shape[rank - 1]) rank--;
     if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape is all 0");
     for (int i = 0; i < 4; i++) {
@@ -10116,8 +10116,8 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, which is not a vd_import",
-                             (int)desc->import);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, not a valid "
+                             "vd_import (0 to %d)", (int)desc->import, VD_IMPORT_CL_MEM);
     if (!imports && (desc->import || desc->address_offset))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
                              desc->import ? "desc.import" : "desc.address_offset");
@@ -10159,8 +10159,8 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     const char *name = desc->name ? desc->name : "";
     uint32_t all = (1u << ctx->device_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.memory is %d, which is not a vd_memory",
-                             (int)desc->memory);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.memory is %d, not a valid "
+                             "vd_memory (0 to %d)", (int)desc->memory, VD_MEMORY_SHARED);
     if (desc->devices & ~all)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
                              "desc.devices is 0x%x, but the context has %u devices (mask 0x%x)",
@@ -10223,7 +10223,8 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
         desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.code_kind is %d, which is not a vd_code", (int)desc->code_kind);
+                             "desc.code_kind is %d, not a valid vd_code (0 to %d)", (int)desc->code_kind,
+                             VD_CODE_OPENCL);
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
         if (backend->codes[i] == desc->code_kind) return VD_OK;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
@@ -10298,13 +10299,14 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     const char *name = a->name ? a->name : "";
     if (!vd__type_ok(a->type))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has type %u, which is not a vd_type", i, name, (unsigned)a->type);
+                             "argument %d '%s' has type %u, not a valid vd_type", i, name, (unsigned)a->type);
     if (a->kind == VD_ARG_IMAGE)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "argument %d '%s' is an image, which is not supported; use buffers and values", i, name);
     if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has kind %d, which is not a vd_arg_kind", i, name, (int)a->kind);
+                             "argument %d '%s' has kind %d, not a valid vd_arg_kind (%d to %d)", i, name, (int)a->kind,
+                             VD_ARG_BINDING, VD_ARG_VALUE);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has access %u, but must be VD_READ, VD_WRITE or both", i, name,
@@ -10606,9 +10608,10 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
 
 /* Reports an argument whose kind is neither buffer nor value. */
 static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
-    char problem[48] = "not set";
+    char problem[64] = "not set";
     if (arg->kind != VD_ARG_NONE)
-        snprintf(problem, sizeof problem, "of kind %d, which is not a vd_arg_kind", (int)arg->kind);
+        snprintf(problem, sizeof problem, "of kind %d, not a valid vd_arg_kind (%d to %d)", (int)arg->kind,
+                 VD_ARG_BINDING, VD_ARG_VALUE);
     else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name,
                          problem);

@@ -302,7 +302,7 @@ TEST(bad_mappings_are_refused) {
     FAILS(vd_buffer_unmap(f->ctx, dead, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the buffer was destroyed");
     FAILS(vd_buffer_unmap(NULL, b, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the context is NULL");
     assert_int_equal(buffer_in(f->ctx, (vd_memory)9, 4, NULL).id, 0);
-    check_text("a kind", "vd_buffer_create 'kind': desc.memory is 9, which is not a vd_memory");
+    check_text("a kind", "vd_buffer_create 'kind': desc.memory is 9, not a valid vd_memory (0 to 3)");
     still_works(f);
 }
 

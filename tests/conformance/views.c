@@ -239,7 +239,7 @@ TEST(bad_views_are_refused) {
     assert_int_equal(view_of(f->ctx, b, 4, VD_U64, 0).id, 0);
     check_text("not a whole number", "4092 bytes|offset 4|u64");
     assert_int_equal(view_of(f->ctx, b, 4, 999, 1).id, 0);
-    check_text("not a vd_type", "desc.type is 999, which is not a vd_type");
+    check_text("not a vd_type", "desc.type is 999, not a valid vd_type");
     assert_int_equal(view_of(f->ctx, b, 0, VD_U32, UINT64_MAX).id, 0);
     check_text("too many", "2^63 - 1 bytes");
     vd_buffer v = view_u32(f->ctx, b, 8, 8);

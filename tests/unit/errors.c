@@ -127,7 +127,7 @@ static void a_buffer_with_a_long_name(void **state) {
     name[sizeof name - 1] = 0;
     assert_int_equal(unit_buffer(ctx, name, (vd_type)77, 4, NULL).id, 0);
     CHECK_TEXT("vd_buffer_create 'nnnn");
-    CHECK_TEXT("...': desc.type is 77, which is not a vd_type");
+    CHECK_TEXT("...': desc.type is 77, not a valid vd_type");
     vd_context_destroy(ctx);
 }
 

@@ -90,9 +90,9 @@ static void buffer_descs(void **state) {
     REFUSED(vd_buffer_create(validate_ctx, &d), "f64x4");
     d.shape[0] = 1;
     d.type = 15;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 15, which is not a vd_type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 15, not a valid vd_type");
     d.type = 99999;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 99999, which is not a vd_type");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 99999, not a valid vd_type");
     d.type = VD_U8;
     d.shape[0] = 1ull << 40;
     REFUSED(vd_buffer_create(validate_ctx, &d), "the buffer has 1099511627776 bytes, but the limit of 'dummy' is 2147483648 (max_buffer_bytes)");
@@ -142,9 +142,9 @@ static void dispatch_arguments(void **state) {
             "value whose address is NULL");
     none.kind = (vd_arg_kind)7;
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4),
-            "argument 2 'a' is of kind 7, which is not a vd_arg_kind");
+            "argument 2 'a' is of kind 7, not a valid vd_arg_kind (1 to 3)");
     INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
-            "argument 0 'x' is of kind 7, which is not a vd_arg_kind");
+            "argument 0 'x' is of kind 7, not a valid vd_arg_kind (1 to 3)");
     INVALID(validate_run(vd_b(validate_y), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' "
             "overlap (both use buffer 'y'), and the kernel writes at least one of them");
     assert_int_equal(validate_run(vd_b(raw), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), VD_OK);
@@ -470,7 +470,7 @@ static void code_of_other_kinds(void **state) {
     CHECK_TEXT("the cubin code is empty");
     d.code_kind = (vd_code)6;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("desc.code_kind is 6, which is not a vd_code");
+    CHECK_TEXT("desc.code_kind is 6, not a valid vd_code (0 to 5)");
 }
 
 /* The backend that takes SPIR-V alone says so. */
