@@ -1616,9 +1616,9 @@ static VD__COLD vd_result vd__error_add_out_of_memory(vd_result result) {
 
 /* Reports a failed host allocation. bytes: its size, or 0 if unknown. */
 static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, uint64_t bytes) {
-    char size[32] = "";
-    if (bytes) snprintf(size, sizeof size, "%llu bytes", VD__U(bytes));
-    vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", size);
+    char text[64] = "";
+    if (bytes) snprintf(text, sizeof text, "an allocation of %llu bytes failed", VD__U(bytes));
+    vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", text);
     return vd__error_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
@@ -2000,13 +2000,18 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
 
 /* Returns why vd__pool_find found no object, for error messages. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-    static const char *const types[VD__OBJECT_TYPES] = {
-        "handle is a buffer handle", "handle is a kernel handle", "handle is a ticket handle"
+    static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
+        { "", "handle is invalid: expected a buffer, got a kernel",
+          "handle is invalid: expected a buffer, got a ticket" },
+        { "handle is invalid: expected a kernel, got a buffer", "",
+          "handle is invalid: expected a kernel, got a ticket" },
+        { "handle is invalid: expected a ticket, got a buffer",
+          "handle is invalid: expected a ticket, got a kernel", "" }
     };
     if (!id) return "handle is 0; it was never created, or creating it failed";
     if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES)
         return "handle is invalid or belongs to another context";
-    if (VD__ID_TYPE(id) != pool->type) return types[VD__ID_TYPE(id)];
+    if (VD__ID_TYPE(id) != pool->type) return mismatches[pool->type][VD__ID_TYPE(id)];
     return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK)
                ? "was destroyed" : "handle is invalid or belongs to another context";
 }
@@ -3674,10 +3679,12 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     VkResult result = vk->vkCreateInstance(&info, NULL, &vk->instance);
     VD__VK_NULL_IF(result, vk->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 was opened, but no Vulkan driver is installed");
+        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader found no driver; install one (Debian: "
+                        "mesa-vulkan-drivers)");
     if (result) return vd__vk_fail(result, "vkCreateInstance");
     const char *missing = vd__vk_load_instance(vk);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s", missing);
+    if (missing)
+        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s, which Vulkan 1.2 requires", missing);
     if (!debug.layer) return VD_OK;
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
@@ -3692,7 +3699,7 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader supports Vulkan %u.%u, but 1.2 is required",
+        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader supports only Vulkan %u.%u, but 1.2 is required",
                         VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
     }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
@@ -3705,7 +3712,7 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
     uint32_t count = 0;
     VkResult result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, NULL);
     if (result) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
-    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 was opened, but no Vulkan driver has a device");
+    if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "the installed Vulkan drivers found no device");
     vk->devices = (VkPhysicalDevice *)vd__alloc(&driver->host->allocator, count * sizeof *vk->devices);
     if (!vk->devices) return vd__fail_memory(NULL, NULL, 0);
     result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, vk->devices);
@@ -3719,7 +3726,7 @@ static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     const char *missing = vd__vk_load_loader(vk);
     if (missing)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 has no function %s; Vulkan 1.2 is required", missing);
+        return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s, which Vulkan 1.2 requires", missing);
     vd_result result = vd__vk_version_choose(vk);
     if (!result) result = vd__vk_instance_create(driver);
     if (!result) result = vd__vk_list_devices(driver);
@@ -3730,7 +3737,8 @@ static vd_result vd__vk_driver_open(vd__driver *driver) {
     PFN_vkGetInstanceProcAddr loader = (PFN_vkGetInstanceProcAddr)driver->host->get_instance_proc_addr;
     if (!loader) loader = vd__vk_loader();
     if (!loader)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 could not be opened; is a Vulkan loader installed?");
+        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 could not be opened; install the Vulkan loader (Debian: "
+                        "libvulkan1)");
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
     if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
     vd__vk_driver_of(driver)->vkGetInstanceProcAddr = loader;
@@ -13954,8 +13962,9 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         r = vd__buffer_allocate(ctx, b, desc, size);
     }
     if (!r) return b;
-    char prefix[32];
-    snprintf(prefix, sizeof prefix, "%llu bytes", VD__U(size));
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "cannot %s %llu bytes", desc->address || desc->external ? "import" : "allocate",
+             VD__U(size));
     vd__error_amend(r, "vd_buffer_create", desc->name, prefix);
     if (!b) return NULL;
     vd__free(&ctx->host.allocator, b->name);

@@ -66,7 +66,7 @@ static void memory_is_said_in_one_way(void **state) {
     vd__fail_memory("vd_call", "x", 0);
     check_sentence("vd_call 'x': out of host memory");
     vd__fail_memory("vd_call", NULL, 4096);
-    check_sentence("vd_call: out of host memory: 4096 bytes");
+    check_sentence("vd_call: out of host memory: an allocation of 4096 bytes failed");
     vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
     check_sentence("out of device memory: vkAllocateMemory failed");
     vd__error_add_out_of_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
@@ -356,7 +356,7 @@ static void device_memory(void **state) {
     vd_buffer b = unit_buffer(ctx, "b", VD_U8, 60 << 20, NULL);
     assert_true(b.id != 0);
     assert_int_equal(unit_buffer(ctx, "c", VD_U8, 40 << 20, NULL).id, 0);
-    CHECK_TEXT("vd_buffer_create 'c': 41943040 bytes: out of device memory: ");
+    CHECK_TEXT("vd_buffer_create 'c': cannot allocate 41943040 bytes: out of device memory: ");
     vd_context_destroy(ctx);
 }
 

@@ -35,13 +35,13 @@ static void foreign_handles(void **state) {
     CHECK_TEXT("handle is invalid or belongs to another context");
     vd_buffer mixed = { k.id };
     assert_int_equal(vd_buffer_write(one, mixed, 0, &x, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("the target buffer handle is a kernel handle");
+    CHECK_TEXT("the target buffer handle is invalid: expected a buffer, got a kernel");
     vd_buffer none = { 0 };
     vd_list *now = vd_immediate(one, 0, 0);
     assert_int_equal(vd_copy(now, none, 0, b, 0, 4), VD_ERROR_INVALID);
     CHECK_TEXT("vd_copy: the target buffer handle is 0");
     assert_int_equal(vd_copy(now, b, 0, mixed, 0, 4), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_copy: the source buffer handle is a kernel handle");
+    CHECK_TEXT("vd_copy: the source buffer handle is invalid: expected a buffer, got a kernel");
     assert_int_equal(vd_buffer_write(one, none, 0, &x, 4), VD_ERROR_INVALID);
     CHECK_TEXT("handle is 0");
     for (uint64_t i = 0; i < 64; i++) { /* no id leads anywhere wrong */
