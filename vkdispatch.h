@@ -2427,16 +2427,16 @@ typedef struct vd__tracked_memory {
 } vd__tracked_memory;
 
 /* Hash table of the memories accessed since the last barrier: open addressing by serial. The keys are separate from
-   `touched`, so that those of a thousand memories fit in the L1 cache and `touched` is written sequentially. A
+   `tracked`, so that those of a thousand memories fit in the L1 cache and `tracked` is written sequentially. A
    barrier starts a new epoch, which empties every slot without writing to it. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
     uint64_t *keys;            /* epoch | serial; a slot with an older epoch is empty */
-    uint32_t *indices;         /* index in `touched`, by slot */
+    uint32_t *indices;         /* index in `tracked`, by slot */
     vd__tracked_memory *tracked;
     uint64_t epoch;            /* in the upper 32 bits, as in a key */
     uint32_t mask;             /* number of slots - 1 */
-    uint32_t count;            /* elements of `touched` */
+    uint32_t count;            /* elements of `tracked` */
     uint32_t limit;            /* maximum of count; 0: accesses unknown, everything conflicts until the next barrier */
     uint32_t stages;           /* VD__STAGE_ bits of the accesses */
 } vd__hazards;
@@ -11112,10 +11112,10 @@ static VD__NOINLINE bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     while (capacity < count * 2) capacity *= 2;
     uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *keys);
     uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, capacity * sizeof *indices);
-    vd__tracked_memory *touched = (vd__tracked_memory *)vd__realloc(h->allocator, h->tracked,
-                                                                    capacity / 2 * sizeof *touched);
-    if (touched) h->tracked = touched;
-    if (!keys || !indices || !touched) {
+    vd__tracked_memory *tracked = (vd__tracked_memory *)vd__realloc(h->allocator, h->tracked,
+                                                                    capacity / 2 * sizeof *tracked);
+    if (tracked) h->tracked = tracked;
+    if (!keys || !indices || !tracked) {
         vd__free(h->allocator, keys);
         vd__free(h->allocator, indices);
         return false;
@@ -11476,24 +11476,22 @@ static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size
 VD__SMALL_END
 
 // >>batch
-/* Lists, staging rings, submission, readback, deferred destruction. */
+/* Lists, staging memory, submission, readback, deferred destruction. */
 
 /* bytes */
-#define VD__SEND_BYTES ((uint64_t)4 << 20)   /* an open batch with so much staged is sent */
-#define VD__STAGING_BYTES ((uint64_t)4 << 20) /* a piece of staging memory */
-/* staging of one usage that immediate work may take before it waits for its own */
-#define VD__STAGING_LIMIT ((uint64_t)32 << 20)
-#define VD__STAGING_KEEP ((uint64_t)64 << 20) /* a larger piece is given back when it is free */
+#define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
+#define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* size of a staging block; a larger transfer gets a larger block */
+#define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* staging of one usage; beyond it, open batches wait for completion */
+#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused larger block is freed */
 #define VD__STAGING_ALIGN ((uint64_t)64)
-/* writes up to this go straight into mapped memory that the host does not cache */
-#define VD__DIRECT_BYTES ((uint64_t)64 << 10)
-#define VD__FILL_BYTES ((uint64_t)64 << 10)  /* staged pattern of a fill */
-#define VD__DIRECT_READ_BYTES ((uint64_t)16 << 10) /* more than this the device may copy instead */
+#define VD__DIRECT_BYTES ((uint64_t)64 << 10)   /* maximum of a host write to mapped memory that is not host-cached */
+#define VD__FILL_BYTES ((uint64_t)64 << 10)     /* staged repetitions of a fill pattern */
+#define VD__DIRECT_READ_BYTES ((uint64_t)16 << 10) /* larger reads may be copied by the device */
 
 enum {
-    VD__SEND_COMMANDS = 512,       /* an open batch with so many is sent */
-    VD__READ_AHEAD = 4,            /* pieces of one read under way */
-    VD__SPIN_NS = 30000,           /* a short dispatch comes back sooner than a blocked thread wakes */
+    VD__FLUSH_COMMANDS = 512,      /* an open batch with this many commands is submitted */
+    VD__READ_AHEAD = 4,            /* pieces of one read in flight */
+    VD__SPIN_NS = 30000,           /* a short dispatch completes before a blocked thread would wake up */
     VD__STAGES_ALL = VD__STAGE_COMPUTE | VD__STAGE_TRANSFER
 };
 
@@ -11517,7 +11515,7 @@ static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     return value <= now;
 }
 
-/* How a submission ended, if it is among the last that failed. */
+/* Returns the failure of the submission with this timeline value, if it is among the last VD__MAX_FAILURES. */
 static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
@@ -11549,8 +11547,8 @@ static vd_result vd__queue_unreported(vd__queue *q) {
 
 static void vd__output_poll(vd_context *ctx);
 
-/* Spins, then blocks. Where the device is this processor it blocks at once: the spinning thread would take the core
-   that the work needs, and one that yields instead may lose whole time slices on a busy machine. No lock is held. */
+/* Waits for a timeline value: spins, then blocks. If the device is the CPU, blocks at once: spinning would occupy a
+   core that the work needs, and yielding may lose whole time slices on a busy machine. No lock may be held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
@@ -11586,8 +11584,8 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
     vd__free(&ctx->host.allocator, k->arena);
 }
 
-/* The caller holds the context's lock, as for all that follow up to vd__reap_locked. A ticket is given back at once:
-   the device uses nothing of it. */
+/* Adds a destroyed object to the garbage. A ticket is released at once, because the device does not use it. The caller
+   holds the context's lock, also of all functions up to vd__reap_locked. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_TICKET) {
         vd__staging *stage = ((vd__ticket *)(void *)slot)->staging.staging;
@@ -11601,7 +11599,7 @@ static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     ctx->last_garbage = slot;
 }
 
-/* Whether this was the last user of a destroyed object, which is garbage now. */
+/* Makes a destroyed object garbage if its last pin has been released. Returns whether it did. */
 static bool vd__orphan_end(vd_context *ctx, vd__slot *slot) {
     bool ends = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
     if (!ends) return false;
@@ -11627,7 +11625,7 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     }
 }
 
-/* The oldest begin among lists that are not submitted yet. */
+/* Returns the smallest stamp of the lists that were not submitted or discarded; UINT64_MAX: there are none. */
 static uint64_t vd__oldest_list(const vd_context *ctx) {
     uint64_t oldest = UINT64_MAX;
     for (const vd_list *l = ctx->lists; l; l = l->next)
@@ -11635,7 +11633,7 @@ static uint64_t vd__oldest_list(const vd_context *ctx) {
     return oldest;
 }
 
-/* Whether every queue of its device is past its last use of a memory. */
+/* Returns whether every queue of the device has completed its last use of a storage. */
 static bool vd__storage_idle(const vd__storage *s) {
     for (uint32_t q = 0; q < s->context_device->device.queue_count; q++)
         if (s->last_use[q] > vd__atomic_load64(&s->context_device->queues[q].completed)) return false;
@@ -11654,8 +11652,9 @@ static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
     return true;
 }
 
-/* Whether nothing can use a dead object any more. What an unsubmitted list may hold waits for that list, and then for
-   all that was sent with it: a memory knows its last uses, for a kernel it is all that was sent till now. */
+/* Returns whether a destroyed object is no longer in use. An object that an open list may use waits until the list is
+   submitted or discarded, then for its last use on the device: a storage records it; for a kernel it is the last
+   submission so far. */
 static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
     bool buffer = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER;
     vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
@@ -11670,7 +11669,7 @@ static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
     return buffer ? vd__buffer_idle(ctx, (const vd__buffer *)(void *)slot) : vd__kernel_idle(ctx, k);
 }
 
-/* Frees dead objects, oldest first, up to the first one still in use. */
+/* Frees garbage, oldest first, up to the first object that is still in use. */
 static void vd__reap_locked(vd_context *ctx) {
     while (ctx->garbage && vd__garbage_done(ctx, ctx->garbage)) {
         vd__slot *slot = ctx->garbage;
@@ -11680,7 +11679,7 @@ static void vd__reap_locked(vd_context *ctx) {
     }
 }
 
-/* The caller holds no lock. */
+/* Polls the queues and frees garbage. No lock may be held. */
 static void vd__reap(vd_context *ctx) {
     if (!vd__atomic_load_pointer((void *const *)(void *)&ctx->garbage)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++)
@@ -11697,7 +11696,7 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     if (ends) vd__reap(ctx);
 }
 
-/* A closed object becomes garbage, now or with its last pin. The caller holds the context's lock. */
+/* Makes a destroyed object garbage, now or with its last unpin. The caller holds the context's lock. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
     slot->list_stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
     slot->destroyed_while_pinned = __atomic_load_n(&slot->pins, __ATOMIC_SEQ_CST) != 0;
@@ -11710,7 +11709,7 @@ static void vd__view_unlink(vd__buffer *b) {
     else b->root->views = b->next_view;
 }
 
-/* The handle dies now, with those of a buffer's views. */
+/* Destroys an object: its handle, and those of a buffer's views, become invalid. */
 static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
     vd__buffer *b = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER ? (vd__buffer *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
@@ -11725,7 +11724,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* The locks of all devices, in order. */
+/* Locks all devices, in order of their index. */
 static void vd__lock_all(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_lock(&ctx->devices[i].lock);
 }
@@ -11743,7 +11742,8 @@ static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     ring->spare = r;
 }
 
-/* An empty one, begun. The caller holds the queue's lock, as for all that follow until "lists". */
+/* Returns an empty recording in *out, begun: a completed one, or a new one. The caller holds the queue's lock, also of
+   all functions up to the section "lists". */
 static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
@@ -11769,7 +11769,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     return result;
 }
 
-static void vd__recording_sent(vd__recording_ring *ring, vd__recording *r) {
+static void vd__recording_submitted(vd__recording_ring *ring, vd__recording *r) {
     if (ring->oldest) ring->newest->next = r;
     else ring->oldest = r;
     ring->newest = r;
@@ -11815,7 +11815,8 @@ static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
     return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled;
 }
 
-/* A free piece, a new one, or VD_TIMEOUT with the value to wait for. */
+/* Finds an unused staging block of at least `size` bytes, or creates one. Returns VD_TIMEOUT if an open batch has
+   reached VD__STAGING_LIMIT; *wait is then the timeline value at which a block becomes unused. */
 static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd__staging **out, uint64_t *wait) {
     vd__queue *q = l->queue;
     uint64_t soonest = UINT64_MAX;
@@ -11840,14 +11841,14 @@ static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd
     return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
-/* A range in the piece that the list fills, which is changed for another when it is full. */
+/* Allocates and pins a range of the list's staging block. Replaces the block if it is full. */
 static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
     vd__staging *s = l->staging[usage];
     if (s && l->immediate && !vd__atomic_load32(&s->pins) && s->filled && vd__queue_reached(l->queue, s->value))
         s->filled = 0;
     if (!s || !vd__staging_fits(s, size)) {
-        /* another list's pieces are its own until it is submitted, which gives them their value */
+        /* a user's list owns its blocks until it is submitted, because only then their timeline value is known */
         if (s && l->immediate) s->owner = NULL;
         l->staging[usage] = NULL;
         vd_result r = vd__staging_find(l, usage, size, &s, wait);
@@ -11862,14 +11863,14 @@ static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size
     return VD_OK;
 }
 
-static uint8_t *vd__staging_range_bytes(const vd__staging_range *slice) {
-    return slice->staging->storage.memory.mapped + slice->offset;
+static uint8_t *vd__staging_range_bytes(const vd__staging_range *range) {
+    return range->staging->storage.memory.mapped + range->offset;
 }
 
 /* ---- submission ---- */
 
-/* A value that was handed out is reached although its work failed. */
-static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
+/* Stores the failure of a submission, and advances the timeline so that waits for its value end. */
+static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result) {
     vd_context *ctx = q->ctx;
     vd__failure *f = &q->failures[q->failure_count % VD__MAX_FAILURES];
     f->value = value;
@@ -11877,7 +11878,7 @@ static void vd__queue_failed(vd__queue *q, uint64_t value, vd_result result) {
     f->reported = false;
     snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
     vd__atomic_store32(&q->failure_count, q->failure_count + 1);
-    q->open_batch.hazards.stages = VD__STAGES_ALL; /* the barriers that did not run are missing */
+    q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0))
@@ -11888,7 +11889,7 @@ static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
-/* Gives staging and tickets of a list the value that ends them. */
+/* Assigns the timeline value of a list's submission to its staging blocks and tickets. 0: they are unused now. */
 static void vd__list_settle(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
@@ -11907,8 +11908,8 @@ static void vd__list_settle(vd_list *l, uint64_t value) {
     }
 }
 
-/* What a submission has to wait for on the other queues of its device, but for what is done or was waited for before.
-   */
+/* Writes the timeline values of other queues that the next submission must wait for, without those that are reached or
+   that an earlier submission waited for. Returns their number. */
 static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
@@ -11928,7 +11929,8 @@ static bool vd__queue_captures(const vd__queue *q) {
     return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
 
-/* What a graph of the caller's would do again, with memory that is another's by then. */
+/* Fails if the queue's stream is being captured and the list uses staging memory or prints: the user's graph would
+   repeat the commands when that memory has another use. */
 static vd_result vd__capture_check(const vd_list *l) {
     if (VD__LIKELY(!l->staged_bytes && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
@@ -11936,8 +11938,8 @@ static vd_result vd__capture_check(const vd_list *l) {
                     : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
-/* Sends the list's recording; its value is then q->submitted. */
-static void vd__list_send(vd_list *l) {
+/* Submits the list's recording. Its timeline value is then q->submitted. */
+static void vd__list_submit_recording(vd_list *l) {
     vd__queue *q = l->queue;
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
@@ -11953,10 +11955,10 @@ static void vd__list_send(vd_list *l) {
     if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
     vd__atomic_store64(&q->submitted, value);
-    if (r) vd__queue_failed(q, value, r);
+    if (r) vd__queue_add_failure(q, value, r);
     if (VD__UNLIKELY(r && vd__atomic_load64(&q->output.id))) q->output_stale = true;
     l->stats.submissions++;
-    vd__recording_sent(vd__list_ring(l), recording);
+    vd__recording_submitted(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
     l->staged_bytes = 0;
@@ -11967,19 +11969,19 @@ static void vd__list_send(vd_list *l) {
 static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
     if (!q->open_batch.recording) return;
     if (VD__UNLIKELY(q->open_batch.output != NULL)) vd__output_record(&q->open_batch);
-    vd__list_send(&q->open_batch);
+    vd__list_submit_recording(&q->open_batch);
 }
 
 /* ---- lists ---- */
 
-/* The open batch is shared: its queue's lock guards it. */
+/* Locks the queue of an open batch, which several threads may use. A user's list is externally synchronised. */
 static inline void vd__list_lock(vd_list *l) {
     if (l->immediate) vd__mutex_lock(l->queue->lock);
 }
 
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
-    bool full = l->commands >= VD__SEND_COMMANDS || l->staged_bytes >= VD__SEND_BYTES;
+    bool full = l->commands >= VD__FLUSH_COMMANDS || l->staged_bytes >= VD__FLUSH_BYTES;
     if (VD__UNLIKELY(full)) vd__queue_flush(l->queue);
     vd__mutex_unlock(l->queue->lock);
     if (VD__UNLIKELY(full)) vd__output_poll(l->ctx);
@@ -11987,31 +11989,31 @@ static inline void vd__list_unlock(vd_list *l) {
 
 static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
 
-/* The end of a call, after which it uses nothing of the context: functions of the caller's that are due are called now.
+/* Called at the end of an API call, after its last use of the context: makes pending calls of the user's callbacks.
    */
 static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
 
-/* Sets the first error of a list once more. */
-static VD__COLD vd_result vd__list_failed(const vd_list *l) {
+/* Sets the first error of a list as the thread's error again. */
+static VD__COLD vd_result vd__list_repeat_error(const vd_list *l) {
     if (!l->first_failure) return vd__fail(l->error, "an earlier command of the list failed");
     vd__last_error = *l->first_failure;
     return l->error;
 }
 
-/* Whether commands may go into the list. */
+/* Fails unless commands can be recorded into the list. */
 static inline vd_result vd__list_check(const vd_list *l, const char *call) {
     if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
     if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
-    if (l->state == VD__LIST_OPEN) return vd__list_failed(l);
+    if (l->state == VD__LIST_OPEN) return vd__list_repeat_error(l);
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was already %s", l->state == VD__LIST_ENDED ? "ended"
                          : "submitted or discarded");
 }
 
-/* Names the call that failed, and keeps the first error of a list of the caller's. */
-static VD__COLD void vd__list_latch(vd_list *l, const char *call, vd_result r) {
+/* Adds the call to the error, and keeps the error in a user's list if it is the first. */
+static VD__COLD void vd__list_set_error(vd_list *l, const char *call, vd_result r) {
     vd__error_default_call(r, call);
     if (l->immediate || l->error) return;
     l->error = r;
@@ -12019,9 +12021,9 @@ static VD__COLD void vd__list_latch(vd_list *l, const char *call, vd_result r) {
     if (l->first_failure) *l->first_failure = vd__last_error;
 }
 
-/* The end of a call that records. */
-static inline vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
-    if (VD__UNLIKELY(r)) vd__list_latch(l, call, r);
+/* Called at the end of an API call that records. */
+static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_result r) {
+    if (VD__UNLIKELY(r)) vd__list_set_error(l, call, r);
     vd__api_end(l->ctx);
     return r;
 }
@@ -12058,10 +12060,9 @@ static vd_result vd__list_use(vd_list *l, const vd__tracked_memory *t) {
     return VD_OK;
 }
 
-/* One barrier for all that is pending. It opens the way for every stage and not just for the next command's: later
-   commands rely on it for what lies before it. A list of the caller's holds back what was sent before it too, in
-   whatever stage that was, so that only its first accesses, up to here, have to be compared with the queue when it is
-   submitted. */
+/* Records a barrier after all recorded accesses. Its second scope is all stages, not only the next command's, because
+   later commands rely on it too. In a user's list, its first scope is also all stages, because it orders the list after
+   earlier submissions: only the accesses before the list's first barrier are compared with the queue at submission. */
 static VD__NOINLINE vd_result vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
     vd_result r = VD_OK;
@@ -12080,15 +12081,15 @@ static VD__NOINLINE vd_result vd__list_barrier(vd_list *l) {
     return VD_OK;
 }
 
-/* Makes a queue's next submission wait for a value of another queue of its device, which is sent if it still gathers.
-   */
+/* Makes a queue's next submission wait for a value of another queue of its device. Submits that queue's open batch if
+   the value is that of the batch. */
 static void vd__queue_after(vd__queue *q, uint32_t other, uint64_t value) {
     vd__queue *o = &q->context_device->queues[other];
     if (value > o->submitted) vd__queue_flush(o);
     if (value > q->waits[other]) q->waits[other] = value;
 }
 
-/* Orders a queue's next submission behind what the other queues of its device do with a memory. */
+/* Makes a queue's next submission wait for conflicting uses of a storage on the other queues of its device. */
 static VD__NOINLINE void vd__queue_after_uses(vd__queue *q, const vd__storage *s, bool written) {
     for (uint32_t i = 0; i < q->device->queue_count; i++) {
         uint64_t value = written ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
@@ -12096,7 +12097,7 @@ static VD__NOINLINE void vd__queue_after_uses(vd__queue *q, const vd__storage *s
     }
 }
 
-/* Notes the use of a memory by a queue's next submission. */
+/* Records that a queue's next submission uses a storage. */
 static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) {
     if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_after_uses(q, s, written);
     s->last_use[q->index] = q->submitted + 1;
@@ -12105,19 +12106,20 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
     s->last_writer = q->index;
 }
 
-/* Room in the table for the accesses of a command. */
-static VD__NOINLINE vd_result vd__list_room(vd_list *l, uint32_t count) {
+/* Ensures that the hazard table has room for the accesses of a command; records a barrier if it has reached its
+   maximum. */
+static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t count) {
     if (!l->hazards.limit || l->hazards.count + count > VD__HAZARDS) return vd__list_barrier(l);
     if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
     return vd__fail_memory(NULL, NULL, 0);
 }
 
-/* What comes before every command: a recording, a barrier where one is needed, the notes. The caller holds the list's
-   lock. */
+/* Called before every command: begins a recording if necessary, records a barrier if the accesses conflict with earlier
+   ones, and records the accesses. The caller holds the list's lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__hazards *h = &l->hazards;
     vd_result r = VD__LIKELY(l->recording != NULL) ? VD_OK : vd__list_begin_recording(l);
-    if (VD__UNLIKELY(h->count + count > h->limit) && !r) r = vd__list_room(l, count);
+    if (VD__UNLIKELY(h->count + count > h->limit) && !r) r = vd__list_reserve_hazards(l, count);
     if (VD__UNLIKELY(r)) return r;
     l->commands++;
     for (uint32_t i = 0, older = h->count; i < count; i++) {
@@ -12136,8 +12138,8 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     return VD_OK;
 }
 
-/* Staging for a command that the caller records next. Waits for the list's own earlier pieces when there is too much of
-   it; no lock is held. */
+/* Allocates and pins staging memory for a command that the caller records next. In an open batch, waits for earlier
+   submissions if VD__STAGING_LIMIT is reached. No lock may be held. */
 static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
     if (l->immediate && vd__queue_captures(q))
@@ -12152,17 +12154,17 @@ static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size,
         vd__mutex_unlock(q->lock);
         if (r != VD_TIMEOUT) return r;
         r = vd__queue_wait(q, wait, VD_FOREVER);
-        if (r == VD_ERROR_DEVICE_LOST) return r; /* another failure is its event's to tell */
+        if (r == VD_ERROR_DEVICE_LOST) return r; /* other failures are reported by waits for their events */
     }
 }
 
-static void vd__staging_range_unpin(const vd__staging_range *slice) {
-    vd__atomic_add32(&slice->staging->pins, UINT32_MAX);
+static void vd__staging_range_unpin(const vd__staging_range *range) {
+    vd__atomic_add32(&range->staging->pins, UINT32_MAX);
 }
 
-/* Marks a slice as used by the list's last command. */
-static void vd__staging_range_used(vd_list *l, const vd__staging_range *slice, uint64_t size) {
-    if (l->immediate) slice->staging->value = l->queue->submitted + 1;
+/* Marks a staging range as used by the list's last command. */
+static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, uint64_t size) {
+    if (l->immediate) range->staging->value = l->queue->submitted + 1;
     l->staged_bytes += size;
 }
 
@@ -12177,15 +12179,15 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     return a;
 }
 
-/* What passes through staging at once. */
+/* A part of a transfer that passes through staging memory at once. */
 typedef struct vd__piece {
-    vd__staging_range slice;
-    uint64_t value;            /* timeline; reads only */
+    vd__staging_range range;
+    uint64_t value;            /* timeline value of the submission; reads only */
     vd__region region;         /* in the buffer */
-    uint64_t at;               /* in the host's memory */
+    uint64_t at;               /* offset in host memory */
 } vd__piece;
 
-/* The next piece of a region, of which `done` bytes were taken: whole rows, or a part of a long one. */
+/* Sets *p to the piece of a region after its first `done` bytes: whole rows, or a part of a long row. */
 static void vd__piece_next(const vd__region *g, uint64_t done, vd__piece *p) {
     uint64_t row = done / g->row, within = done % g->row, rows = VD__STAGING_BYTES / g->row;
     p->region = *g;
@@ -12197,7 +12199,7 @@ static void vd__piece_next(const vd__region *g, uint64_t done, vd__piece *p) {
     p->region.row = g->row - within < VD__STAGING_BYTES ? g->row - within : VD__STAGING_BYTES;
 }
 
-/* Copies rows between two memories. */
+/* Records copies of rows between two memories. */
 static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows, const vd__memory *from,
                             vd__region from_rows) {
     vd__copy_range ranges[64];
@@ -12217,7 +12219,7 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
     }
 }
 
-/* Copies a piece between its slice and the buffer. */
+/* Records the copy of a piece between its staging range and the buffer. */
 static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer *b, const vd__piece *p,
                                   bool to_buffer) {
     vd__span span;
@@ -12228,23 +12230,23 @@ static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer
     r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
     rows.offset = span.offset;
-    staged.offset = p->slice.offset;
+    staged.offset = p->range.offset;
     staged.pitch = staged.row;
-    if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->slice.staging->storage.memory, staged);
-    else vd__record_rows(l, &p->slice.staging->storage.memory, staged, &span.storage->memory, rows);
+    if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->range.staging->storage.memory, staged);
+    else vd__record_rows(l, &p->range.staging->storage.memory, staged, &span.storage->memory, rows);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
-    vd__staging_range_used(l, &p->slice, vd__region_bytes(&rows));
+    vd__staging_range_used(l, &p->range, vd__region_bytes(&rows));
     l->stats.copies++;
     return VD_OK;
 }
 
-/* On the host. */
+/* Copies rows on the host. */
 static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch,
                           const vd__region *g) {
     for (uint64_t i = 0; i < g->rows; i++) memcpy(to + i * to_pitch, from + i * from_pitch, (size_t)g->row);
 }
 
-/* Through staging, in pieces; while one is filled, earlier ones are on their way. */
+/* Writes through staging memory, in pieces. The device copies earlier pieces while the host fills the next. */
 static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
                                   const uint8_t *data) {
     vd_result r = VD_OK;
@@ -12252,32 +12254,32 @@ static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer
         vd__piece p;
         vd__piece_next(g, done, &p);
         bytes = vd__region_bytes(&p.region);
-        r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, bytes, &p.slice);
+        r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, bytes, &p.range);
         if (r) return r;
-        vd__rows_copy(vd__staging_range_bytes(&p.slice), p.region.row, data + p.at, g->host_pitch, &p.region);
-        r = vd__storage_sync(&p.slice.staging->storage, p.slice.offset, bytes, false);
+        vd__rows_copy(vd__staging_range_bytes(&p.range), p.region.row, data + p.at, g->host_pitch, &p.region);
+        r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, false);
         vd__list_lock(l);
         if (!r) r = vd__record_piece(l, call, b, &p, true);
         vd__list_unlock(l);
-        vd__staging_range_unpin(&p.slice);
+        vd__staging_range_unpin(&p.range);
     }
     return r;
 }
 
-/* Whether all that uses a memory is done, sent or open. */
+/* Returns whether all work that uses a storage is complete, including that of open batches. */
 static bool vd__storage_reached(const vd__storage *s) {
     for (uint32_t i = 0; i < s->context_device->device.queue_count; i++)
         if (!vd__queue_reached(&s->context_device->queues[i], s->last_use[i])) return false;
     return true;
 }
 
-/* Whether host bytes can go straight into the memory: nothing on the queue, sent or open, uses it. */
+/* Returns whether the host can write into a storage itself: it is mapped and no pending work uses it. */
 static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
     return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) &&
            vd__storage_reached(s);
 }
 
-/* The buffer is pinned, as for all that follow here. */
+/* Writes host memory to a region of a buffer. The caller has pinned the buffer, also for all functions below. */
 static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
@@ -12292,7 +12294,7 @@ static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd
     return vd__storage_sync(span.storage, span.offset, span.size, false);
 }
 
-/* Of 0 bytes nothing is moved, not the rest: buffer and place are checked alone. */
+/* Like vd__write, for a contiguous range. With size 0, only checks buffer and offset. */
 static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, const void *data,
                                  uint64_t size) {
     vd__span span;
@@ -12300,7 +12302,7 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
                 : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
-/* Commands of another library, which may be of any kind. */
+/* Lets the user's callback record commands of the driver. They may use all stages. */
 static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
@@ -12323,16 +12325,16 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     }
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
-    vd__callback_frame visit;
+    vd__callback_frame frame;
     vd_result before = vd__last_error.code;
     vd__last_error.code = VD_OK;
-    vd__callback_begin(&visit, l->ctx, "vd_record_native", "record", true);
+    vd__callback_begin(&frame, l->ctx, "vd_record_native", "record", true);
     r = l->ctx->driver.backend->record_native(l->device, &l->recording->commands, desc->record, desc->user);
-    vd__callback_end(&visit);
+    vd__callback_end(&frame);
     return vd__callback_result("vd_record_native", name, "record", r, before);
 }
 
-/* The smallest period of 1, 2 or 4 bytes that the pattern has; 0: none. */
+/* Returns the smallest period of a pattern, of 1, 2 or 4 bytes; 0: it has none. */
 static uint32_t vd__pattern_period(const uint8_t *value, size_t size) {
     for (uint32_t period = 1; period <= 4; period *= 2) {
         size_t i = 0;
@@ -12346,7 +12348,8 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
     for (size_t at = 0; at < count; at += size) memcpy(to + at, value, size < count - at ? size : count - at);
 }
 
-/* Whole words by the device's fill, up to three bytes on either side by copies from 8 staged bytes of the pattern. */
+/* Records a fill with a pattern of at most 4 bytes: record_fill for whole words, and copies from 8 staged bytes of the
+   pattern (`edges`) for up to three bytes before and after them. */
 static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__staging_range *edges,
                                   const uint8_t pattern[8]) {
     vd_context *ctx = l->ctx;
@@ -12355,7 +12358,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
              last = end & ~(uint64_t)3;
     uint32_t word, count = 0;
     vd__copy_range ranges[2];
-    if (first >= last) first = last = end < first ? end : first; /* no whole word: the edges meet here */
+    if (first >= last) first = last = end < first ? end : first; /* no whole word: the edges are adjacent */
     vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
@@ -12382,8 +12385,8 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
     return VD_OK;
 }
 
-/* Copies of a staged run of patterns. */
-static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__staging_range *slice, uint64_t run) {
+/* Records a fill as copies of `run` staged bytes, which hold the repeated pattern. */
+static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__staging_range *range, uint64_t run) {
     uint64_t offset = span->offset, size = span->size;
     vd_context *ctx = l->ctx;
     vd__copy_range ranges[64];
@@ -12393,21 +12396,21 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sta
     while (size) {
         uint32_t count = 0;
         for (; size && count < VD__COUNT(ranges); count++) {
-            ranges[count].from = slice->offset;
+            ranges[count].from = range->offset;
             ranges[count].to = offset;
             ranges[count].size = size < run ? size : run;
             offset += ranges[count].size;
             size -= ranges[count].size;
         }
         ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory,
-                                         &slice->staging->storage.memory, ranges, count);
+                                         &range->staging->storage.memory, ranges, count);
     }
-    vd__staging_range_used(l, slice, run);
+    vd__staging_range_used(l, range, run);
     l->stats.fills++;
     return VD_OK;
 }
 
-/* A fill that is all whole words needs no staging. */
+/* Fills with a pattern of at most 4 bytes. Uses staging memory only for incomplete words. */
 static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t pattern[8]) {
     bool staged = span->offset % 4 || span->size % 4;
     vd__staging_range edges = { NULL, 0 };
@@ -12426,16 +12429,16 @@ static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t 
 
 static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *value, size_t value_size) {
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
-    vd__staging_range slice;
+    vd__staging_range range;
     if (run > span->size) run = span->size;
-    vd_result r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, run, &slice);
+    vd_result r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, run, &range);
     if (r) return r;
-    vd__pattern_repeat(vd__staging_range_bytes(&slice), (size_t)run, value, value_size);
-    r = vd__storage_sync(&slice.staging->storage, slice.offset, run, false);
+    vd__pattern_repeat(vd__staging_range_bytes(&range), (size_t)run, value, value_size);
+    r = vd__storage_sync(&range.staging->storage, range.offset, run, false);
     vd__list_lock(l);
-    if (!r) r = vd__record_runs(l, span, &slice, run);
+    if (!r) r = vd__record_runs(l, span, &range, run);
     vd__list_unlock(l);
-    vd__staging_range_unpin(&slice);
+    vd__staging_range_unpin(&range);
     return r;
 }
 
@@ -12460,8 +12463,9 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     return vd__fill_words(l, &span, words);
 }
 
-/* Whether rows of one memory meet. With two pitches all that lies between the first and the last row counts. */
-static bool vd__regions_meet(const vd__region *a, const vd__region *b) {
+/* Returns whether two regions of one memory overlap. If their pitches differ, each counts as one range from its first
+   to its last byte. */
+static bool vd__regions_overlap(const vd__region *a, const vd__region *b) {
     uint64_t low = a->offset < b->offset ? a->offset : b->offset,
              far = (a->offset > b->offset ? a->offset : b->offset) - low;
     const vd__region *first = a->offset < b->offset ? a : b;
@@ -12476,7 +12480,7 @@ static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const v
                          b->name);
 }
 
-/* `desc` without its buffers. The list is locked. */
+/* Records a copy between regions: `desc` without its buffers. The caller holds the list's lock. */
 static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *to, const vd__buffer *from,
                                const vd_copy_desc *desc) {
     vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
@@ -12492,7 +12496,7 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
     vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, call),
                 *target = source ? vd__buffer_storage_on(to, l->queue->context_device, call) : NULL;
     if (!target) return VD_ERROR_INVALID;
-    if (target == source && vd__regions_meet(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
+    if (target == source && vd__regions_overlap(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
     vd__span spans[2] = { { source, b.offset, vd__region_extent(&b) }, { target, a.offset, vd__region_extent(&a) } };
     vd__access accesses[2];
     accesses[0] = vd__access_of(&spans[0], VD_READ);
@@ -12512,7 +12516,7 @@ static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc
 
 /* ---- reading ---- */
 
-/* Memory that the host can read at full speed where it lies: after the last command that writes it. */
+/* Reads mapped, host-cached memory on the host, after waiting for the timeline value of its last write. */
 static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t written, const vd__region *g,
                                  uint8_t *data) {
     vd_result r = vd__queue_wait(q, written, VD_FOREVER);
@@ -12521,9 +12525,9 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
     return r;
 }
 
-/* Sends a copy of one piece to the host. */
-static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
-    vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->slice);
+/* Records and submits the copy of one piece to staging memory. */
+static vd_result vd__read_submit(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
+    vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->range);
     if (r) return r;
     vd__list_lock(l);
     r = vd__record_piece(l, call, b, p, false);
@@ -12532,45 +12536,45 @@ static vd_result vd__read_send(vd_list *l, const char *call, const vd__buffer *b
         p->value = l->queue->submitted;
     }
     vd__list_unlock(l);
-    if (r) vd__staging_range_unpin(&p->slice);
+    if (r) vd__staging_range_unpin(&p->range);
     return r;
 }
 
 static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g, uint8_t *data) {
     vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
-    if (!r) r = vd__storage_sync(&p->slice.staging->storage, p->slice.offset, vd__region_bytes(&p->region), true);
-    if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__staging_range_bytes(&p->slice), p->region.row, &p->region);
-    vd__staging_range_unpin(&p->slice);
+    if (!r) r = vd__storage_sync(&p->range.staging->storage, p->range.offset, vd__region_bytes(&p->region), true);
+    if (!r) vd__rows_copy(data + p->at, g->host_pitch, vd__staging_range_bytes(&p->range), p->region.row, &p->region);
+    vd__staging_range_unpin(&p->range);
     return r;
 }
 
-/* Through staging, with some pieces ahead of the one that is copied out. */
+/* Reads through staging memory, in pieces. The device copies up to VD__READ_AHEAD pieces ahead of the host. */
 static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
                                  uint8_t *data) {
     vd__piece pieces[VD__READ_AHEAD];
     uint64_t sent = 0, size = vd__region_bytes(g);
-    uint32_t first = 0, under_way = 0;
+    uint32_t first = 0, in_flight = 0;
     vd_result r = VD_OK;
-    while ((!r && sent < size) || under_way) {
-        while (!r && sent < size && under_way < VD__READ_AHEAD) {
-            vd__piece *next = &pieces[(first + under_way) % VD__READ_AHEAD];
+    while ((!r && sent < size) || in_flight) {
+        while (!r && sent < size && in_flight < VD__READ_AHEAD) {
+            vd__piece *next = &pieces[(first + in_flight) % VD__READ_AHEAD];
             vd__piece_next(g, sent, next);
-            r = vd__read_send(l, call, b, next);
+            r = vd__read_submit(l, call, b, next);
             if (r) break;
             sent += vd__region_bytes(&next->region);
-            under_way++;
+            in_flight++;
         }
-        if (!under_way) break;
+        if (!in_flight) break;
         vd_result got = vd__read_receive(l, &pieces[first], g, data);
         if (!r) r = got;
         first = (first + 1) % VD__READ_AHEAD;
-        under_way--;
+        in_flight--;
     }
     return r;
 }
 
-/* The device copies to where the data is wanted, behind the work that it waits for. */
-static vd_result vd__read_straight(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
+/* Reads by a copy of the device into the caller's memory, and waits for it. */
+static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
     vd__memory host;
     vd__region rows = *g, there = *g;
     uint64_t value = 0;
@@ -12592,10 +12596,9 @@ static vd_result vd__read_straight(vd_list *l, const vd__span *span, const vd__r
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Whether that is better than to copy here: it saves the way through staging memory, and for a host that would have to
-   wait and then copy a lot itself the time in which the device's threads, which are processors of the host, would fall
-   asleep. */
-static bool vd__reads_straight(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
+/* Returns whether vd__read_by_device is the fastest method: it avoids staging memory. For mapped memory, it is faster
+   for large reads of unfinished results, because the threads of the device (the CPU) are then still awake. */
+static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
     return vd__region_bytes(g) > VD__DIRECT_READ_BYTES
@@ -12611,14 +12614,14 @@ static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd_
     if (r || !g.row) return r;
     vd__list_lock(l);
     bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached,
-         straight = vd__reads_straight(l, &span, &g, direct);
+         straight = vd__prefers_read_by_device(l, &span, &g, direct);
     if (straight) direct = false;
     vd__queue *writer = &l->queue->context_device->queues[span.storage->last_writer];
     uint64_t written = span.storage->last_write;
     if (direct && written > writer->submitted) vd__queue_flush(writer);
     vd__list_unlock(l);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
-    if (straight) return vd__read_straight(l, &span, &g, (uint8_t *)data);
+    if (straight) return vd__read_by_device(l, &span, &g, (uint8_t *)data);
     return vd__read_staged(l, call, b, &g, (uint8_t *)data);
 }
 
@@ -12666,12 +12669,12 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
 
 VD__SMALL
 
-static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *slice, uint64_t size, vd_ticket *out) {
+static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uint64_t size, vd_ticket *out) {
     vd_context *ctx = l->ctx;
     vd__mutex_lock(&ctx->lock);
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_acquire(&ctx->tickets);
     if (t) {
-        t->staging = *slice;
+        t->staging = *range;
         t->size = size;
         t->queue = l->queue;
         t->value = l->immediate ? l->queue->submitted + (l->recording != NULL) : 0;
@@ -12686,17 +12689,17 @@ static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *slice, uin
     return t ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Staging memory for what is to be read. */
+/* Checks the range and allocates staging memory for it. */
 static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
     p->region = vd__region_contiguous(desc->offset, desc->size);
     vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
     if (!r && !p->region.row)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', so there is "
                           "nothing to read", VD__U(desc->offset), b->name);
-    return r ? r : vd__staging_reserve(l, VD_MEMORY_READBACK, p->region.row, &p->slice);
+    return r ? r : vd__staging_reserve(l, VD_MEMORY_READBACK, p->region.row, &p->range);
 }
 
-/* No buffer: the ticket is all that is wanted. */
+/* Records a read, or only opens a ticket if there is no buffer. */
 static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd_ticket *out) {
     vd__piece p;
     memset(&p, 0, sizeof p);
@@ -12704,13 +12707,13 @@ static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_d
     if (r) return r;
     vd__list_lock(l);
     if (b) r = vd__record_piece(l, "vd_read_begin", b, &p, false);
-    if (!r) r = vd__ticket_open(l, &p.slice, p.region.row, out);
+    if (!r) r = vd__ticket_open(l, &p.range, p.region.row, out);
     vd__list_unlock(l);
-    if (r && b) vd__staging_range_unpin(&p.slice);
+    if (r && b) vd__staging_range_unpin(&p.range);
     return r;
 }
 
-/* The ticket is pinned. */
+/* Waits for a ticket, which the caller has pinned. */
 static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void **data) {
     vd__queue *q = t->queue;
     vd_result r = VD_OK;
@@ -12729,7 +12732,7 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     return r;
 }
 
-/* The caller holds the locks of all queues. */
+/* Destroys a ticket. The caller holds the locks of all devices. */
 static void vd__ticket_close(vd_context *ctx, vd__ticket *t) {
     vd__mutex_lock(&ctx->lock);
     if (t->list) {
@@ -12771,7 +12774,7 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
     return VD_OK;
 }
 
-/* Its values were not passed on. */
+/* The backend has not received the argument block, so the next dispatch must pass it again. */
 static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
     c->last_kernel = 0;
     return r;
@@ -12791,10 +12794,10 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     return VD_OK;
 }
 
-/* ---- lists of the caller's ---- */
+/* ---- user lists ---- */
 
-/* For whom it records from now on. */
-static void vd__list_place(vd_list *l, vd__queue *q) {
+/* Sets the queue for which a list records. */
+static void vd__list_set_queue(vd_list *l, vd__queue *q) {
     l->queue = q;
     l->device = q->device;
     l->call->context_device = q->context_device;
@@ -12821,8 +12824,8 @@ static void vd__list_free(vd_list *l) {
     vd__free(allocator, l->first_failure);
 }
 
-/* A list from those that were used before, else a new one. The caller holds the context's lock. */
-static vd_list *vd__list_take(vd_context *ctx, vd__queue *q) {
+/* Opens an unused list, or a new one. Returns NULL if memory runs out. The caller holds the context's lock. */
+static vd_list *vd__list_acquire(vd_context *ctx, vd__queue *q) {
     vd_list *l = ctx->lists;
     while (l && vd__atomic_load32(&l->state) != VD__LIST_FREE) l = l->next;
     if (!l) {
@@ -12836,7 +12839,7 @@ static vd_list *vd__list_take(vd_context *ctx, vd__queue *q) {
         l->next = ctx->lists;
         ctx->lists = l;
     }
-    vd__list_place(l, q);
+    vd__list_set_queue(l, q);
     l->state = VD__LIST_OPEN;
     l->stamp = ++ctx->list_stamp;
     return l;
@@ -12850,13 +12853,13 @@ static void vd__stats_add(vd_stats *total, const vd_stats *more) {
     total->submissions += more->submissions;
 }
 
-/* Makes it ready for the next vd_list_begin. The caller holds the queue's lock. */
+/* Makes a list unused, for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__stats_add(&l->queue->open_batch.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
     if (l->output) vd__output_submitted(l, 0);
-    if (l->tickets) vd__list_settle(l, l->queue->submitted); /* it was watched, and has no commands */
+    if (l->tickets) vd__list_settle(l, l->queue->submitted); /* tickets of vd_list_watch; the list has no commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
     l->use_count = 0;
@@ -12872,13 +12875,13 @@ static void vd__list_recycle(vd_list *l) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Instead of sending it. */
-static void vd__list_drop(vd_list *l) {
+/* Discards a list. The caller holds the queue's lock. */
+static void vd__list_discard(vd_list *l) {
     vd__queue *q = l->queue;
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
     vd__list_settle(l, 0);
     if (l->recording) {
-        vd__error before = vd__last_error; /* a recording that is not sent may be broken */
+        vd__error before = vd__last_error; /* commands_end may fail for a recording that is discarded */
         q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
         vd__last_error = before;
         vd__recording_recycle(vd__list_ring(l), l->recording);
@@ -12888,9 +12891,9 @@ static void vd__list_drop(vd_list *l) {
     vd__list_recycle(l);
 }
 
-/* Sends a list after the open batch. The list was recorded without knowing what it would follow. If its first accesses
-   conflict with earlier work, the batch ends with a barrier, or the list begins with one if the batch is empty.
-   `waits`: values of other queues of the device. */
+/* Submits a list after the open batch. The list was recorded without knowing what it would follow. If its first
+   accesses conflict with earlier work, the batch ends with a barrier, or the list begins with one if the batch is
+   empty. `waits`: values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (l->output) {
@@ -12920,7 +12923,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         if (waits[i]) vd__queue_after(q, i, waits[i]);
     if (l->has_barrier) vd__hazards_clear(&q->open_batch.hazards);
     vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
-    vd__list_send(l);
+    vd__list_submit_recording(l);
     return VD_OK;
 }
 
@@ -13231,10 +13234,10 @@ static void vd__released_deliver(vd_context *ctx) {
     vd__mutex_unlock(&ctx->lock);
     while (b) {
         vd__heap_block *next = b->next;
-        vd__callback_frame visit;
-        vd__callback_begin(&visit, ctx, "a buffer", "release", false);
+        vd__callback_frame frame;
+        vd__callback_begin(&frame, ctx, "a buffer", "release", false);
         if (b->release) b->release(b->release_user, b->address);
-        vd__callback_end(&visit);
+        vd__callback_end(&frame);
         vd__free(&ctx->host.allocator, b);
         b = next;
     }
@@ -13242,11 +13245,11 @@ static void vd__released_deliver(vd_context *ctx) {
 
 /* Passes a message to the print or log callback. */
 static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
-    vd__callback_frame visit;
-    vd__callback_begin(&visit, ctx, "the context", m->kernel ? "print" : vd__callback_log, false);
+    vd__callback_frame frame;
+    vd__callback_begin(&frame, ctx, "the context", m->kernel ? "print" : vd__callback_log, false);
     if (m->kernel) ctx->print(ctx->print_user, m->kernel, m->id, m->text);
     else ctx->host.log(ctx->host.log_user, m->level, m->text);
-    vd__callback_end(&visit);
+    vd__callback_end(&frame);
 }
 
 /* Removes and returns the first message, or NULL. */
@@ -13523,7 +13526,7 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
             vd__list_free(&q->open_batch);
             return false;
         }
-        vd__list_place(&q->open_batch, q);
+        vd__list_set_queue(&q->open_batch, q);
         q->open_batch.state = VD__LIST_OPEN;
     }
     return true;
@@ -13722,14 +13725,14 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                              !ctx ? "the context" : !key ? "the key" : "use");
     vd__attachment *a = vd__attachment_of(ctx, key);
     if (!a) return vd__fail_memory("vd_context_attach", NULL, 0);
-    vd__callback_frame visit;
+    vd__callback_frame frame;
     /* defers callbacks to vd__api_end, after the lock is released */
-    vd__callback_begin(&visit, ctx, "vd_context_attach", "use", false);
+    vd__callback_begin(&frame, ctx, "vd_context_attach", "use", false);
     vd__mutex_lock(&a->lock);
     a->release = release;
     vd_result result = use(ctx, &a->data, user);
     vd__mutex_unlock(&a->lock);
-    vd__callback_end(&visit);
+    vd__callback_end(&frame);
     vd__api_end(ctx);
     return result;
 }
@@ -13775,8 +13778,8 @@ VD_API uint64_t vd_time_ns(void) { return vd__time_ns(); }
 
 /* Releases all attachments. Their release callbacks may still use the context. */
 static void vd__attachments_release(vd_context *ctx) {
-    vd__callback_frame visit;
-    vd__callback_begin(&visit, ctx, "vd_context_attach", "release", false);
+    vd__callback_frame frame;
+    vd__callback_begin(&frame, ctx, "vd_context_attach", "release", false);
     ctx->releasing_attachments = true;
     while (ctx->attachments) {
         vd__attachment *a = ctx->attachments;
@@ -13785,7 +13788,7 @@ static void vd__attachments_release(vd_context *ctx) {
         vd__mutex_destroy(&a->lock);
         vd__free(&ctx->host.allocator, a);
     }
-    vd__callback_end(&visit);
+    vd__callback_end(&frame);
 }
 
 /* Frees a context that has no references and no handles left. */
@@ -13822,7 +13825,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on callbacks may not call functions of this context */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
-        if (l->state != VD__LIST_FREE) vd__list_drop(l);
+        if (l->state != VD__LIST_FREE) vd__list_discard(l);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
     vd__unlock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
@@ -14201,14 +14204,14 @@ static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64
         vd__piece p;
         vd__piece_next(&whole, done, &p);
         bytes = p.region.row;
-        r = vd__read_send(source, "vd_buffer_send", from, &p);
+        r = vd__read_submit(source, "vd_buffer_send", from, &p);
         if (r) break;
         r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
-        if (!r) r = vd__storage_sync(&p.slice.staging->storage, p.slice.offset, bytes, true);
+        if (!r) r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, true);
         if (!r)
             r = vd__write(target, "vd_buffer_send", to, vd__region_contiguous(to_offset + done, bytes),
-                          vd__staging_range_bytes(&p.slice));
-        vd__staging_range_unpin(&p.slice);
+                          vd__staging_range_bytes(&p.range));
+        vd__staging_range_unpin(&p.range);
     }
     return r;
 }
@@ -14585,14 +14588,14 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     if (!use) return vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
-    vd__callback_frame visit;
+    vd__callback_frame frame;
     vd_result before = vd__last_error.code;
     vd__mutex_lock(q->lock);
     ctx->driver.backend->queue_native(q->device, q->index, &native);
     vd__last_error.code = VD_OK;
-    vd__callback_begin(&visit, ctx, "vd_native_use", "use", true);
+    vd__callback_begin(&frame, ctx, "vd_native_use", "use", true);
     vd_result r = use(&native, user);
-    vd__callback_end(&visit);
+    vd__callback_end(&frame);
     vd__mutex_unlock(q->lock);
     r = vd__callback_result("vd_native_use", NULL, "use", r, before);
     vd__api_end(ctx);
@@ -14611,7 +14614,7 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
         return NULL;
     }
     vd__mutex_lock(&ctx->lock);
-    vd_list *l = vd__list_take(ctx, q);
+    vd_list *l = vd__list_acquire(ctx, q);
     vd__mutex_unlock(&ctx->lock);
     if (!l) vd__fail_memory("vd_list_begin", NULL, 0);
     return l;
@@ -14640,7 +14643,7 @@ VD_API void vd_list_discard(vd_list *list) {
     vd_context *ctx = list->ctx;
     vd__queue *q = list->queue;
     vd__mutex_lock(q->lock);
-    vd__list_drop(list);
+    vd__list_discard(list);
     vd__mutex_unlock(q->lock);
     vd__api_end(ctx);
 }
@@ -14749,13 +14752,13 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
     vd_result r = vd__context_check(list->ctx, "vd_submit");
-    if (!r && list->error) r = vd__list_failed(list);
+    if (!r && list->error) r = vd__list_repeat_error(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
     if (r) vd__error_default_call(r, "vd_submit");
     if (!list->immediate) {
-        if (r) vd__list_drop(list);
+        if (r) vd__list_discard(list);
         else vd__list_recycle(list);
     }
     vd__mutex_unlock(q->lock);
@@ -14771,7 +14774,7 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
             "desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, "vd_dispatch", r);
+    return vd__list_end_call(list, "vd_dispatch", r);
 }
 
 VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args,
@@ -14803,7 +14806,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
         if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
-    return vd__list_leave(list, "vd_copy", r);
+    return vd__list_end_call(list, "vd_copy", r);
 }
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
@@ -14813,7 +14816,7 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
                                                                       "desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, "vd_copy_region", r);
+    return vd__list_end_call(list, "vd_copy_region", r);
 }
 
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
@@ -14823,7 +14826,7 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, "vd_fill", r);
+    return vd__list_end_call(list, "vd_fill", r);
 }
 
 VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
@@ -14832,7 +14835,7 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     vd__list_lock(list);
     r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
     vd__list_unlock(list);
-    return vd__list_leave(list, "vd_record_native", r);
+    return vd__list_end_call(list, "vd_record_native", r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
@@ -14841,7 +14844,7 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
     r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, "vd_write", r);
+    return vd__list_end_call(list, "vd_write", r);
 }
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
@@ -14852,7 +14855,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
     if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, "vd_write_region", r);
+    return vd__list_end_call(list, "vd_write_region", r);
 }
 
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
@@ -14865,7 +14868,7 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    return vd__list_leave(list, "vd_read_begin", r);
+    return vd__list_end_call(list, "vd_read_begin", r);
 }
 
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data) {
