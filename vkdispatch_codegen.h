@@ -11064,7 +11064,7 @@ static void vc__cuda_head(vc__printer *g) {
     const uint32_t *size = info->local_size;
     char name[VC__NAME_BYTES];
     vc__p_sanitize(info->name, name);
-    vc__p_put(g, "// %s: %u x %u x %u threads a block\n", name, (unsigned)size[0], (unsigned)size[1],
+    vc__p_put(g, "// %s: %u x %u x %u threads per block\n", name, (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     if (g->k->unmasked)
         vc__fail(g->k, "kernel '%s': CUDA C does not support a subgroup operation in control flow that diverges within "

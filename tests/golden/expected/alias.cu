@@ -1,4 +1,4 @@
-// alias: 128 x 1 x 1 threads a block
+// alias: 128 x 1 x 1 threads per block
 struct alias_args {
     const float *from;
     float *to;

@@ -1,4 +1,4 @@
-// atomics: 64 x 1 x 1 threads a block
+// atomics: 64 x 1 x 1 threads per block
 struct kernel_atomics_args {
     const float *my_in;
     unsigned int *count;

@@ -1,4 +1,4 @@
-// bodies: 64 x 1 x 1 threads a block
+// bodies: 64 x 1 x 1 threads per block
 struct bodies_args {
     unsigned char *bodies;
     float turn_0[3];

@@ -1,4 +1,4 @@
-// butterfly: 64 x 1 x 1 threads a block
+// butterfly: 64 x 1 x 1 threads per block
 struct butterfly_args {
     float2 *data;
     unsigned int threads_x;

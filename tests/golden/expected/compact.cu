@@ -1,4 +1,4 @@
-// compact: 32 x 1 x 1 threads a block
+// compact: 32 x 1 x 1 threads per block
 struct compact_args {
     const float *my_in;
     float *my_out;

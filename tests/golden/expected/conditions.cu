@@ -1,4 +1,4 @@
-// conditions: 128 x 1 x 1 threads a block
+// conditions: 128 x 1 x 1 threads per block
 struct conditions_args {
     const float4 *my_in;
     unsigned int *flags;

@@ -1,4 +1,4 @@
-// double: 128 x 1 x 1 threads a block
+// double: 128 x 1 x 1 threads per block
 struct kernel_double_args {
     double *x;
     double tiny;

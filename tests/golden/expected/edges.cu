@@ -1,4 +1,4 @@
-// edges: 128 x 1 x 1 threads a block
+// edges: 128 x 1 x 1 threads per block
 struct edges_args {
     const int *a;
     const int *b;

@@ -1,4 +1,4 @@
-// gauss: 16 x 16 x 1 threads a block
+// gauss: 16 x 16 x 1 threads per block
 struct gauss_args {
     const float *my_in;
     float *my_out;

@@ -1,4 +1,4 @@
-// grey: 16 x 16 x 1 threads a block
+// grey: 16 x 16 x 1 threads per block
 struct grey_args {
     const uchar4 *rgba;
     float *grey;

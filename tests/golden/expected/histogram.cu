@@ -1,4 +1,4 @@
-// histogram: 64 x 1 x 1 threads a block
+// histogram: 64 x 1 x 1 threads per block
 struct histogram_args {
     const unsigned char *my_in;
     unsigned int *bins;

@@ -1,4 +1,4 @@
-// loops: 128 x 1 x 1 threads a block
+// loops: 128 x 1 x 1 threads per block
 struct loops_args {
     unsigned int *my_out;
     int rows;

@@ -1,4 +1,4 @@
-// mandelbrot: 8 x 8 x 1 threads a block
+// mandelbrot: 8 x 8 x 1 threads per block
 struct mandelbrot_args {
     unsigned int *rounds;
     float corner[2];

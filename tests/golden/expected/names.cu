@@ -1,4 +1,4 @@
-// names: 128 x 1 x 1 threads a block
+// names: 128 x 1 x 1 threads per block
 struct names_args {
     float *my_out;
     float value;

@@ -1,4 +1,4 @@
-// narrow: 128 x 1 x 1 threads a block
+// narrow: 128 x 1 x 1 threads per block
 #ifndef VC_F32_OF_F16
 #define VC_F32_OF_F16
 static __device__ __inline__ float f32_of_f16(unsigned short h) {

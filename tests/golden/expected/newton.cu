@@ -1,4 +1,4 @@
-// newton: 16 x 16 x 1 threads a block
+// newton: 16 x 16 x 1 threads per block
 struct newton_args {
     unsigned char *my_out;
     float *my_distance;

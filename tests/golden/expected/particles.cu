@@ -1,4 +1,4 @@
-// particles: 128 x 1 x 1 threads a block
+// particles: 128 x 1 x 1 threads per block
 struct particles_args {
     float3 *position;
     float3 *velocity;

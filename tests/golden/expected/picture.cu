@@ -1,4 +1,4 @@
-// picture: 8 x 8 x 1 threads a block
+// picture: 8 x 8 x 1 threads per block
 #ifndef VC_SIZE_2D
 #define VC_SIZE_2D
 static __device__ __inline__ uint2 vc_size_2D(unsigned long long t, int level) {

@@ -1,4 +1,4 @@
-// print: 32 x 1 x 1 threads a block
+// print: 32 x 1 x 1 threads per block
 struct print_args {
     float *x;
     unsigned int *my_output;

@@ -1,4 +1,4 @@
-// random: 128 x 1 x 1 threads a block
+// random: 128 x 1 x 1 threads per block
 struct random_args {
     unsigned long long *state;
     float *my_out;

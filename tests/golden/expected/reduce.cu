@@ -1,4 +1,4 @@
-// reduce: 256 x 1 x 1 threads a block
+// reduce: 256 x 1 x 1 threads per block
 struct reduce_args {
     const float *my_in;
     float *my_out;

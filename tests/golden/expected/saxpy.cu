@@ -1,4 +1,4 @@
-// saxpy: 128 x 1 x 1 threads a block
+// saxpy: 128 x 1 x 1 threads per block
 struct saxpy_args {
     const float *x;
     float *y;

@@ -1,4 +1,4 @@
-// subgroups: 128 x 1 x 1 threads a block
+// subgroups: 128 x 1 x 1 threads per block
 struct subgroups_args {
     const float *my_in;
     float *my_out;

@@ -1,4 +1,4 @@
-// switch: 128 x 1 x 1 threads a block
+// switch: 128 x 1 x 1 threads per block
 struct kernel_switch_args {
     const unsigned int *code;
     int *my_switch;

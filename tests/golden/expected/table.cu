@@ -1,4 +1,4 @@
-// table: 128 x 1 x 1 threads a block
+// table: 128 x 1 x 1 threads per block
 struct table_args {
     const float *my_in;
     float *my_out;
