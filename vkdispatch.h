@@ -2674,18 +2674,18 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
 
 /* `print_bytes` as in vd_context_desc. The messages are limited to 16 times that size, at least 1 MiB. */
-static void vd__message_queue_init(vd__message_queue *outbox, uint64_t print_bytes) {
+static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_bytes) {
     const uint64_t minimum = (uint64_t)1 << 20;
-    memset(outbox, 0, sizeof *outbox);
-    vd__mutex_init(&outbox->lock);
-    outbox->limit = 16 * print_bytes > minimum ? 16 * print_bytes : minimum;
+    memset(messages, 0, sizeof *messages);
+    vd__mutex_init(&messages->lock);
+    messages->limit = 16 * print_bytes > minimum ? 16 * print_bytes : minimum;
 }
 
 /* Queues a call of `print` if `kernel` is not NULL, otherwise of `log`. The message is dropped and counted if it
    would exceed the limit or if memory runs out. */
 static void vd__message_push(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
                             const char *text) {
-    vd__message_queue *outbox = host->messages;
+    vd__message_queue *messages = host->messages;
     size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
     vd__message *m = (vd__message *)vd__alloc(&host->allocator, size);
     if (m) {
@@ -2696,16 +2696,16 @@ static void vd__message_push(const vd__host *host, vd_log_level level, const cha
         if (id) memcpy(m->id, id, sizeof m->id);
         memcpy(m->text, text, length);
     }
-    vd__mutex_lock(&outbox->lock);
-    bool added = m && size <= outbox->limit - outbox->bytes;
+    vd__mutex_lock(&messages->lock);
+    bool added = m && size <= messages->limit - messages->bytes;
     if (added) {
-        if (outbox->last) outbox->last->next = m;
-        else outbox->first = m;
-        outbox->last = m;
-        outbox->bytes += size;
-        vd__atomic_store32(&outbox->pending, 1);
-    } else outbox->dropped++;
-    vd__mutex_unlock(&outbox->lock);
+        if (messages->last) messages->last->next = m;
+        else messages->first = m;
+        messages->last = m;
+        messages->bytes += size;
+        vd__atomic_store32(&messages->pending, 1);
+    } else messages->dropped++;
+    vd__mutex_unlock(&messages->lock);
     if (!added) vd__free(&host->allocator, m);
 }
 
@@ -13253,28 +13253,28 @@ static void vd__message_deliver(vd_context *ctx, const vd__message *m) {
 }
 
 /* Removes and returns the first message, or NULL. */
-static vd__message *vd__message_pop(vd__message_queue *outbox) {
-    vd__mutex_lock(&outbox->lock);
-    vd__message *m = outbox->first;
-    if (m) outbox->first = m->next;
-    if (m) outbox->bytes -= m->size;
-    if (!outbox->first) outbox->last = NULL;
-    vd__mutex_unlock(&outbox->lock);
+static vd__message *vd__message_pop(vd__message_queue *messages) {
+    vd__mutex_lock(&messages->lock);
+    vd__message *m = messages->first;
+    if (m) messages->first = m->next;
+    if (m) messages->bytes -= m->size;
+    if (!messages->first) messages->last = NULL;
+    vd__mutex_unlock(&messages->lock);
     return m;
 }
 
 /* Logs how many messages were dropped since the last report. */
 static void vd__report_dropped_messages(vd_context *ctx) {
-    vd__message_queue *outbox = &ctx->messages;
-    vd__mutex_lock(&outbox->lock);
-    uint32_t count = outbox->dropped;
-    outbox->dropped = 0;
-    vd__mutex_unlock(&outbox->lock);
+    vd__message_queue *messages = &ctx->messages;
+    vd__mutex_lock(&messages->lock);
+    uint32_t count = messages->dropped;
+    messages->dropped = 0;
+    vd__mutex_unlock(&messages->lock);
     if (count)
         vd__logf(&ctx->host, VD_LOG_WARNING,
                  "%u message%s dropped: more than %llu bytes waited for the log and print callbacks, or host memory "
                  "ran out",
-                 (unsigned)count, count == 1 ? " was" : "s were", VD__U(outbox->limit));
+                 (unsigned)count, count == 1 ? " was" : "s were", VD__U(messages->limit));
 }
 
 /* Calls all pending callbacks, one after another. A callback that causes further calls only queues them; they follow
