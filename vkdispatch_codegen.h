@@ -12470,13 +12470,13 @@ static vc_val vc__complex_log_abs(vc_type kind, vc_val re, vc_val im) {
     vc_val half = vc__power_of_two(type, -1), one = vc__power_of_two(type, 0);
     vc__scaling s = vc__scaling_of(type, vc_max(x, y));
     vc_val shift = type == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* 768 ln 2, 96 ln 2 */
-    vc_val far = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
-    far = vc_select(vc_lt(s.by, one), vc_add(far, shift), vc_select(vc_gt(s.by, one), vc_sub(far, shift), far));
+    vc_val value = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
+    value = vc_select(vc_lt(s.by, one), vc_add(value, shift), vc_select(vc_gt(s.by, one), vc_sub(value, shift), value));
     vc_val huge = vc_imm(type, (uint64_t)(2 * vc__bias(type) + 1) << vc__kinds[type].fraction);
-    far = vc_select(vc_eq(vc_max(x, y), huge), huge, far);
+    value = vc_select(vc_eq(vc_max(x, y), huge), huge, value);
     vc_val u = vc__sum_of_squares_minus_one(type, x, y);
-    vc_val near = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
-    return vc_cast(kind, vc_select(near, vc__half_log1p(type, u), far));
+    vc_val near_one = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
+    return vc_cast(kind, vc_select(near_one, vc__half_log1p(type, u), value));
 }
 
 static void vc__complex_polar(vc_val radius, vc_val angle, vc_val *out) {

@@ -5170,9 +5170,9 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
-    vc_val far = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
+    vc_val upper = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
     vc_val re = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
-    vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), far) : far);
+    vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), upper) : upper);
     if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_immediate(im, 0)), im);
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
@@ -5185,10 +5185,10 @@ static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row ro
 /* Loads bin k of an odd length, 0 <= k < n: bins above n / 2 are conjugates of those below. */
 static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
-    vc_val far = vc_sub(vc_u32((uint32_t)r->n), k);
+    vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
     if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
-    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, far), may_be_zero);
-    return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(far, k), bin.im));
+    vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, upper), may_be_zero);
+    return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
 
 /* Loads input i of a transform of odd length. The imaginary part of a single row is an immediate zero, so that
@@ -5226,11 +5226,11 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
         im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_pair(re, im);
     }
-    vd__fft_c near = vd__real_load_bin_half(w, row, i, may_be_zero);
-    vd__fft_c far = vd__real_conj(
+    vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_zero);
+    vd__fft_c upper = vd__real_conj(
         vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && !vd__real_family(r->kind)));
-    vd__fft_c sum = vd__fft_add(near, far);
-    vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(near, far), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
+    vd__fft_c sum = vd__fft_add(lower, upper);
+    vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(lower, upper), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
     return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
@@ -5491,14 +5491,14 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     const vd__real *r = &w->pass->real;
     vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im));
     vd__fft_c odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
-    vc_val far = vc_sub(vc_u32((uint32_t)r->h), p);
+    vc_val upper = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* all mirror images are outside the kept range */
         if (!vd__real_family(r->kind) && r->out_count && r->out_count <= r->h - r->h / 2) return;
-        VD__REAL_IF(w, may_be_middle, vc_ne(p, far)) {
-            vd__real_put_bin(w, rows->row[0], far, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
+        VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
+            vd__real_put_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
     } else {
         vd__real_put_bin(w, rows->row[0], p, even, p, may_be_zero);
@@ -5523,7 +5523,7 @@ static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_stage_info *g
 }
 
 /* The two results of each pair that a thread folds. */
-typedef struct vd__real_pairs { vd__fft_c near[VD__FFT_MAX_VALUES], far[VD__FFT_MAX_VALUES]; } vd__real_pairs;
+typedef struct vd__real_pairs { vd__fft_c lower[VD__FFT_MAX_VALUES], upper[VD__FFT_MAX_VALUES]; } vd__real_pairs;
 
 /* Returns the index of pair u of this thread. */
 static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
@@ -5536,11 +5536,11 @@ static void vd__real_read_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
     for (uint32_t u = 0; u < count; u++) {
         vc_val p = vd__real_pair_index(w, u);
         if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
-        vc_val far = vc_sub(vc_u32(h), p);
-        if (u == 0) far = vc_select(vc_eq(p, vc_u32(0)), p, far);
+        vc_val upper = vc_sub(vc_u32(h), p);
+        if (u == 0) upper = vc_select(vc_eq(p, vc_u32(0)), p, upper);
         vc_val x = vc_load(w->shared[component], vd__fft_shared_address(w, p, 0, 0, 1, &constant));
-        vc_val y = vc_load(w->shared[component], vd__fft_shared_address(w, far, 0, 0, 1, &constant));
-        if (component) { to->near[u].im = x; to->far[u].im = y; } else { to->near[u].re = x; to->far[u].re = y; }
+        vc_val y = vc_load(w->shared[component], vd__fft_shared_address(w, upper, 0, 0, 1, &constant));
+        if (component) { to->lower[u].im = x; to->upper[u].im = y; } else { to->lower[u].re = x; to->upper[u].re = y; }
     }
 }
 
@@ -5560,7 +5560,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
             && w->pass->real.out_count <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
-            vd__real_fold_pair(w, &rows, p, pairs->near[u], pairs->far[u], u == 0, may_be_middle);
+            vd__real_fold_pair(w, &rows, p, pairs->lower[u], pairs->upper[u], u == 0, may_be_middle);
         }
     }
 }
@@ -5604,8 +5604,8 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
         vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
         vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
                                               0);
-        vc_val far = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
-        vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, far);
+        vc_val upper = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
+        vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
         vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);
     }
 }
