@@ -26,7 +26,7 @@
 
    Rooms
        config          resolves the configuration macros
-       platform        threads, time, dynamic loading, environment, files: all differences between operating systems
+       platform        compiler and operating system: atomics, time, libraries, files, threads, environment
        log             error text and log messages
        memory          allocator, growable array, sub-allocator
        pool            handles
@@ -74,18 +74,36 @@
          off.
 
    Linking
-       Link with -lpthread and, on older systems, -ldl. Driver libraries are opened at run time:
-         library               needed for                          if it is missing
-         -------               ----------                          ----------------
-         libvulkan.so.1        the Vulkan backend                  the backend is skipped
-         libcuda.so.1          the CUDA backend                    the backend is skipped
-         libnvrtc.so           CUDA C sources on the CUDA backend  vd_kernel_create returns VD_ERROR_UNSUPPORTED
-         libOpenCL.so.1        the OpenCL backend                  the backend is skipped
+       Link with -lpthread and, on older systems, -ldl; on Windows with advapi32, which mingw-w64 links by itself.
+       Driver libraries are opened at run time:
+         needed for            Linux, BSD      Windows            macOS               if it is missing
+         ----------            ----------      -------            -----               ----------------
+         the Vulkan backend    libvulkan.so.1  vulkan-1.dll       libvulkan.1.dylib,  the backend is skipped
+                                                                  libMoltenVK.dylib
+         the CUDA backend      libcuda.so.1    nvcuda.dll         none                the backend is skipped
+         CUDA C on that        libnvrtc.so.*   nvrtc64_*_0.dll    none                vd_kernel_create returns
+         backend                                                                      VD_ERROR_UNSUPPORTED
+         the OpenCL backend    libOpenCL.so.1  OpenCL.dll         OpenCL.framework    the backend is skipped
        Compiling the Vulkan backend needs vulkan/vulkan_core.h (Debian: libvulkan-dev). Without VKDISPATCH_VOLK, the
        implementation neither defines nor references a global symbol of Vulkan: the program may link libvulkan, load
        Vulkan itself, or include the Vulkan headers before or after this one.
        A program that uses volk compiles volk once, with VOLK_IMPLEMENTATION or volk.c. Programs with another loader set
        vd_context_desc.get_instance_proc_addr.
+
+   Platforms
+         system                compiler               tested
+         ------                --------               ------
+         Linux, x86-64         gcc, clang             completely
+         Linux, aarch64        gcc                    compiled; unit tests run in an emulator
+         Windows, x86-64       gcc of mingw-w64       compiled; unit tests run under Wine
+         Windows               MSVC                   no: written, but never compiled
+         macOS                 clang                  no: written, but never compiled
+       32-bit Windows is not supported. MSVC links advapi32.lib.
+       On Windows
+       * paths are UTF-8, and libraries without a folder in their names are searched in the folder of the program and in
+         System32, not in PATH;
+       * a program that was started as administrator counts as privileged (see "Environment variables");
+       * mingw-w64 with msvcrt needs -std=c99 or -D__USE_MINGW_ANSI_STDIO=1.
 
    Environment variables
          variable                values                      effect
@@ -101,12 +119,13 @@
          VKDISPATCH_COPIES       kernel, driver              Vulkan copies between buffers with addresses: by a kernel
                                                              wherever alignment permits, or by the driver only. Default:
                                                              whichever is faster
-         VKDISPATCH_LIBCUDA      file name                   library to open instead of libcuda.so.1
-         VKDISPATCH_NVRTC        file name                   library to open instead of the installed libnvrtc
-         CUDA_PATH, CUDA_HOME    folder                      where to find libnvrtc if the loader does not;
-                                                             /usr/local/cuda is tried last
+         VKDISPATCH_LIBCUDA      file name                   library to open instead of the CUDA driver
+         VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
+         CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
+                                                             Windows, /usr/local/cuda is tried last
        If vd_context_create uses one of the first five variables and its value is invalid, it fails. Programs with
-       raised privileges (set-user-ID, set-group-ID, file capabilities) ignore the others.
+       raised privileges (set-user-ID, set-group-ID, file capabilities; on Windows, started as administrator) ignore the
+       others.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -272,6 +291,8 @@
        * A file is used only if it is a regular file, not a symbolic link, owned by the effective user or root, and not
          writable by group or others. Other files are ignored, with a warning in the log.
        * Files are written with mode 0600 under a temporary name and then renamed. Opening a file never blocks.
+       * On Windows, owner and access control list of a file must admit only this user, administrators and the system.
+         Files are created with such a list. Use a folder in %LOCALAPPDATA%.
        * The mode of the folder is not checked. Users who may write there can remove or replace files, but their files
          are not used.
 
@@ -640,7 +661,7 @@ typedef struct vd_context_desc {
                                        1 MiB */
     void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: PFN_vkGetInstanceProcAddr of the caller's loader, valid
                                              until vd_context_destroy. Default: volk's with VKDISPATCH_VOLK, else
-                                             libvulkan.so.1 */
+                                             the loader of the system */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -697,9 +718,10 @@ typedef struct vd_buffer_desc {
     vd_import import;               /* what address is. Default: a device address */
     uint64_t address_offset;        /* bytes from address to the start of the buffer */
     const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, used in place;
-                                       cuda, and vulkan with VK_KHR_external_memory_fd */
+                                       cuda, and vulkan with VK_KHR_external_memory_fd (on Windows _win32) */
     bool exportable;                /* the memory can be exported: by vd_buffer_export on vulkan with
-                                       VK_KHR_external_memory_fd; as a cl_mem (vd_buffer_info.native) on opencl */
+                                       VK_KHR_external_memory_fd (on Windows _win32); as a cl_mem
+                                       (vd_buffer_info.native) on opencl */
 } vd_buffer_desc;
 
 typedef struct vd_view_desc {
@@ -980,8 +1002,8 @@ VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callba
 VD_API void vd_callback_scope_end(vd_callback_scope *scope);
 
 /* Stores bytes in a file of vd_context_desc.cache_directory. `category` becomes part of the file's name; the key holds
-   everything that the bytes depend on. Does nothing without a cache directory, if `category` contains a path separator,
-   or if the file cannot be written (logged). */
+   everything that the bytes depend on. Does nothing without a cache directory, if `category` contains a slash, a
+   backslash or a colon, or if the file cannot be written (logged). */
 VD_API void vd_cache_store(vd_context *ctx, const char *category, const void *key, size_t key_size, const void *data,
                            size_t size);
 
@@ -1292,19 +1314,86 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__HAS_VOLK 0
 #endif
 
-#if !defined(__GNUC__)
-#error "vkdispatch.h needs the atomics and attributes of gcc or clang"
+// >>platform
+/* Compiler and operating system: attributes, atomics, bits; time, dynamic loading, shared handles, files, threads,
+   environment. All code that depends on the compiler or the system is in this room. Systems: POSIX (Linux, macOS,
+   BSD) and 64-bit Windows. Compilers: gcc, clang and MSVC; the tests do not compile macOS and MSVC. */
+
+/* Compilers with the builtins of gcc. Tests set 0 to compile the code for MSVC with mingw-w64. */
+#ifndef VD__HAS_GNU_BUILTINS
+#if defined(__GNUC__) || defined(__clang__)
+#define VD__HAS_GNU_BUILTINS 1
+#elif defined(_MSC_VER)
+#define VD__HAS_GNU_BUILTINS 0
+#else
+#error "vkdispatch.h needs gcc, clang or MSVC"
 #endif
+#endif
+
+#if defined(_WIN32)
+#if !defined(_WIN64)
+#error "vkdispatch.h needs 64-bit Windows"
+#endif
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#include <sddl.h>
+#if !VD__HAS_GNU_BUILTINS
+#include <intrin.h>
+#endif
+#else
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+#endif
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__MINGW32__) && !defined(_UCRT) && !(__USE_MINGW_ANSI_STDIO + 0)
+#error "vkdispatch.h needs the printf of C99: compile with -std=c99 or with -D__USE_MINGW_ANSI_STDIO=1"
+#endif
+
+/* ---- attributes ---- */
+
+/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__NOINLINE keeps a slow path
+   out of it. VD__COLD is for slow paths that run rarely. */
+#if defined(__GNUC__) || defined(__clang__)
 #define VD__THREAD_LOCAL __thread
-#define VD__PRINTF(text, first) __attribute__((format(printf, text, first), unused))
 #define VD__UNUSED __attribute__((unused))
 #define VD__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VD__UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__NOINLINE keeps a slow path
-   out of it. VD__COLD is for slow paths that run rarely. */
 #define VD__HOT __attribute__((flatten))
 #define VD__NOINLINE __attribute__((noinline))
 #define VD__COLD __attribute__((noinline, cold))
+#if defined(__MINGW_PRINTF_FORMAT)
+#define VD__PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first), unused))
+#else
+#define VD__PRINTF(text, first) __attribute__((format(printf, text, first), unused))
+#endif
+#else
+#define VD__THREAD_LOCAL __declspec(thread)
+#define VD__UNUSED
+#define VD__LIKELY(x) (x)
+#define VD__UNLIKELY(x) (x)
+#define VD__HOT
+#define VD__NOINLINE __declspec(noinline)
+#define VD__COLD __declspec(noinline)
+#define VD__PRINTF(text, first)
+#endif
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Cold code, which runs once per object or waits for a driver anyway: optimise for size and disable the slowest
@@ -1324,25 +1413,426 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 
-// >>platform
-/* Time, dynamic loading, files, atomics, locks, environment. All code that depends on the operating system or the
-   compiler is in this room. */
+/* ---- atomics and bits ----
+   Names without an order: loads acquire, stores release, and operations that modify do both. The functions that modify
+   return the old value. */
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-#if defined(__linux__)
-#include <sys/auxv.h>
+#if VD__HAS_GNU_BUILTINS
+static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline uint64_t vd__atomic_load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void *vd__atomic_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static inline void vd__atomic_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static inline void vd__atomic_add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
+
+static inline uint32_t vd__atomic_add32(uint32_t *p, uint32_t value) {
+    return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+}
+static inline uint32_t vd__atomic_or32(uint32_t *p, uint32_t bits) {
+    return __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL);
+}
+static inline uint32_t vd__atomic_and32(uint32_t *p, uint32_t bits) {
+    return __atomic_fetch_and(p, bits, __ATOMIC_ACQ_REL);
+}
+static inline uint32_t vd__atomic_exchange32(uint32_t *p, uint32_t value) {
+    return __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL);
+}
+static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
+    return __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL);
+}
+/* Sets *p to `value` if it is *old. Otherwise, or at random, sets *old to *p and returns false. */
+static inline bool vd__atomic_replace32(uint32_t *p, uint32_t *old, uint32_t value) {
+    return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+static inline bool vd__atomic_replace64(uint64_t *p, uint64_t *old, uint64_t value) {
+    return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* Sequentially consistent. */
+static inline uint32_t vd__atomic_load32_seq(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
+static inline uint64_t vd__atomic_load64_seq(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
+static inline void vd__atomic_store64_seq(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_SEQ_CST); }
+static inline uint32_t vd__atomic_add32_seq(uint32_t *p, uint32_t value) {
+    return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
+static inline uint32_t vd__lowest_bit(uint32_t x) { return (uint32_t)__builtin_ctz(x); } /* x > 0 */
+static inline uint32_t vd__swap_bytes(uint32_t x) { return __builtin_bswap32(x); }
+#else
+/* Interlocked functions are full barriers. x86 needs no instruction to order loads and stores as acquire and release
+   do; a store that is sequentially consistent is an exchange. */
+#if defined(_M_X64) || defined(__x86_64__)
+#define VD__FENCE() _ReadWriteBarrier()
+#else
+#define VD__FENCE() MemoryBarrier()
 #endif
+#define VD__LOAD(type, p) type value = *(type const volatile *)(p); VD__FENCE(); return value
+static inline uint32_t vd__atomic_load32(const uint32_t *p) { VD__LOAD(uint32_t, p); }
+static inline uint64_t vd__atomic_load64(const uint64_t *p) { VD__LOAD(uint64_t, p); }
+static inline void *vd__atomic_load_pointer(void *const *p) { VD__LOAD(void *, p); }
+static inline void vd__atomic_store32(uint32_t *p, uint32_t value) { VD__FENCE(); *(volatile uint32_t *)p = value; }
+static inline void vd__atomic_store64(uint64_t *p, uint64_t value) { VD__FENCE(); *(volatile uint64_t *)p = value; }
+static inline void vd__atomic_store_pointer(void **p, void *value) { VD__FENCE(); *(void *volatile *)p = value; }
+static inline void vd__atomic_add64(uint64_t *p, uint64_t value) {
+    _InterlockedExchangeAdd64((volatile __int64 *)p, (__int64)value);
+}
+static inline uint32_t vd__atomic_add32(uint32_t *p, uint32_t value) {
+    return (uint32_t)_InterlockedExchangeAdd((volatile long *)p, (long)value);
+}
+static inline uint32_t vd__atomic_or32(uint32_t *p, uint32_t bits) {
+    return (uint32_t)_InterlockedOr((volatile long *)p, (long)bits);
+}
+static inline uint32_t vd__atomic_and32(uint32_t *p, uint32_t bits) {
+    return (uint32_t)_InterlockedAnd((volatile long *)p, (long)bits);
+}
+static inline uint32_t vd__atomic_exchange32(uint32_t *p, uint32_t value) {
+    return (uint32_t)_InterlockedExchange((volatile long *)p, (long)value);
+}
+static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
+    return (uint64_t)_InterlockedExchange64((volatile __int64 *)p, (__int64)value);
+}
+static inline bool vd__atomic_replace32(uint32_t *p, uint32_t *old, uint32_t value) {
+    uint32_t was = *old;
+    *old = (uint32_t)_InterlockedCompareExchange((volatile long *)p, (long)value, (long)was);
+    return *old == was;
+}
+static inline bool vd__atomic_replace64(uint64_t *p, uint64_t *old, uint64_t value) {
+    uint64_t was = *old;
+    *old = (uint64_t)_InterlockedCompareExchange64((volatile __int64 *)p, (__int64)value, (__int64)was);
+    return *old == was;
+}
+static inline uint32_t vd__atomic_load32_seq(const uint32_t *p) { VD__FENCE(); return vd__atomic_load32(p); }
+static inline uint64_t vd__atomic_load64_seq(const uint64_t *p) { VD__FENCE(); return vd__atomic_load64(p); }
+static inline void vd__atomic_store64_seq(uint64_t *p, uint64_t value) { vd__atomic_exchange64(p, value); }
+static inline uint32_t vd__atomic_add32_seq(uint32_t *p, uint32_t value) { return vd__atomic_add32(p, value); }
+
+static inline uint32_t vd__log2(uint32_t x) { unsigned long i = 0; _BitScanReverse(&i, x); return (uint32_t)i; }
+static inline uint32_t vd__lowest_bit(uint32_t x) { unsigned long i = 0; _BitScanForward(&i, x); return (uint32_t)i; }
+static inline uint32_t vd__swap_bytes(uint32_t x) { return _byteswap_ulong(x); }
+#endif
+
+/* Atomic maximum: sets *p to value if value is larger. */
+static void vd__atomic_max64(uint64_t *p, uint64_t value) {
+    uint64_t old = vd__atomic_load64(p);
+    while (old < value && !vd__atomic_replace64(p, &old, value)) {}
+}
+
+static inline void vd__pause(void) {
+#if !VD__HAS_GNU_BUILTINS
+    YieldProcessor();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* ---- names of driver libraries ---- */
+
+/* Lists end with NULL; the first library that can be opened is used. VD__NVRTC_OF_MAJOR is the name for a major version
+   of CUDA. The folders for NVRTC are relative to CUDA_PATH, CUDA_HOME and cuda_home. */
+#if defined(_WIN32)
+#define VD__NVRTC_OF_MAJOR "nvrtc64_%d0_0.dll"
+#elif defined(__APPLE__)
+#define VD__NVRTC_OF_MAJOR "libnvrtc.%d.dylib"
+#else
+#define VD__NVRTC_OF_MAJOR "libnvrtc.so.%d"
+#endif
+
+typedef struct vd__library_names {
+    const char *vulkan[6], *cuda[2], *opencl[2], *nvrtc[5], *nvrtc_folders[3], *cuda_home;
+} vd__library_names;
+
+static VD__UNUSED const vd__library_names vd__libraries = {
+#if defined(_WIN32)
+    { "vulkan-1.dll", NULL },
+    { "nvcuda.dll", NULL },
+    { "OpenCL.dll", NULL },
+    { "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll", NULL },
+    { "bin\\x64", "bin", NULL },
+    NULL
+#elif defined(__APPLE__)
+    { "libvulkan.1.dylib", "/usr/local/lib/libvulkan.1.dylib", "/opt/homebrew/lib/libvulkan.1.dylib",
+      "libMoltenVK.dylib", "/opt/homebrew/lib/libMoltenVK.dylib", NULL },
+    { "libcuda.dylib", NULL },
+    { "/System/Library/Frameworks/OpenCL.framework/OpenCL", NULL },
+    { "libnvrtc.dylib", NULL },
+    { "lib", NULL },
+    "/usr/local/cuda"
+#else
+    { "libvulkan.so.1", NULL },
+    { "libcuda.so.1", NULL },
+    { "libOpenCL.so.1", NULL },
+    { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", NULL },
+    { "lib64", NULL },
+    "/usr/local/cuda"
+#endif
+};
+
+/* ---- the operating system ---- */
+
+enum {
+    VD__PATH_CHARS = 1024      /* characters of a path, with the terminating zero. On Windows paths are UTF-8 */
+};
+
+/* The file or the folder that is used next to another: "folder/name". */
+#if defined(_WIN32)
+#define VD__PATH_SEPARATOR "\\"
+#else
+#define VD__PATH_SEPARATOR "/"
+#endif
+
+typedef intptr_t vd__file;     /* file descriptor, or HANDLE */
+#define VD__NO_FILE ((vd__file)-1)
+
+/* A thread. The struct must keep its address until vd__thread_join has returned. */
+typedef struct vd__thread {
+    void (*run)(void *user);
+    void *user;
+#if defined(_WIN32)
+    HANDLE handle;
+#else
+    pthread_t handle;
+#endif
+} vd__thread;
+
+/* A mutex with a condition, for threads that wait longer than a spinlock should: enter, wait until a predicate is true,
+   leave. Waking wakes all waiting threads, and a thread may also wake without reason. */
+typedef struct vd__monitor {
+#if defined(_WIN32)
+    SRWLOCK lock;
+    CONDITION_VARIABLE changed;
+#else
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+#endif
+} vd__monitor;
+
+#if defined(_WIN32)
+
+static uint64_t vd__time_ns(void) {
+    LARGE_INTEGER now, rate;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&rate);
+    uint64_t ticks = (uint64_t)now.QuadPart, per_second = (uint64_t)rate.QuadPart;
+    return ticks / per_second * 1000000000u + ticks % per_second * 1000000000u / per_second;
+}
+
+static inline void vd__yield(void) { SwitchToThread(); }
+
+/* Sleep has the resolution of the system's timer, up to 16 ms; a high-resolution timer exists since Windows 10 1803. */
+static void vd__sleep(uint64_t ns) {
+    LARGE_INTEGER due;
+    const DWORD high_resolution = 2; /* CREATE_WAITABLE_TIMER_HIGH_RESOLUTION */
+    HANDLE timer = CreateWaitableTimerExW(NULL, NULL, high_resolution, TIMER_ALL_ACCESS);
+    due.QuadPart = -(LONGLONG)(ns / 100 + 1);
+    if (timer && SetWaitableTimer(timer, &due, 0, NULL, NULL, FALSE)) WaitForSingleObject(timer, INFINITE);
+    else Sleep((DWORD)(ns / 1000000 + 1));
+    if (timer) CloseHandle(timer);
+}
+
+/* Returns the default stack size of new threads in bytes: that of the program file, which linkers set to 1 MiB. */
+static VD__UNUSED uint64_t vd__thread_stack_bytes(void) { return 1u << 20; }
+
+static VD__UNUSED uint32_t vd__processor_count(void) { return GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); }
+
+/* Converts UTF-8 to UTF-16. Returns false if the text is invalid or too long. */
+static bool vd__wide(const char *text, wchar_t out[VD__PATH_CHARS]) {
+    return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, out, VD__PATH_CHARS) > 0;
+}
+
+/* Returns whether the program was started as administrator (integrity level high): its environment can come from
+   programs that were not. */
+static VD__UNUSED bool vd__is_privileged(void) {
+    uint64_t label[16];
+    DWORD size;
+    HANDLE token;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) return true;
+    bool known = GetTokenInformation(token, TokenIntegrityLevel, label, sizeof label, &size) != 0;
+    CloseHandle(token);
+    PSID sid = known ? ((TOKEN_MANDATORY_LABEL *)(void *)label)->Label.Sid : NULL;
+    return !sid || *GetSidSubAuthority(sid, *GetSidSubAuthorityCount(sid) - 1u) >= SECURITY_MANDATORY_HIGH_RID;
+}
+
+/* Reads a variable as UTF-8 into `out`. Returns NULL if it is not set, empty, or too long. */
+static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD__PATH_CHARS]) {
+    wchar_t wide_name[VD__PATH_CHARS], value[VD__PATH_CHARS];
+    if (!vd__wide(name, wide_name)) return NULL;
+    DWORD length = GetEnvironmentVariableW(wide_name, value, VD__PATH_CHARS);
+    if (!length || length >= VD__PATH_CHARS) return NULL;
+    return WideCharToMultiByte(CP_UTF8, 0, value, -1, out, VD__PATH_CHARS, NULL, NULL) > 0 ? out : NULL;
+}
+
+/* Names without a folder are searched in the folder of the program, in System32 and in folders of AddDllDirectory, but
+   neither in the current folder nor in PATH. A library finds its own libraries in its folder. */
+static VD__UNUSED void *vd__library_open(const char *name) {
+    wchar_t wide[VD__PATH_CHARS], path[VD__PATH_CHARS];
+    bool folder = strpbrk(name, "/\\:") != NULL;
+    if (!vd__wide(name, wide)) return NULL;
+    if (!folder) return (void *)LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+    DWORD length = GetFullPathNameW(wide, VD__PATH_CHARS, path, NULL);
+    if (!length || length >= VD__PATH_CHARS) return NULL;
+    return (void *)LoadLibraryExW(path, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR);
+}
+
+static VD__UNUSED void *vd__library_find(void *library, const char *name) {
+    FARPROC found = GetProcAddress((HMODULE)library, name);
+    void *out;
+    memcpy(&out, &found, sizeof out);
+    return out;
+}
+
+static VD__UNUSED void vd__library_close(void *library) { FreeLibrary((HMODULE)library); }
+
+#define VD__HAS_WIN32_HANDLES 1
+
+static VD__UNUSED int64_t vd__handle_copy(int64_t handle) {
+    HANDLE self = GetCurrentProcess(), out = NULL;
+    if (handle <= 0 ||
+        !DuplicateHandle(self, (HANDLE)(intptr_t)handle, self, &out, 0, FALSE, DUPLICATE_SAME_ACCESS)) return -1;
+    return (int64_t)(intptr_t)out;
+}
+
+static VD__UNUSED void vd__handle_close(int64_t handle) { CloseHandle((HANDLE)(intptr_t)handle); }
+
+/* Returns whether a security identifier is this user, the administrators, the system, or "the owner". */
+static bool vd__sid_is_trusted(PSID sid) {
+    uint64_t user[16];
+    DWORD size;
+    HANDLE token;
+    if (IsWellKnownSid(sid, WinBuiltinAdministratorsSid) || IsWellKnownSid(sid, WinLocalSystemSid) ||
+        IsWellKnownSid(sid, WinCreatorOwnerRightsSid)) return true;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) return false;
+    bool same = GetTokenInformation(token, TokenUser, user, sizeof user, &size) &&
+                EqualSid(((TOKEN_USER *)(void *)user)->User.Sid, sid);
+    CloseHandle(token);
+    return same;
+}
+
+/* Returns whether the access control list lets only trusted users change the file. Entries of unknown kinds count as
+   access for others. */
+static bool vd__acl_is_trusted(PACL acl) {
+    const DWORD change = FILE_WRITE_DATA | FILE_APPEND_DATA | WRITE_DAC | WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;
+    for (DWORD i = 0; i < acl->AceCount; i++) {
+        void *entry;
+        if (!GetAce(acl, i, &entry)) return false;
+        ACCESS_ALLOWED_ACE *ace = (ACCESS_ALLOWED_ACE *)entry;
+        if (ace->Header.AceType == ACCESS_DENIED_ACE_TYPE || ace->Header.AceFlags & INHERIT_ONLY_ACE) continue;
+        if (ace->Header.AceType != ACCESS_ALLOWED_ACE_TYPE) return false;
+        if (ace->Mask & change && !vd__sid_is_trusted((PSID)&ace->SidStart)) return false;
+    }
+    return true;
+}
+
+static bool vd__handle_is_trusted(HANDLE file) {
+    BY_HANDLE_FILE_INFORMATION info;
+    uint64_t descriptor[512];
+    DWORD size;
+    PSID owner = NULL;
+    PACL acl = NULL;
+    BOOL present = FALSE, defaulted;
+    if (GetFileType(file) != FILE_TYPE_DISK || !GetFileInformationByHandle(file, &info) ||
+        info.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT)) return false;
+    return GetKernelObjectSecurity(file, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, descriptor,
+                                   sizeof descriptor, &size) &&
+           GetSecurityDescriptorOwner(descriptor, &owner, &defaulted) && owner && vd__sid_is_trusted(owner) &&
+           GetSecurityDescriptorDacl(descriptor, &present, &acl, &defaulted) && present && acl &&
+           vd__acl_is_trusted(acl);
+}
+
+/* Opens a file for reading if only this user, administrators and the system can change it, by its owner and its access
+   control list: a regular file, not a link. Sets *size on success. Returns VD__NO_FILE on failure; *trusted is then
+   false if the file was found to violate one of these conditions. */
+static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
+    wchar_t wide[VD__PATH_CHARS];
+    LARGE_INTEGER bytes;
+    *trusted = true;
+    if (!vd__wide(path, wide)) return VD__NO_FILE;
+    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                              FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    if (file == INVALID_HANDLE_VALUE) return VD__NO_FILE;
+    *trusted = vd__handle_is_trusted(file);
+    *size = *trusted && GetFileSizeEx(file, &bytes) ? (uint64_t)bytes.QuadPart : 0;
+    if (*trusted) return (vd__file)file;
+    CloseHandle(file);
+    return VD__NO_FILE;
+}
+
+/* Creates a new file for writing, to which the access control list admits only its owner, administrators and the
+   system. Returns VD__NO_FILE on failure or if the file exists. */
+static vd__file vd__file_create(const char *path) {
+    static const wchar_t access[] = L"D:P(A;;FA;;;OW)(A;;FA;;;BA)(A;;FA;;;SY)";
+    SECURITY_ATTRIBUTES security = { sizeof security, NULL, FALSE };
+    wchar_t wide[VD__PATH_CHARS];
+    if (!vd__wide(path, wide) || !ConvertStringSecurityDescriptorToSecurityDescriptorW(
+            access, SDDL_REVISION_1, &security.lpSecurityDescriptor, NULL)) return VD__NO_FILE;
+    HANDLE file = CreateFileW(wide, GENERIC_WRITE, 0, &security, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
+    DWORD error = GetLastError();
+    LocalFree(security.lpSecurityDescriptor);
+    SetLastError(error);
+    return (vd__file)file;
+}
+
+/* Both transfer all bytes or return false. A file has less than 4 GiB. */
+static bool vd__file_read(vd__file file, void *to, size_t size) {
+    DWORD n;
+    return ReadFile((HANDLE)file, to, (DWORD)size, &n, NULL) && n == size;
+}
+
+static bool vd__file_write(vd__file file, const void *from, size_t size) {
+    DWORD n;
+    return WriteFile((HANDLE)file, from, (DWORD)size, &n, NULL) && n == size;
+}
+
+static bool vd__file_close(vd__file file) { return CloseHandle((HANDLE)file) != 0; }
+
+/* Atomic on NTFS. Fails while another process has `to` open. */
+static bool vd__file_replace(const char *from, const char *to) {
+    wchar_t wide_from[VD__PATH_CHARS], wide_to[VD__PATH_CHARS];
+    return vd__wide(from, wide_from) && vd__wide(to, wide_to) &&
+           MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING);
+}
+
+static void vd__file_delete(const char *path) {
+    wchar_t wide[VD__PATH_CHARS];
+    if (vd__wide(path, wide)) DeleteFileW(wide);
+}
+
+/* Describes why the last call of a file function failed. */
+static void vd__file_error(char *out, size_t size) { snprintf(out, size, "error %lu of Windows", GetLastError()); }
+
+static DWORD WINAPI vd__thread_main(void *thread) {
+    ((vd__thread *)thread)->run(((vd__thread *)thread)->user);
+    return 0;
+}
+
+static VD__UNUSED bool vd__thread_start(vd__thread *thread, void (*run)(void *user), void *user) {
+    thread->run = run;
+    thread->user = user;
+    thread->handle = CreateThread(NULL, 0, vd__thread_main, thread, 0, NULL);
+    return thread->handle != NULL;
+}
+
+static VD__UNUSED void vd__thread_join(vd__thread *thread) {
+    WaitForSingleObject(thread->handle, INFINITE);
+    CloseHandle(thread->handle);
+}
+
+static VD__UNUSED void vd__monitor_init(vd__monitor *m) {
+    InitializeSRWLock(&m->lock);
+    InitializeConditionVariable(&m->changed);
+}
+static VD__UNUSED void vd__monitor_destroy(vd__monitor *m) { (void)m; }
+static VD__UNUSED void vd__monitor_enter(vd__monitor *m) { AcquireSRWLockExclusive(&m->lock); }
+static VD__UNUSED void vd__monitor_leave(vd__monitor *m) { ReleaseSRWLockExclusive(&m->lock); }
+static VD__UNUSED void vd__monitor_wait(vd__monitor *m) {
+    SleepConditionVariableSRW(&m->changed, &m->lock, INFINITE, 0);
+}
+static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { WakeAllConditionVariable(&m->changed); }
+
+#else /* POSIX */
 
 /* Under -std=c99 the C library does not declare these; in C++ it always does. */
 #if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
@@ -1357,21 +1847,33 @@ static uint64_t vd__time_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Returns the default stack size of new threads in bytes. glibc uses 2 MiB if RLIMIT_STACK is unlimited. */
-static VD__UNUSED uint64_t vd__thread_stack_bytes(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY) return 2u << 20;
-    return (uint64_t)limit.rlim_cur;
+static inline void vd__yield(void) { sched_yield(); }
+
+static void vd__sleep(uint64_t ns) {
+    struct timespec duration;
+    duration.tv_sec = (time_t)(ns / 1000000000u);
+    duration.tv_nsec = (long)(ns % 1000000000u);
+    nanosleep(&duration, NULL);
 }
 
-static const char *vd__environment(const char *name) {
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
+/* Returns the default stack size of new threads in bytes. */
+static VD__UNUSED uint64_t vd__thread_stack_bytes(void) {
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    if (pthread_attr_init(&attributes)) return 0;
+    pthread_attr_getstacksize(&attributes, &bytes);
+    pthread_attr_destroy(&attributes);
+    return bytes;
+}
+
+static VD__UNUSED uint32_t vd__processor_count(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
 }
 
 /* Returns whether the program runs with more privileges than the user who started it: set-user-id, set-group-id or
    file capabilities. */
-static bool vd__is_privileged(void) {
+static VD__UNUSED bool vd__is_privileged(void) {
 #if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
 #else
@@ -1379,10 +1881,11 @@ static bool vd__is_privileged(void) {
 #endif
 }
 
-/* Returns an environment variable that names a library or a directory. Returns NULL in a privileged program, because
-   the variable would let the user choose the code that runs. */
-static VD__UNUSED const char *vd__environment_path(const char *name) {
-    return vd__is_privileged() ? NULL : vd__environment(name);
+/* Reads a variable. Returns NULL if it is not set, empty, or too long. */
+static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD__PATH_CHARS]) {
+    const char *value = getenv(name);
+    if (!value || !*value || strlen(value) >= VD__PATH_CHARS) return NULL;
+    return strcpy(out, value);
 }
 
 /* Dynamic loading. Open and find return NULL if the library or the symbol does not exist. */
@@ -1390,7 +1893,9 @@ static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name,
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
 static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
 
-/* Handles of shared memory (vd_external) are file descriptors. Returns a duplicate, or -1 if the handle is not open. */
+/* Handles of shared memory (vd_external). On POSIX an import passes the ownership of a file descriptor to the driver;
+   on Windows it does not. Copying returns -1 if the handle is not open. */
+#define VD__HAS_WIN32_HANDLES 0
 static VD__UNUSED int64_t vd__handle_copy(int64_t handle) { return handle == (int)handle ? dup((int)handle) : -1; }
 static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 
@@ -1401,87 +1906,105 @@ static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 #endif
 
 /* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
-   owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns -1 on failure;
-   *trusted is then false if the file was found to violate one of these conditions. */
-static int vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
+   owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns VD__NO_FILE on
+   failure; *trusted is then false if the file was found to violate one of these conditions. */
+static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
     *trusted = fd >= 0 || errno != ELOOP;
-    if (fd < 0) return -1;
+    if (fd < 0) return VD__NO_FILE;
     *trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) &&
                (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & 022);
     *size = *trusted ? (uint64_t)status.st_size : 0;
     if (*trusted) return fd;
     close(fd);
-    return -1;
+    return VD__NO_FILE;
 }
 
-/* Creates a new file for writing with mode 0600. Returns -1 on failure or if the file exists. */
-static int vd__file_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_EXCL | VD__OPEN_FLAGS, 0600); }
+/* Creates a new file for writing with mode 0600. Returns VD__NO_FILE on failure or if the file exists. */
+static vd__file vd__file_create(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | VD__OPEN_FLAGS, 0600);
+}
 
 /* Both transfer all bytes or return false. */
-static bool vd__file_read(int fd, void *to, size_t size) {
+static bool vd__file_read(vd__file file, void *to, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, (char *)to + done, size - done);
+        ssize_t n = read((int)file, (char *)to + done, size - done);
         if (n > 0) done += (size_t)n;
         else if (n == 0 || errno != EINTR) return false;
     }
     return true;
 }
 
-static bool vd__file_write(int fd, const void *from, size_t size) {
+static bool vd__file_write(vd__file file, const void *from, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, (const char *)from + done, size - done);
+        ssize_t n = write((int)file, (const char *)from + done, size - done);
         if (n > 0) done += (size_t)n;
         else if (n == 0 || errno != EINTR) return false;
     }
     return true;
 }
 
-static bool vd__file_close(int fd) { return close(fd) == 0; }
+static bool vd__file_close(vd__file file) { return close((int)file) == 0; }
 
 /* Atomic: `to` is always either the complete old file or the complete new one. */
 static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
+static void vd__file_delete(const char *path) { unlink(path); }
+
+/* Describes why the last call of a file function failed. */
+static void vd__file_error(char *out, size_t size) { snprintf(out, size, "%s", strerror(errno)); }
+
+static void *vd__thread_main(void *thread) {
+    ((vd__thread *)thread)->run(((vd__thread *)thread)->user);
+    return NULL;
+}
+
+static VD__UNUSED bool vd__thread_start(vd__thread *thread, void (*run)(void *user), void *user) {
+    thread->run = run;
+    thread->user = user;
+    return !pthread_create(&thread->handle, NULL, vd__thread_main, thread);
+}
+
+static VD__UNUSED void vd__thread_join(vd__thread *thread) { pthread_join(thread->handle, NULL); }
+
+static VD__UNUSED void vd__monitor_init(vd__monitor *m) {
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->changed, NULL);
+}
+static VD__UNUSED void vd__monitor_destroy(vd__monitor *m) {
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->lock);
+}
+static VD__UNUSED void vd__monitor_enter(vd__monitor *m) { pthread_mutex_lock(&m->lock); }
+static VD__UNUSED void vd__monitor_leave(vd__monitor *m) { pthread_mutex_unlock(&m->lock); }
+static VD__UNUSED void vd__monitor_wait(vd__monitor *m) { pthread_cond_wait(&m->changed, &m->lock); }
+static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { pthread_cond_broadcast(&m->changed); }
+
+#endif
+
+/* ---- on every system ---- */
+
+static const char *vd__environment(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* Reads an environment variable that names a library or a folder. Returns NULL in a privileged program, because the
+   variable would let the user choose the code that runs. */
+static VD__UNUSED const char *vd__environment_path(const char *name, char out[VD__PATH_CHARS]) {
+    return vd__is_privileged() ? NULL : vd__environment_read(name, out);
+}
+
+/* Opens the first library of a list that exists, or returns NULL. */
+static VD__UNUSED void *vd__library_open_first(const char *const *names) {
+    void *library = NULL;
+    for (; *names && !library; names++) library = vd__library_open(*names);
+    return library;
+}
 
 static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vd__default_release(void *user, void *block) { (void)user; free(block); }
-
-static inline void vd__pause(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-static inline void vd__yield(void) { sched_yield(); }
-
-static VD__UNUSED void vd__sleep(uint64_t ns) {
-    struct timespec duration;
-    duration.tv_sec = (time_t)(ns / 1000000000u);
-    duration.tv_nsec = (long)(ns % 1000000000u);
-    nanosleep(&duration, NULL);
-}
-
-static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline uint64_t vd__atomic_load64(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline void *vd__atomic_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static inline void vd__atomic_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__atomic_store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__atomic_store_pointer(void **p, void *value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-static inline void vd__atomic_add32(uint32_t *p, uint32_t value) { __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL); }
-static inline void vd__atomic_or32(uint32_t *p, uint32_t bits) { __atomic_fetch_or(p, bits, __ATOMIC_ACQ_REL); }
-static inline void vd__atomic_add64(uint64_t *p, uint64_t value) { __atomic_fetch_add(p, value, __ATOMIC_RELAXED); }
-
-/* Atomic maximum: sets *p to value if value is larger. */
-static void vd__atomic_max64(uint64_t *p, uint64_t value) {
-    uint64_t old = vd__atomic_load64(p);
-    while (old < value && !__atomic_compare_exchange_n(p, &old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
-}
-
-static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
-static inline uint32_t vd__lowest_bit(uint32_t x) { return (uint32_t)__builtin_ctz(x); } /* x > 0 */
 
 /* Spinlock for critical sections well below a microsecond that are mostly uncontended. Locking costs one atomic
    exchange, half of a mutex of the C library; every dispatch locks one.
@@ -1490,17 +2013,15 @@ typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 #define VD__MUTEX_INIT { 0 }
 
 static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
-    struct timespec duration = { 0, 50000 };
-    for (uint32_t tries = 0; vd__atomic_load32(&lock->held) || __atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE);
-         tries++) {
+    for (uint32_t tries = 0; vd__atomic_load32(&lock->held) || vd__atomic_exchange32(&lock->held, 1); tries++) {
         if (tries < 100) vd__pause();
         else if (tries < 200) vd__yield();
-        else nanosleep(&duration, NULL);
+        else vd__sleep(50000);
     }
 }
 
 static inline void vd__mutex_lock(vd__mutex *lock) {
-    if (VD__UNLIKELY(__atomic_exchange_n(&lock->held, 1u, __ATOMIC_ACQUIRE))) vd__mutex_wait(lock);
+    if (VD__UNLIKELY(vd__atomic_exchange32(&lock->held, 1))) vd__mutex_wait(lock);
 }
 
 static inline void vd__mutex_unlock(vd__mutex *lock) { vd__atomic_store32(&lock->held, 0); }
@@ -1986,7 +2507,7 @@ static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
 }
 
 static inline bool vd__slot_is_live(const vd__slot *slot) {
-    return VD__ID_CONTEXT(__atomic_load_n(&slot->id, __ATOMIC_SEQ_CST)) != 0;
+    return VD__ID_CONTEXT(vd__atomic_load64_seq(&slot->id)) != 0;
 }
 
 /* Pins a slot that has just been found by this id. Returns false if the object was destroyed meanwhile; the pin then
@@ -1994,8 +2515,8 @@ static inline bool vd__slot_is_live(const vd__slot *slot) {
    No destruction is missed: this function reads the id after it has set the pin, and vd__object_destroy reads the pins
    after it has changed the id, so at least one of the two sees the other. */
 static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
-    __atomic_fetch_add(&slot->pins, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&slot->id, __ATOMIC_SEQ_CST) == id;
+    vd__atomic_add32_seq(&slot->pins, 1);
+    return vd__atomic_load64_seq(&slot->id) == id;
 }
 
 /* Returns why vd__pool_find found no object, for error messages. */
@@ -2059,7 +2580,7 @@ static uint64_t vd__pool_publish(vd__pool *pool, vd__slot *slot) {
 
 /* Invalidates the handle. The object exists until vd__pool_release. */
 static void vd__pool_invalidate(vd__pool *pool, vd__slot *slot) {
-    __atomic_store_n(&slot->id, slot->id & VD__ID_DEAD_MASK, __ATOMIC_SEQ_CST);
+    vd__atomic_store64_seq(&slot->id, slot->id & VD__ID_DEAD_MASK);
     pool->live--;
 }
 
@@ -2085,16 +2606,16 @@ static uint32_t vd__context_serial;
 static uint32_t vd__context_number_acquire(void) {
     uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
     for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
-        uint32_t number = (start + __atomic_fetch_add(&vd__context_serial, 1u, __ATOMIC_RELAXED)) % VD__CONTEXT_NUMBERS;
+        uint32_t number = (start + vd__atomic_add32(&vd__context_serial, 1)) % VD__CONTEXT_NUMBERS;
         uint32_t bit = 1u << (number % 32);
-        if (number && !(__atomic_fetch_or(&vd__context_numbers[number / 32], bit, __ATOMIC_ACQ_REL) & bit))
+        if (number && !(vd__atomic_or32(&vd__context_numbers[number / 32], bit) & bit))
             return number;
     }
     return 0;
 }
 
 static void vd__context_number_release(uint32_t number) {
-    __atomic_fetch_and(&vd__context_numbers[number / 32], ~(1u << (number % 32)), __ATOMIC_ACQ_REL);
+    vd__atomic_and32(&vd__context_numbers[number / 32], ~(1u << (number % 32)));
 }
 
 // >>objects
@@ -2794,7 +3315,7 @@ typedef struct vd__cache_header {
 } vd__cache_header;
 
 enum {
-    VD__CACHE_PATH_CHARS = 1024, /* characters of a path, with the terminating zero */
+    VD__CACHE_PATH_CHARS = VD__PATH_CHARS,
     VD__CACHE_MAX_BYTES = 1 << 28 /* maximum of bytes of data in a file */
 };
 
@@ -2818,27 +3339,28 @@ static VD__UNUSED void vd__cache_key_add_text(vd__cache_key *key, const char *te
     vd__cache_key_add(key, text ? text : "", strlen(text ? text : "") + 1);
 }
 
-/* Writes the path "directory/vkdispatch-category-key". Returns false if the cache is disabled or the path is too
-   long. */
+/* Writes the path "directory/vkdispatch-category-key". Returns false if the cache is disabled, if `category` contains a
+   separator of paths (":" separates a file's streams on Windows), or if the path is too long. */
 static bool vd__cache_path(const vd__host *host, const char *category, const vd__cache_key *key,
                            char out[VD__CACHE_PATH_CHARS]) {
-    if (!host->cache_directory || strpbrk(category, "/\\")) return false;
-    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s/vkdispatch-%s-%016llx%016llx", host->cache_directory, category,
-                          VD__U(key->words[0]), VD__U(key->words[1]));
+    if (!host->cache_directory || strpbrk(category, "/\\:")) return false;
+    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s" VD__PATH_SEPARATOR "vkdispatch-%s-%016llx%016llx",
+                          host->cache_directory, category, VD__U(key->words[0]), VD__U(key->words[1]));
     return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
 }
 
 /* Returns the data of an open file, to be freed, or NULL if the file does not match or memory runs out. */
-static void *vd__cache_read(const vd__host *host, int fd, uint64_t file_size, const vd__cache_key *key, size_t *size) {
+static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_size, const vd__cache_key *key,
+                            size_t *size) {
     vd__cache_header head;
     vd__cache_key sum = VD__CACHE_KEY_INIT;
-    if (!vd__file_read(fd, &head, sizeof head) || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
+    if (!vd__file_read(file, &head, sizeof head) || memcmp(head.magic, VD__CACHE_MAGIC, sizeof head.magic)) return NULL;
     if (memcmp(&head.key, key, sizeof *key) || !head.size || head.size > VD__CACHE_MAX_BYTES ||
         file_size != sizeof head + head.size) return NULL;
     *size = (size_t)head.size;
     void *data = vd__alloc(&host->allocator, *size);
     if (!data) return NULL;
-    if (vd__file_read(fd, data, *size)) {
+    if (vd__file_read(file, data, *size)) {
         vd__cache_key_add(&sum, data, *size);
         if (!memcmp(&sum, &head.sum, sizeof sum)) return data;
     }
@@ -2851,19 +3373,20 @@ static void *vd__cache_load(const vd__host *host, const char *category, const vd
     char path[VD__CACHE_PATH_CHARS];
     uint64_t file_size = 0;
     bool trusted = true;
-    int fd = vd__cache_path(host, category, key, path) ? vd__file_open_trusted(path, &file_size, &trusted) : -1;
+    vd__file file = vd__cache_path(host, category, key, path) ? vd__file_open_trusted(path, &file_size, &trusted)
+                                                          : VD__NO_FILE;
     if (!trusted)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
                  "root and not writable by others", path);
-    if (fd < 0) return NULL;
-    void *data = vd__cache_read(host, fd, file_size, key, size);
-    vd__file_close(fd);
+    if (file == VD__NO_FILE) return NULL;
+    void *data = vd__cache_read(host, file, file_size, key, size);
+    vd__file_close(file);
     if (!data)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
     return data;
 }
 
-static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, size_t size) {
+static bool vd__cache_write(vd__file file, const vd__cache_key *key, const void *data, size_t size) {
     vd__cache_header head;
     vd__cache_key sum = VD__CACHE_KEY_INIT;
     memset(&head, 0, sizeof head);
@@ -2872,23 +3395,25 @@ static bool vd__cache_write(int fd, const vd__cache_key *key, const void *data, 
     head.key = *key;
     head.sum = sum;
     head.size = size;
-    return vd__file_write(fd, &head, sizeof head) && vd__file_write(fd, data, size);
+    return vd__file_write(file, &head, sizeof head) && vd__file_write(file, data, size);
 }
 
 /* Stores data under this key. Writes a temporary file and renames it, so that other programs never see an incomplete
    file. */
 static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
                             size_t size) {
-    char path[VD__CACHE_PATH_CHARS], temporary[VD__CACHE_PATH_CHARS];
+    char path[VD__CACHE_PATH_CHARS], temporary[VD__CACHE_PATH_CHARS], error[128];
     if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, category, key, path)) return;
     snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
              VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
-    int fd = vd__file_create(temporary);
-    bool ok = fd >= 0 && vd__cache_write(fd, key, data, size);
-    if (fd >= 0 && !vd__file_close(fd)) ok = false;
+    vd__file file = vd__file_create(temporary);
+    bool ok = file != VD__NO_FILE && vd__cache_write(file, key, data, size);
+    if (file != VD__NO_FILE && !vd__file_close(file)) ok = false;
     if (ok) ok = vd__file_replace(temporary, path);
-    if (!ok) vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, strerror(errno));
-    if (fd >= 0 && !ok) remove(temporary);
+    if (ok) return;
+    vd__file_error(error, sizeof error);
+    vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, error);
+    if (file != VD__NO_FILE) vd__file_delete(temporary);
 }
 
 // >>dummy
@@ -3187,6 +3712,18 @@ VD__SMALL_END
 #include <vulkan/vulkan_core.h>
 #endif
 
+/* Handles of exported and imported memory: file descriptors, or NT handles of Windows. */
+#if VD__HAS_WIN32_HANDLES
+#include <vulkan/vulkan_win32.h>
+#define VD__VK_HANDLE_EXTENSION "VK_KHR_external_memory_win32"
+#define VD__VK_HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT
+#define VD__VK_HANDLE_FUNCTIONS(X) X(vkGetMemoryWin32HandleKHR)
+#else
+#define VD__VK_HANDLE_EXTENSION "VK_KHR_external_memory_fd"
+#define VD__VK_HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+#define VD__VK_HANDLE_FUNCTIONS(X) X(vkGetMemoryFdKHR)
+#endif
+
 VD__SMALL
 
 #define VD__VK_LOADER_FUNCTIONS(X) \
@@ -3257,7 +3794,7 @@ VD__SMALL
 
 /* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
-    X(vkGetMemoryFdKHR) \
+    VD__VK_HANDLE_FUNCTIONS(X) \
     X(vkGetMemoryHostPointerPropertiesEXT)
 
 /* Names of VkResult codes, and the vd_result that each one maps to. */
@@ -3330,6 +3867,12 @@ typedef struct vd__vk_device {
     uint32_t layout_count, layout_capacity;
 } vd__vk_device;
 
+#if VD__HAS_WIN32_HANDLES
+static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMemoryWin32HandleKHR != NULL; }
+#else
+static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMemoryFdKHR != NULL; }
+#endif
+
 /* Resets the output of a failed Vulkan call, which is undefined, so that the clean-up does not destroy it. */
 #define VD__VK_NULL_IF(result, handle) if (result) (handle) = VK_NULL_HANDLE
 
@@ -3387,11 +3930,11 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     return vkGetInstanceProcAddr;
 }
 #else
-/* Opens libvulkan and returns its vkGetInstanceProcAddr, or NULL. Never closes the library: some drivers crash when
-   they are unloaded. */
+/* Opens the Vulkan loader and returns its vkGetInstanceProcAddr, or NULL. Never closes the library: some drivers crash
+   when they are unloaded. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     PFN_vkGetInstanceProcAddr loader = NULL;
-    void *library = vd__library_open("libvulkan.so.1"),
+    void *library = vd__library_open_first(vd__libraries.vulkan),
          *found = library ? vd__library_find(library, "vkGetInstanceProcAddr") : NULL;
     memcpy(&loader, &found, sizeof found);
     return loader;
@@ -3447,7 +3990,7 @@ VD__SMALL
     X(CORE_1_2, "", VK_API_VERSION_1_2) \
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
     X(BUDGET, "VK_EXT_memory_budget", UINT32_MAX) \
-    X(EXTERNAL_FD, "VK_KHR_external_memory_fd", UINT32_MAX) \
+    X(EXTERNAL_HANDLE, VD__VK_HANDLE_EXTENSION, UINT32_MAX) \
     X(EXTERNAL_HOST, "VK_EXT_external_memory_host", UINT32_MAX) \
     X(ATOMIC_FLOAT, "VK_EXT_shader_atomic_float", UINT32_MAX) \
     X(RECONVERGENCE, "VK_KHR_shader_maximal_reconvergence", UINT32_MAX) \
@@ -3737,8 +4280,8 @@ static vd_result vd__vk_driver_open(vd__driver *driver) {
     PFN_vkGetInstanceProcAddr loader = (PFN_vkGetInstanceProcAddr)driver->host->get_instance_proc_addr;
     if (!loader) loader = vd__vk_loader();
     if (!loader)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libvulkan.so.1 could not be opened; install the Vulkan loader (Debian: "
-                        "libvulkan1)");
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened; install the Vulkan loader (Debian: libvulkan1)",
+                        vd__libraries.vulkan[0]);
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
     if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
     vd__vk_driver_of(driver)->vkGetInstanceProcAddr = loader;
@@ -4003,7 +4546,7 @@ static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd
     if (vd__vk_fma_rounds_once(facts->v12.driverID)) features |= VD_FEATURE_FMA;
     if (facts->timestamp_bits) features |= VD_FEATURE_TIMESTAMP;
     if (facts->family_queues > 1) features |= VD_FEATURE_QUEUES;
-    if (VD__VK_HAS(facts, EXTERNAL_FD) || VD__VK_HAS(facts, EXTERNAL_HOST)) features |= VD_FEATURE_SHARING;
+    if (VD__VK_HAS(facts, EXTERNAL_HANDLE) || VD__VK_HAS(facts, EXTERNAL_HOST)) features |= VD_FEATURE_SHARING;
     info->features = vd__features_without(features | vd__vk_memory_features(facts, info), disable);
     features = info->features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
@@ -4115,9 +4658,9 @@ static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
 /* Returns the kinds of vd__sharing that the driver supports for our buffers, as a bit mask. Memory that must be
    dedicated to one resource does not count. */
 static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
-    static const VkExternalMemoryHandleTypeFlagBits types[] = { VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    static const VkExternalMemoryHandleTypeFlagBits types[] = { VD__VK_HANDLE_TYPE,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
-    const bool available[] = { VD__VK_HAS(facts, EXTERNAL_FD) && vk->vkGetMemoryFdKHR,
+    const bool available[] = { VD__VK_HAS(facts, EXTERNAL_HANDLE) && vd__vk_can_get_handles(vk),
                                VD__VK_HAS(facts, EXTERNAL_HOST) && vk->vkGetMemoryHostPointerPropertiesEXT };
     uint32_t mask = 0;
     for (int i = 0; i < 2; i++) {
@@ -4263,7 +4806,7 @@ static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
 
 static VkExternalMemoryHandleTypeFlagBits vd__vk_handle_type(uint32_t sharing) {
     return sharing == VD__SHARE_HOST ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
-                                     : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+                                     : VD__VK_HANDLE_TYPE;
 }
 
 /* Allocates block->size bytes of memory type block->type. `next` is a pNext chain with an export or import struct,
@@ -4282,16 +4825,49 @@ static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, cons
         return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size,
                            block->type);
     block->native[0] = VD__VK_PACK(memory);
+    block->native[1] = 0;
     return VD_OK;
 }
 
+/* Gets a handle of the block's memory from the driver. */
+#if VD__HAS_WIN32_HANDLES
+static vd_result vd__vk_block_handle(const vd__vk_device *vk, const vd__block *block, int64_t *out) {
+    VD__VK_STRUCT(VkMemoryGetWin32HandleInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR);
+    HANDLE handle = NULL;
+    info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
+    info.handleType = VD__VK_HANDLE_TYPE;
+    VkResult result = vk->vkGetMemoryWin32HandleKHR(vk->handle, &info, &handle);
+    if (result) return vd__vk_fail(result, "vkGetMemoryWin32HandleKHR of %llu bytes", VD__U(block->size));
+    *out = (int64_t)(intptr_t)handle;
+    return VD_OK;
+}
+#else
+static vd_result vd__vk_block_handle(const vd__vk_device *vk, const vd__block *block, int64_t *out) {
+    VD__VK_STRUCT(VkMemoryGetFdInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR);
+    int fd = -1;
+    info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
+    info.handleType = VD__VK_HANDLE_TYPE;
+    VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &fd);
+    if (result) return vd__vk_fail(result, "vkGetMemoryFdKHR of %llu bytes", VD__U(block->size));
+    *out = fd;
+    return VD_OK;
+}
+#endif
+
+/* Vulkan returns one NT handle for each allocation: an exportable block keeps it in native[1], and
+   vd__vk_block_export returns duplicates. File descriptors are not limited in number. */
 static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+    int64_t handle;
     VD__VK_STRUCT(VkExportMemoryAllocateInfo, export_info, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-    export_info.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    export_info.handleTypes = VD__VK_HANDLE_TYPE;
     vd_result r = vd__vk_block_allocate(vk, block, block->sharing ? &export_info : NULL);
     if (r) return r;
     r = vd__vk_block_map(vk, block);
+    if (!r && block->sharing && VD__HAS_WIN32_HANDLES) {
+        r = vd__vk_block_handle(vk, block, &handle);
+        if (!r) block->native[1] = (uint64_t)handle;
+    }
     if (r) vd__vk_block_destroy(dev, block);
     return r;
 }
@@ -4325,12 +4901,18 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type can import host memory at 0x%llx", VD__U(address));
 }
 
-/* Imports a duplicate of the handle. A successful import transfers the ownership of the duplicate to the driver. */
+/* Imports a duplicate of the handle. A successful import transfers the ownership of a file descriptor to the driver,
+   but not that of an NT handle. */
 static vd_result vd__vk_block_import_handle(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
                                             const vd_external *external, uint64_t *offset) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+#if VD__HAS_WIN32_HANDLES
+    VD__VK_STRUCT(VkImportMemoryWin32HandleInfoKHR, import_info,
+                  VK_STRUCTURE_TYPE_IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR);
+#else
     VD__VK_STRUCT(VkImportMemoryFdInfoKHR, import_info, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
-    import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+#endif
+    import_info.handleType = VD__VK_HANDLE_TYPE;
     if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
         return vd__fail(VD_ERROR_INVALID, "desc.external->memory_type is %u, which buffers of '%s' cannot use",
                         external->memory_type, dev->info.name);
@@ -4342,15 +4924,17 @@ static vd_result vd__vk_block_import_handle(vd__device *dev, vd__block *block, c
     if (handle < 0)
         return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, which is not an open handle",
                         (long long)external->handle);
+#if VD__HAS_WIN32_HANDLES
+    import_info.handle = (HANDLE)(intptr_t)handle;
+#else
     import_info.fd = (int)handle;
+#endif
     *offset = external->offset;
     block->size = external->size;
     block->type = external->memory_type;
     vd_result r = vd__vk_block_allocate(vk, block, &import_info);
-    if (r) {
-        vd__handle_close(handle);
-        return r;
-    }
+    if (r || VD__HAS_WIN32_HANDLES) vd__handle_close(handle);
+    if (r) return r;
     r = vd__vk_block_map(vk, block);
     if (r) vd__vk_block_destroy(dev, block);
     return r;
@@ -4363,21 +4947,17 @@ static vd_result vd__vk_block_import(vd__device *dev, vd__block *block, const vd
 }
 
 static vd_result vd__vk_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
-    vd__vk_device *vk = vd__vk_device_of(dev);
-    VD__VK_STRUCT(VkMemoryGetFdInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR);
-    info.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
-    info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-    int fd = -1;
-    VkResult result = vk->vkGetMemoryFdKHR(vk->handle, &info, &fd);
-    out->handle = result ? -1 : fd;
     out->memory_type = block->type;
-    return result ? vd__vk_fail(result, "vkGetMemoryFdKHR of %llu bytes", VD__U(block->size)) : VD_OK;
+    if (!VD__HAS_WIN32_HANDLES) return vd__vk_block_handle(vd__vk_device_of(dev), block, &out->handle);
+    out->handle = vd__handle_copy((int64_t)block->native[1]);
+    return out->handle < 0 ? vd__fail(VD_ERROR_BACKEND, "duplicating a handle failed") : VD_OK;
 }
 
 static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+    if (VD__HAS_WIN32_HANDLES && block->native[1]) vd__handle_close((int64_t)block->native[1]);
     vk->vkFreeMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), NULL);
-    block->native[0] = 0;
+    block->native[0] = block->native[1] = 0;
     block->mapped = NULL;
 }
 
@@ -5531,7 +6111,7 @@ static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t qu
     if (!first) vd__atomic_store64(since, now);
     if (!first || now - first < limit_ns) return 0;
     vd__vk_fail(result, "vkGetSemaphoreCounterValue");
-    bool logged = __atomic_exchange_n(since, UINT64_MAX, __ATOMIC_ACQ_REL) == UINT64_MAX;
+    bool logged = vd__atomic_exchange64(since, UINT64_MAX) == UINT64_MAX;
     if (!logged) vd__logf(dev->driver->host, VD_LOG_ERROR, "%s", vd__error_join());
     return UINT64_MAX;
 }
@@ -5695,8 +6275,8 @@ typedef struct vd__cu_copy_2d {
 
 /* CUDA_EXTERNAL_MEMORY_HANDLE_DESC. */
 typedef struct vd__cu_external_memory {
-    int type;                  /* CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD */
-    union { int fd; void *pointers[2]; } handle;
+    int type;                  /* CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD or _OPAQUE_WIN32 */
+    union { int fd; void *pointers[2]; } handle; /* win32: HANDLE, name */
     unsigned long long size;
     unsigned flags, reserved[16];
 } vd__cu_external_memory;
@@ -5835,6 +6415,7 @@ typedef struct vd__cu_external_buffer {
     X(CU_EVENT_DISABLE_TIMING, 2) \
     X(CU_MEMORYTYPE_UNIFIED, 4) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1) \
+    X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, 2) \
     X(CU_MEMHOSTALLOC_PORTABLE, 1) \
     X(CU_MEMHOSTALLOC_DEVICEMAP, 2) \
     X(CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, 1) \
@@ -5986,12 +6567,12 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
 }
 
 static vd_result vd__cu_driver_open(vd__driver *driver) {
-    const char *named = vd__environment_path("VKDISPATCH_LIBCUDA");
-    void *library = vd__library_open(named ? named : "libcuda.so.1");
-    if (!library) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened%s", named ? named : "libcuda.so.1",
+    char path[VD__PATH_CHARS];
+    const char *named = vd__environment_path("VKDISPATCH_LIBCUDA", path);
+    void *library = named ? vd__library_open(named) : vd__library_open_first(vd__libraries.cuda);
+    if (!library)
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened%s", named ? named : vd__libraries.cuda[0],
                         named ? " (from VKDISPATCH_LIBCUDA)" : "; is an NVIDIA driver installed?");
-    }
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_driver));
     if (!driver->native) {
         vd__library_close(library);
@@ -6200,8 +6781,8 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     return VD_OK;
 }
 
-/* Imports a duplicate of the handle. A successful import transfers its ownership to the driver. native[1] is the
-   CUexternalMemory. */
+/* Imports a duplicate of the handle. A successful import transfers the ownership of a file descriptor to the driver,
+   but not that of an NT handle. native[1] is the CUexternalMemory. */
 static vd_result vd__cu_block_import_handle(vd__cu_device *d, vd__block *block, const vd_external *from) {
     const vd__cu_driver *cu = d->api;
     vd__cu_external_memory desc;
@@ -6210,20 +6791,20 @@ static vd_result vd__cu_block_import_handle(vd__cu_device *d, vd__block *block, 
     void *memory = NULL;
     memset(&desc, 0, sizeof desc);
     memset(&range, 0, sizeof range);
-    desc.type = VD__CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    desc.type = VD__HAS_WIN32_HANDLES ? VD__CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32
+                                      : VD__CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
     int64_t handle = vd__handle_copy(from->handle);
     if (handle < 0)
         return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, which is not an open handle",
                         (long long)from->handle);
-    desc.handle.fd = (int)handle;
+    if (VD__HAS_WIN32_HANDLES) desc.handle.pointers[0] = (void *)(intptr_t)handle;
+    else desc.handle.fd = (int)handle;
     desc.size = from->size;
     range.offset = from->offset;
     range.size = block->size;
     int result = cu->cuImportExternalMemory(&memory, &desc);
-    if (result) {
-        vd__handle_close(handle);
-        return vd__cu_fail(cu, result, "cuImportExternalMemory of %llu bytes", VD__U(from->size));
-    }
+    if (result || VD__HAS_WIN32_HANDLES) vd__handle_close(handle);
+    if (result) return vd__cu_fail(cu, result, "cuImportExternalMemory of %llu bytes", VD__U(from->size));
     result = cu->cuExternalMemoryGetMappedBuffer(&address, memory, &range);
     if (result) {
         cu->cuDestroyExternalMemory(memory);
@@ -6315,21 +6896,33 @@ static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) {
 
 /* ---- NVRTC ---- */
 
-/* Opens the NVRTC library. The major version of the driver is tried first, because a driver may reject code from a
-   newer NVRTC. */
-static void *vd__nvrtc_library(const vd__cu_driver *cu) {
-    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
-    static const char *const home_variables[] = { "CUDA_PATH", "CUDA_HOME" };
-    const char *named = vd__environment_path("VKDISPATCH_NVRTC");
-    char path[512];
-    if (named) return vd__library_open(named);
-    snprintf(path, sizeof path, "libnvrtc.so.%d", cu->version / 1000);
+/* Opens NVRTC. `prefix` is a folder with a separator, or "" for the folders that the system searches. The major version
+   of the driver is tried first, because a driver may reject code from a newer NVRTC. */
+static void *vd__nvrtc_library_in(const char *prefix, int major) {
+    char path[VD__PATH_CHARS];
+    snprintf(path, sizeof path, "%s" VD__NVRTC_OF_MAJOR, prefix, major);
     void *library = vd__library_open(path);
-    for (size_t i = 0; i < VD__COUNT(names) && !library; i++) library = vd__library_open(names[i]);
-    for (size_t i = 0; i <= VD__COUNT(home_variables) && !library; i++) {
-        const char *home = i < VD__COUNT(home_variables) ? vd__environment_path(home_variables[i]) : "/usr/local/cuda";
-        int length = snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home ? home : "");
-        if (home && length > 0 && (size_t)length < sizeof path) library = vd__library_open(path);
+    for (const char *const *name = vd__libraries.nvrtc; *name && !library; name++) {
+        int length = snprintf(path, sizeof path, "%s%s", prefix, *name);
+        if (length > 0 && (size_t)length < sizeof path) library = vd__library_open(path);
+    }
+    return library;
+}
+
+static void *vd__nvrtc_library(const vd__cu_driver *cu) {
+    static const char *const variables[] = { "CUDA_PATH", "CUDA_HOME" };
+    char text[VD__PATH_CHARS], prefix[VD__PATH_CHARS + 16];
+    const char *named = vd__environment_path("VKDISPATCH_NVRTC", text);
+    int major = cu->version / 1000;
+    if (named) return vd__library_open(named);
+    void *library = vd__nvrtc_library_in("", major);
+    for (size_t i = 0; i <= VD__COUNT(variables); i++) {
+        const char *home = i == VD__COUNT(variables) ? vd__libraries.cuda_home
+                                                     : vd__environment_path(variables[i], text);
+        for (const char *const *folder = vd__libraries.nvrtc_folders; *folder && home && !library; folder++) {
+            snprintf(prefix, sizeof prefix, "%s" VD__PATH_SEPARATOR "%s" VD__PATH_SEPARATOR, home, *folder);
+            library = vd__nvrtc_library_in(prefix, major);
+        }
     }
     return library;
 }
@@ -7155,7 +7748,7 @@ static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *pla
     const char *missing = NULL;
     *count = 0;
     vd__mutex_lock(&vd__open_lock);
-    void *library = vd__library_open("libOpenCL.so.1"); /* never unloaded: drivers do not support that */
+    void *library = vd__library_open_first(vd__libraries.opencl); /* never unloaded: drivers do not support that */
     if (library) missing = vd__cl_load(cl, library);
     if (library && !missing && cl->clGetPlatformIDs(VD__CL_PLATFORMS, platforms, count)) *count = 0;
     if (*count > VD__CL_PLATFORMS) *count = VD__CL_PLATFORMS;
@@ -7165,8 +7758,9 @@ static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *pla
     }
     vd__mutex_unlock(&vd__open_lock);
     if (!library)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 could not be opened; is an OpenCL loader installed?");
-    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 has no function %s", missing) : VD_OK;
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened; is an OpenCL loader installed?",
+                        vd__libraries.opencl[0]);
+    return missing ? vd__fail(VD_ERROR_NO_DEVICE, "%s has no function %s", vd__libraries.opencl[0], missing) : VD_OK;
 }
 
 static vd_result vd__cl_driver_start(vd__driver *driver) {
@@ -7178,8 +7772,8 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
     if (!cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "libOpenCL.so.1 was opened, but it has no %s", count ? "device"
-                        : "platform");
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s was opened, but it has no %s", vd__libraries.opencl[0],
+                        count ? "device" : "platform");
     return VD_OK;
 }
 
@@ -7464,8 +8058,8 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     if (driver->host->cl_device)
         for (index = 0; index < (int)cl->device_count && cl->devices[index].device != driver->host->cl_device;) index++;
     if (index == (int)cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the %u devices of libOpenCL.so.1",
-                        cl->device_count);
+        return vd__fail(VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the %u devices of %s", cl->device_count,
+                        vd__libraries.opencl[0]);
     const vd__cl_device_entry *entry = &cl->devices[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
     vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
@@ -7584,24 +8178,24 @@ static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block 
                                             uint64_t *offset) {
     static const uint32_t queries[] = { VD__CL_MEM_TYPE, VD__CL_MEM_CONTEXT, VD__CL_MEM_SIZE,
                                         VD__CL_MEM_ASSOCIATED_MEMOBJECT, VD__CL_MEM_OFFSET };
-    enum { TYPE, CONTEXT, SIZE, PARENT, OFFSET };
+    enum { OBJECT_TYPE, OBJECT_CONTEXT, OBJECT_SIZE, OBJECT_PARENT, OBJECT_OFFSET };
     uint64_t property[VD__COUNT(queries)];
     int32_t error = 0;
     for (size_t i = 0; i < VD__COUNT(queries) && !error; i++)
         error = vd__cl_memory_info(vcl->cl, object, queries[i], &property[i]);
     if (error) return vd__cl_fail(error, "clGetMemObjectInfo of desc.address");
-    if (property[TYPE] != VD__CL_MEM_OBJECT_BUFFER)
+    if (property[OBJECT_TYPE] != VD__CL_MEM_OBJECT_BUFFER)
         return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address is not a buffer");
-    if (property[CONTEXT] != (uintptr_t)vcl->context)
+    if (property[OBJECT_CONTEXT] != (uintptr_t)vcl->context)
         return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address belongs to another context");
-    if (property[SIZE] < block->size)
+    if (property[OBJECT_SIZE] < block->size)
         return vd__fail(VD_ERROR_INVALID, "the cl_mem in desc.address has %llu bytes, but desc.address_offset and "
-                        "desc.shape need %llu", VD__U(property[SIZE]), VD__U(block->size));
+                        "desc.shape need %llu", VD__U(property[OBJECT_SIZE]), VD__U(block->size));
     error = vcl->cl->clRetainMemObject(object);
     if (error) return vd__cl_fail(error, "clRetainMemObject of desc.address");
-    block->native[0] = property[PARENT] ? property[PARENT] : (uintptr_t)object;
+    block->native[0] = property[OBJECT_PARENT] ? property[OBJECT_PARENT] : (uintptr_t)object;
     block->native[1] = (uintptr_t)object;
-    *offset = property[OFFSET];
+    *offset = property[OBJECT_OFFSET];
     return VD_OK;
 }
 
@@ -9746,7 +10340,7 @@ static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc
     if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
     memcpy(out->owned, desc->code, desc->code_size);
     for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++)
-        out->owned[i] = __builtin_bswap32(out->owned[i]);
+        out->owned[i] = vd__swap_bytes(out->owned[i]);
     out->words = out->owned;
     return VD_OK;
 }
@@ -9862,7 +10456,7 @@ static VD__COLD void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot);
 
 /* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
 static inline void vd__slot_unpin(vd_context *ctx, vd__slot *slot) {
-    if (__atomic_sub_fetch(&slot->pins, 1, __ATOMIC_SEQ_CST) == 0 && VD__UNLIKELY(!vd__slot_is_live(slot)))
+    if (vd__atomic_add32_seq(&slot->pins, UINT32_MAX) == 1 && VD__UNLIKELY(!vd__slot_is_live(slot)))
         vd__slot_unpin_dead(ctx, slot);
 }
 
@@ -11699,7 +12293,7 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
 /* Makes a destroyed object garbage, now or with its last unpin. The caller holds the context's lock. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
     slot->list_stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
-    slot->destroyed_while_pinned = __atomic_load_n(&slot->pins, __ATOMIC_SEQ_CST) != 0;
+    slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
     if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
 }
 
@@ -12467,11 +13061,12 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
    to its last byte. */
 static bool vd__regions_overlap(const vd__region *a, const vd__region *b) {
     uint64_t low = a->offset < b->offset ? a->offset : b->offset,
-             far = (a->offset > b->offset ? a->offset : b->offset) - low;
+             distance = (a->offset > b->offset ? a->offset : b->offset) - low;
     const vd__region *first = a->offset < b->offset ? a : b;
-    if (far >= vd__region_extent(first)) return false;
+    if (distance >= vd__region_extent(first)) return false;
     if (a->pitch != b->pitch || a->rows == 1) return true;
-    return far % a->pitch < a->row || (a->pitch - far % a->pitch < a->row && far / a->pitch + 1 < a->rows);
+    uint64_t rest = distance % a->pitch;
+    return rest < a->row || (a->pitch - rest < a->row && distance / a->pitch + 1 < a->rows);
 }
 
 static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
@@ -12661,7 +13256,7 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
     do {
         if (!maps)
             return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_unmap", NULL, "buffer '%s' is not mapped", b->name);
-    } while (!__atomic_compare_exchange_n(&s->map_count, &maps, maps - 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    } while (!vd__atomic_replace32(&s->map_count, &maps, maps - 1));
     return vd__storage_sync(s, 0, s->memory.size, false);
 }
 
@@ -13282,7 +13877,7 @@ static void vd__report_dropped_messages(vd_context *ctx) {
 static void vd__callbacks_deliver(vd_context *ctx) {
     if (vd__callback_is_running(ctx)) return;
     vd__error saved = vd__last_error;
-    while (__atomic_exchange_n(&ctx->messages.pending, 0u, __ATOMIC_ACQ_REL)) {
+    while (vd__atomic_exchange32(&ctx->messages.pending, 0)) {
         vd__released_deliver(ctx);
         for (vd__message *m = vd__message_pop(&ctx->messages); m; m = vd__message_pop(&ctx->messages)) {
             vd__message_deliver(ctx, m);
@@ -13812,7 +14407,7 @@ static void vd__context_free(vd_context *ctx) {
 
 /* Drops a reference to the context. The last one frees it. */
 static void vd__context_unref(vd_context *ctx) {
-    if (__atomic_sub_fetch(&ctx->reference_count, 1, __ATOMIC_ACQ_REL) == 0) vd__context_free(ctx);
+    if (vd__atomic_add32(&ctx->reference_count, UINT32_MAX) == 1) vd__context_free(ctx);
 }
 
 VD_API void vd_context_destroy(vd_context *ctx) {

@@ -27,6 +27,7 @@
 #include "hazards.c"
 #include "memory.c"
 #include "output.c"
+#include "platform.c"
 #include "pool.c"
 #include "privileged.c"
 #include "reflect.c"
@@ -42,7 +43,7 @@ static const unit_file files[] = {
     UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_parts), UNIT_FILE(builder_print),
     UNIT_FILE(builder_robust), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts), UNIT_FILE(cache), UNIT_FILE(cuda),
     UNIT_FILE(dispatch), UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(hazards), UNIT_FILE(memory),
-    UNIT_FILE(output), UNIT_FILE(pool), UNIT_FILE(privileged), UNIT_FILE(reflect), UNIT_FILE(spirv_modules),
+    UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool), UNIT_FILE(privileged), UNIT_FILE(reflect), UNIT_FILE(spirv_modules),
     UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
 };
 

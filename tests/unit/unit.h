@@ -14,6 +14,67 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+/* ---- systems ---- */
+
+/* A test that uses functions that only POSIX has: CMUnitTest entries with POSIX(test) are skipped on Windows.
+   UNIT_LIBRARY is a library of the system that has UNIT_LIBRARY_FUNCTION. */
+enum { UNIT_PATH_CHARS = 300 };
+#ifdef _WIN32
+#include <dirent.h>
+#include <direct.h>
+#define POSIX(name) { #name, unit_skip_without_posix, NULL, NULL, NULL }
+#define POSIX_SETUP_TEARDOWN(name, setup, teardown) POSIX(name)
+#define UNIT_LIBRARY "kernel32.dll"
+#define UNIT_LIBRARY_FUNCTION "GetTickCount"
+
+static void unit_skip_without_posix(void **state) {
+    (void)state;
+    print_message("# reason: the test uses functions that only POSIX has\n");
+    skip();
+}
+
+static inline int setenv(const char *name, const char *value, int overwrite) {
+    (void)overwrite;
+    return _putenv_s(name, value);
+}
+static inline int unsetenv(const char *name) { return _putenv_s(name, ""); }
+
+/* Makes a new folder. */
+static inline int unit_folder_make(char path[UNIT_PATH_CHARS]) {
+    static int count;
+    char folder[UNIT_PATH_CHARS - 40];
+    if (!GetTempPathA(sizeof folder, folder)) return -1;
+    snprintf(path, UNIT_PATH_CHARS, "%svkdispatch-%lu-%d", folder, GetCurrentProcessId(), count++);
+    return _mkdir(path);
+}
+/* Removes an empty folder. */
+static inline int unit_folder_remove(const char *path) { return _rmdir(path); }
+#else
+#include <dirent.h>
+#define POSIX(name) cmocka_unit_test(name)
+#define POSIX_SETUP_TEARDOWN(name, setup, teardown) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define UNIT_LIBRARY "libm.so.6"
+#define UNIT_LIBRARY_FUNCTION "cos"
+
+static inline int unit_folder_make(char path[UNIT_PATH_CHARS]) {
+    snprintf(path, UNIT_PATH_CHARS, "/tmp/vkdispatch-unit-XXXXXX");
+    return mkdtemp(path) ? 0 : -1;
+}
+static inline int unit_folder_remove(const char *path) { return rmdir(path); }
+#endif
+
+/* Calls `use` for each file of a folder. */
+static inline void unit_folder_each(const char *folder, void (*use)(const char *path)) {
+    char path[2 * UNIT_PATH_CHARS];
+    DIR *files = opendir(folder);
+    assert_non_null(files);
+    for (struct dirent *file; (file = readdir(files)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+        if (file->d_name[0] != '.') use(path);
+    }
+    closedir(files);
+}
+
 /* ---- selection ---- */
 
 typedef struct unit_file { const char *name; const struct CMUnitTest *tests; size_t count; } unit_file;

@@ -328,11 +328,6 @@ static void lists(void **state) {
     assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
 }
 
-#ifndef __cplusplus /* under -std=c99 the C library hides them */
-extern int setenv(const char *name, const char *value, int overwrite);
-extern int unsetenv(const char *name);
-#endif
-
 static void environment(void **state) {
     vd_context *c = NULL;
     vd_context_desc d;
