@@ -1172,7 +1172,8 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
    first row to the last. */
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc);
 
-/* Records a fill with a repeated value of 1 to 64 bytes. size must be a multiple of value_size. value NULL: zeros. */
+/* Records a fill with a repeated value of 1 to 64 bytes. size must be a multiple of value_size. value NULL and
+   value_size 0: zeros. */
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
                          size_t value_size);
 
@@ -13040,6 +13041,9 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
                           size_t value_size) {
     static const uint8_t zero[1] = { 0 };
     const uint8_t *pattern = value ? (const uint8_t *)value : zero;
+    if (!value && value_size)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value is NULL, but value_size is %llu; pass 0 to fill "
+                             "with zeros", VD__U(value_size));
     uint8_t words[8];
     vd__span span = { NULL, 0, 0 };
     if (!value) value_size = 1;

@@ -42,7 +42,7 @@ static void random_transfers_on(bool shared) {
             vd_list *l = own ? own : vd_immediate(ctx, 0, 0); /* in the order of the model while a list is open */
             if (what < 3) {
                 size -= size % value_size;
-                assert_int_equal(vd_fill(l, b[x], at, size, what ? value : NULL, value_size), VD_OK);
+                assert_int_equal(vd_fill(l, b[x], at, size, what ? value : NULL, what ? value_size : 0), VD_OK);
                 model_fill(model[x] + at, size, what ? value : NULL, value_size);
             } else if (what < 5 || (what < 7 && own)) {
                 assert_int_equal(vd_write(l, b[x], at, data, size), VD_OK);

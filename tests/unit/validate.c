@@ -110,6 +110,7 @@ static void ranges(void **state) {
     INVALID(vd_fill(l, validate_x, 0, 10, v, 4), "not a multiple of value_size 4");
     INVALID(vd_fill(l, validate_x, 0, 130, v, 65), "value_size is 65");
     INVALID(vd_fill(l, validate_x, 0, 4, v, 0), "value_size is 0");
+    INVALID(vd_fill(l, validate_x, 0, 4, NULL, 4), "value is NULL, but value_size is 4; pass 0 to fill with zeros");
     INVALID(vd_copy(l, validate_x, 0, validate_y, 4000, 100), "source offset 4000");
     INVALID(vd_copy(l, validate_x, 4000, validate_y, 0, 100), "target offset 4000");
     INVALID(vd_copy(l, validate_x, 0, validate_x, 50, 100), "source and target overlap");
