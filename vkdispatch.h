@@ -10724,6 +10724,9 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     if (!imports && (desc->import || desc->address_offset))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
                              desc->import ? "desc.import" : "desc.address_offset");
+    if (!imports && desc->release)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.release is set, but neither desc.address nor desc.external");
     if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
@@ -15880,6 +15883,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
     if (r && desc.import == VD_IMPORT_HOST) { /* the driver cannot import this address or this memory */
         desc.import = VD_IMPORT_ADDRESS;
         desc.address = 0;
+        desc.release = NULL;
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
