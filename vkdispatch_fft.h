@@ -184,17 +184,21 @@
        the device, the driver and the kind of kernel, with the number of transforms rounded to a power of two.
        vd_fft_explain lists the times.
 
-       VKDISPATCH_FFT_FACTORS forces shapes, as vd_fft_explain prints them: radices, threads of a transform,
-       transforms of a work-group, slices.
+       VKDISPATCH_FFT_FACTORS forces shapes. It holds one or several, separated by commas, as vd_fft_explain prints
+       them after "shape": radices, threads of a transform, transforms of a work-group, slices.
 
            16x16x16/256/1/1
 
-       A slice count of 0 exchanges both components at once. A + instead of an x joins a radix to the one before it;
-       on llvmpipe also within an axis, where neighbours in a subgroup then exchange values. Commas separate several
-       shapes. A shape applies to all kernels of as many points; the prefix r restricts it to rows, c to columns, b to
-       kernels of Bluestein's algorithm that it is long enough for. p4 makes convolutions of images and cubes
-       transform their first axis in 4 parts (1 to 32) where they can. A shape that a kernel cannot have is
-       VD_ERROR_INVALID.
+       * radices     in order, those of the first axis before those of the next. + instead of x: the values for this
+                     radix stay in registers, where an axis ends or, on llvmpipe, within an axis
+       * slices      1, 2 or 4: real and imaginary parts are exchanged one after the other, in this many slices;
+                     0: both at once
+       * prefix r    only for rows; c: for columns; b: for Bluestein's algorithm, whose transforms get this length
+       * p4          is no shape: convolutions of images and cubes transform their first axis in 4 parts (1 to 32) if
+                     they can
+
+       A shape applies to all kernels of as many points. One that a kernel cannot have is VD_ERROR_INVALID, and the
+       error says why.
 
    Hooks
        A load hook changes each element that a plan reads before it is transformed; a store hook changes each result
@@ -10128,53 +10132,63 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     return c;
 }
 
-/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns false if they do not fit the
+/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or why they do not fit the
    lengths of the pass. */
-static bool vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
+static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
     uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
-        if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536) return false;
+        if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536)
+            return "a radix is not 2 to 32";
     if (pass->bluestein_length) {
-        if (s->n < 2 * pass->bluestein_length - 1) return false;
+        if (s->n < 2 * pass->bluestein_length - 1) return "the radices multiply to less than twice the length minus 1";
         s->size[0] = s->n;
     }
     uint32_t left = s->size[vd__fft_axis_at(s, 0)];
     for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
         while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-        if (left % c->radix[s->stages]) return false;
+        if (left % c->radix[s->stages]) return "a radix does not divide its axis";
         left /= c->radix[s->stages];
         s->axis[s->stages] = vd__fft_axis_at(s, axis);
         s->radix[s->stages] = c->radix[s->stages];
     }
     while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-    return left == 1 && s->stages;
+    return left == 1 && s->stages ? NULL : "the radices do not multiply to the lengths of the axes";
 }
 
-/* Computes the shape of a pass for a choice. Returns false if the device or the pass does not support it. */
-static bool vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c,
-                                 vd__fft_shape *out) {
+/* Returns which limit of vd__fft_fits a shape exceeds. */
+static const char *vd__fft_exceeded_limit(const vd__fft_device *d, const vd__fft_shape *s) {
+    if (s->ffts_per_group * s->threads > d->threads) return "threads times transforms exceed a work-group";
+    if (vd__fft_shared_words(s) > d->shared) return "it exceeds the shared memory";
+    return "its values exceed the registers of a work-group";
+}
+
+/* Computes the shape of a pass for a choice. Returns NULL, or why the device or the pass does not support it. */
+static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c,
+                                        vd__fft_shape *out) {
     const vd__fft_device *d = &p->device;
     vd__fft_shape s = pass->shape;
-    if (!vd__fft_apply_radices(pass, c, &s)) return false;
+    const char *reason = vd__fft_apply_radices(pass, c, &s);
+    if (reason) return reason;
     s.columns_in = vd__fft_assigns_columns(d, &pass->in);
     s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_assigns_columns(d, &pass->out);
-    if (!c->threads || c->threads > d->threads || !c->ffts_per_group || c->ffts_per_group > d->threads
-        || c->slices > (s.real_fold ? 1u : 4u) || c->slices == 3)
-        return false;
+    if (!c->threads || c->threads > d->threads || !c->ffts_per_group || c->ffts_per_group > d->threads)
+        return "threads or transforms exceed a work-group";
+    if (c->slices > (s.real_fold ? 1u : 4u) || c->slices == 3)
+        return s.real_fold ? "slices must be 0 or 1 for reals of even length" : "slices must be 0, 1, 2 or 4";
     s.threads = c->threads;
     s.ffts_per_group = c->ffts_per_group;
     s.split_components = c->slices != 0;
     s.slices = s.split_components ? c->slices : 1;
-    if (vd__fft_values_per_thread(&s) > VD__FFT_RADIX || !vd__fft_set_joined(d, c->register_exchange, &s)
-        || !vd__fft_can_slice(&s, s.slices))
-        return false;
+    if (vd__fft_values_per_thread(&s) > VD__FFT_RADIX) return "a thread holds more than 32 values";
+    if (!vd__fft_set_joined(d, c->register_exchange, &s)) return "a + joins stages that need shared memory";
+    if (!vd__fft_can_slice(&s, s.slices)) return "slices do not divide the radices and the butterflies of a thread";
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
     if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
-    if (!vd__fft_finish_shape(d, &s, vd__fft_fits(d, &s))) return false;
+    if (!vd__fft_finish_shape(d, &s, vd__fft_fits(d, &s))) return vd__fft_exceeded_limit(d, &s);
     *out = s;
-    return true;
+    return NULL;
 }
 
 /* ---- VKDISPATCH_FFT_FACTORS ---- */
@@ -10187,19 +10201,25 @@ static bool vd__fft_read_number(const char **text, uint32_t *out) {
     return true;
 }
 
+/* Parses a number of at least `least`; returns false if there is none. */
+static bool vd__fft_read_part(const char **text, char separator, uint32_t least, uint32_t *out) {
+    if (separator && *(*text)++ != separator) return false;
+    return vd__fft_read_number(text, out) && *out >= least;
+}
+
 /* Parses a choice such as "16x16+16/256/1/1", up to a comma or the end of the text. Only slices may be 0. Returns
-   false if it is malformed. */
-static bool vd__fft_read_choice(const char **text, vd__fft_choice *out) {
+   NULL, or what is malformed. */
+static const char *vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++) {
         if (i && **text != 'x' && **text != '+') break;
         if (i && *(*text)++ == '+') out->register_exchange |= 1u << i;
-        if (!vd__fft_read_number(text, &out->radix[i]) || !out->radix[i]) return false;
+        if (!vd__fft_read_part(text, 0, 1, &out->radix[i])) return "a radix";
     }
-    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->threads) || !out->threads) return false;
-    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->ffts_per_group) || !out->ffts_per_group) return false;
-    if (*(*text)++ != '/' || !vd__fft_read_number(text, &out->slices)) return false;
-    return **text == ',' || !**text;
+    if (!vd__fft_read_part(text, '/', 1, &out->threads)) return "the number of threads";
+    if (!vd__fft_read_part(text, '/', 1, &out->ffts_per_group)) return "the number of transforms";
+    if (!vd__fft_read_part(text, '/', 0, &out->slices)) return "the number of slices";
+    return **text == ',' || !**text ? NULL : "the end";
 }
 
 /* Whether an override applies to a pass. `target`: c columns, r rows, b Bluestein's algorithm, space: all. */
@@ -10216,11 +10236,11 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         if (!vd__fft_override_applies(pass, target, c)) continue;
-        if (!vd__fft_apply_choice(p, pass, c, &pass->shape))
+        const char *reason = vd__fft_apply_choice(p, pass, c, &pass->shape);
+        if (reason)
             return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.*s', but a kernel of %u points "
-                                "cannot have this shape: the limits are %u values per thread, %u threads and %u "
-                                "bytes of shared memory, and slices must divide radices and threads", length, text,
-                                pass->shape.n, (unsigned)VD__FFT_RADIX, p->device.threads,
+                                "cannot have this shape: %s (limits: %u threads, %u bytes of shared memory)", length,
+                                text, pass->shape.n, reason, p->device.threads,
                                 (unsigned)(p->device.shared * vc_type_size(p->real)));
         p->overridden |= 1u << i;
     }
@@ -10240,11 +10260,14 @@ static vd_result vd__fft_override_all(vd_fft *p) {
     while (text && *text && !result) {
         char target = *(entry = text) == 'r' || *text == 'c' || *text == 'b' || *text == 'p' ? *text++ : ' ';
         uint32_t parts;
-        const char *choice_text = text;
-        if (target == 'p' ? !vd__fft_read_parts(&text, &parts) : !vd__fft_read_choice(&text, &c))
-            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.40s', but each entry must be "
-                                "radices/threads/transforms/slices such as 16x16x16/256/1/1, where only slices may be "
-                                "0, or a number of parts, p1 to p%d", entry, (int)VD__FFT_RADIX);
+        const char *choice_text = text, *malformed = NULL;
+        if (target != 'p') malformed = vd__fft_read_choice(&text, &c);
+        else if (!vd__fft_read_parts(&text, &parts)) malformed = "the number of parts";
+        if (malformed)
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.40s', but %s is missing or "
+                                "invalid: each entry must be radices/threads/transforms/slices such as "
+                                "16x16x16/256/1/1, where only slices may be 0, or a number of parts, p1 to p%d", entry,
+                                malformed, (int)VD__FFT_RADIX);
         if (target != 'p') result = vd__fft_override(p, target, &c, choice_text, (int)(text - choice_text));
         if (*text == ',') text++;
     }
@@ -10425,7 +10448,7 @@ static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const
     if (vd__fft_timings_access(p->ctx, key, t, false)) {
         if (vd_cache_load(p->ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
         if (!t->count || t->count > VD__FFT_MAX_TIMED || t->estimated >= t->count
-            || !vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
+            || vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
             return false;
         vd__fft_timings_access(p->ctx, key, t, true);
     }
@@ -10479,7 +10502,7 @@ static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
     for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->trial[i].choice, c, sizeof *c) == 0) return;
     if (tuner->count == VD__FFT_MAX_TIMED) return;
     memset(t, 0, sizeof *t);
-    if (!vd__fft_apply_choice(tuner->plan, tuner->pass, c, &t->shape)) return;
+    if (vd__fft_apply_choice(tuner->plan, tuner->pass, c, &t->shape)) return;
     t->choice = *c;
     tuner->count++;
 }
@@ -10958,7 +10981,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
             if (!vd__fft_tuner_allocate(tuner, max_bytes) || !vd__fft_measure_pass(tuner, t)) continue;
             vd__fft_store_timing(tuner->plan, &key, t);
         }
-        if (!vd__fft_apply_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
+        if (vd__fft_apply_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
     }
     if (tuner) vd__fft_tuner_close(tuner);
 }
@@ -11471,8 +11494,23 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     return used + vd__fft_print(text + used, size - used, " of %llu", r->n);
 }
 
+/* Prints a choice, such as "16x16+16/256/1/1". */
+static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice *c) {
+    size_t used = 0;
+    for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
+        used += vd__fft_print(text + used, size - used,
+                              !i                   ? "%llu"
+                              : c->register_exchange >> i & 1 ? "+%llu"
+                                                   : "x%llu",
+                              c->radix[i]);
+    used += vd__fft_print(text + used, size - used, "/%llu", c->threads);
+    used += vd__fft_print(text + used, size - used, "/%llu", c->ffts_per_group);
+    return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
+}
+
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
+    vd__fft_choice choice = vd__fft_choice_of(s);
     size_t used = vd__fft_print(text, size,
                                 pass->real.fold_only            ? "pairs of bins"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
@@ -11512,21 +11550,9 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                               pass->twiddle_first ? ", after twiddle factors of %llu"
                                                   : ", then twiddle factors of %llu",
                               pass->twiddle_length);
+    used += vd__fft_print(text + used, size - used, ", shape ", 0);
+    used += vd__fft_print_choice(text + used, size - used, &choice);
     return used + vd__fft_print(text + used, size - used, "\n", 0);
-}
-
-/* Prints a choice, such as "16x16+16/256/1/1". */
-static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice *c) {
-    size_t used = 0;
-    for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
-        used += vd__fft_print(text + used, size - used,
-                              !i                   ? "%llu"
-                              : c->register_exchange >> i & 1 ? "+%llu"
-                                                   : "x%llu",
-                              c->radix[i]);
-    used += vd__fft_print(text + used, size - used, "/%llu", c->threads);
-    used += vd__fft_print(text + used, size - used, "/%llu", c->ffts_per_group);
-    return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
 }
 
 /* Prints the fastest six choices and the estimated one. */

@@ -445,7 +445,7 @@ static void asks_for_parts(void **state) {
     vd_convolve_destroy(plan);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "px", 1), 0);
     assert_null(plan_of(device_context, &s));
-    assert_non_null(strstr(vd_error_text(), "contains 'px', but each entry must be"));
+    assert_non_null(strstr(vd_error_text(), "contains 'px', but the number of parts is missing or invalid: each entry must be"));
     unsetenv("VKDISPATCH_FFT_FACTORS");
 }
 

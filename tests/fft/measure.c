@@ -403,6 +403,11 @@ static void check_forced(const vd_fft_desc *desc, const char *factors, const cha
     unsetenv("VKDISPATCH_FFT_FACTORS");
     check_says(plan, text, true);
     check_says(plan, "measured", false);
+    if (!strchr(factors, ',')) { /* the shape is printed in the same format */
+        char shape[64];
+        snprintf(shape, sizeof shape, ", shape %s", factors + strspn(factors, "rcb"));
+        check_says(plan, shape, true);
+    }
     check_plan(device_context, desc, plan);
     vd_fft_destroy(plan);
 }
@@ -420,19 +425,24 @@ static void shapes_can_be_told(void **state) {
                  "columns of 64 = 4 x 16, 8 threads per transform, 8 transforms per work-group, 4608 bytes of shared memory");
     check_forced(&image, "4x4+4x4/16/1/1", "= 4 x 4 + 4 x 4, 16 threads per transform, 1 transform per work-group");
     check_forced(&prime, "b9x9/9/2/0", "rows of 81 (Bluestein for length 37) = 9 x 9, 9 threads per transform, 2 transforms per work-group");
-    check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel of 64 points cannot have this shape");
-    check_refused(&rows, "8x8/8/1/3", "but a kernel of 64 points cannot have this shape");
-    check_refused(&rows, "8+8/8/1/0", "but a kernel of 64 points cannot have this shape");
-    check_refused(&rows, "8x8/8/60000/0", "but a kernel of 64 points cannot have this shape");
-    check_refused(&rows, "0x0/0/0/0", "where only slices may be 0");
-    check_refused(&rows, "8x8/8/0/0", "where only slices may be 0");
-    check_refused(&rows, "4x4x6/24", "contains '4x4x6/24', but each entry must be radices/threads/transforms/slices");
-    check_refused(&rows, "8x8/8/1", "but each entry must be radices/threads/transforms/slices");
+    check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel of 64 points cannot have this shape: a thread holds more than 32 values");
+    check_refused(&rows, "8x8/8/1/3", "slices must be 0, 1, 2 or 4");
+    check_refused(&rows, "2x32/4/1/4", "slices do not divide the radices");
+    check_refused(&rows, "64/1/1/0", "a radix is not 2 to 32");
+    check_refused(&rows, "8+8/8/1/0", "a + joins stages that need shared memory");
+    check_refused(&rows, "8x8/8/60000/0", "threads or transforms exceed a work-group");
+    check_refused(&rows, "8x8/8/1000/0", "threads times transforms exceed a work-group");
+    check_refused(&image, "32x8/16/1/0", "a radix does not divide its axis");
+    check_refused(&rows, "0x0/0/0/0", "a radix is missing or invalid: each entry");
+    check_refused(&rows, "8x8/8/0/0", "the number of transforms is missing or invalid");
+    check_refused(&rows, "4x4x6/24", "'4x4x6/24', but the number of transforms is missing or invalid: each entry must be radices/threads/transforms/slices");
+    check_refused(&rows, "8x8/8/1", "the number of slices is missing or invalid");
     check_refused(&rows, "p0", "or a number of parts, p1 to p32");
     check_refused(&rows, "p33", "or a number of parts, p1 to p32");
-    check_refused(&rows, "8x8", "but each entry must be radices/threads/transforms/slices");
-    check_refused(&rows, "8x8/8 4", "but each entry must be radices/threads/transforms/slices");
-    check_refused(&rows, "x", "but each entry must be radices/threads/transforms/slices");
+    check_refused(&rows, "8x8", "the number of threads is missing or invalid");
+    check_refused(&rows, "8x8/8 4", "the number of transforms is missing or invalid");
+    check_refused(&rows, "x", "a radix is missing or invalid");
+    check_refused(&rows, "8x8/8/1/0x", "the end is missing or invalid");
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
