@@ -983,7 +983,7 @@ typedef struct vd__context_link {
     /* the plan's allocator, replaced by the one that stays valid after the context was destroyed */
     vd_allocator *allocator;
     void (*release)(void *plan); /* releases what must not outlive the context; may be NULL */
-    void *plan;              /* argument of `lose` */
+    void *plan;              /* argument of `release` */
 } vd__context_link;
 
 /* Returns the name of a plan, or the default name. */
@@ -1510,7 +1510,7 @@ static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) 
         vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
         vd_result result; \
         if (!p) return vd__fft_no_memory(); \
-        result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator); \
+        result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator); \
         p->desc = *desc; \
         if (!p->desc.type) p->desc.type = VD_F32; \
         snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
@@ -1613,7 +1613,7 @@ typedef struct vd__fft_shape {
     uint32_t n;              /* elements of a transform, the product of size[] */
     uint32_t axes, size[VD__FFT_AXES]; /* elements are numbered along the first axis, then the second, … */
     uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
-    /* bit i: stage i is joined to the one before: it receives its values without shared memory. If stage i - 1 is
+    /* bit i: stage i gets its values from the one before through registers, without shared memory. If stage i - 1 is
        along another axis, each thread already holds them; if along the same axis, a few neighbours in a subgroup
        exchange them: see vd__fft_uses_shuffle */
     uint32_t register_exchange;
@@ -1647,11 +1647,11 @@ typedef struct vd__fft_stage_info {
        lanes send to it */
     bool register_exchange;
     uint32_t joined_stride, joined_radix;
-    uint32_t lanes;          /* threads that hold the values of a joined stage together; 1: each thread holds its own */
+    uint32_t lanes;          /* threads that exchange values of a stage in registers; 1: each thread holds its own */
 } vd__fft_stage_info;
 
-/* Addresses of a pass on one side, in elements: transform q of block o has its elements at block(o) + each(q) + sum
-   of index * stride over its axes. */
+/* Addresses of the elements that a pass loads, or stores: transform q of block o has its elements at block(o) + each(q)
+   + sum of index * stride over its axes. */
 typedef struct vd__fft_addressing { vd__digits block, transform; uint64_t stride[VD__FFT_AXES]; } vd__fft_addressing;
 
 /* Valid indices along one axis: those with i * scale + q / width < count in transform q. count 0: all are valid. */
@@ -1801,7 +1801,7 @@ typedef struct vd__fft_timing {
 } vd__fft_timing;
 
 struct vd_fft {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     vd__fft_device device;
@@ -1889,7 +1889,7 @@ static vd__fft_stage_info vd__fft_stage_info_of(const vd__fft_shape *s, uint32_t
     if (vd__fft_assign_lanes(s, direction_index, i, &g)) return g;
     /* the second transform starts with the values that the last stage of the first left in registers */
     g.register_exchange = s->register_exchange >> stage & 1 && !s->last_axis_first && (!direction_index || !i);
-    /* butterflies are assigned to threads as the joined stage after it needs them */
+    /* butterflies are assigned to threads as the next stage, which gets them in registers, needs them */
     if (s->last_axis_first && stage + 1 < s->stages && s->register_exchange >> (stage + 1) & 1) {
         g.register_exchange = true;
         g.joined_radix = s->radix[stage + 1];
@@ -1914,7 +1914,7 @@ static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lan
 
 /* Whether each thread already holds the results of stage i - 1 that it needs in stage i. If stages process the last
    axis first: whether it can, if it computes other butterflies of stage i - 1. */
-static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
+static bool vd__fft_can_exchange_registers(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     if (!i || s->register_exchange >> (i - 1) & 1) return false;
     if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_shuffle(s, i, lanes);
     vd__fft_stage_info a = vd__fft_stage_info_of(s, 0, i - 1);
@@ -1929,15 +1929,15 @@ static bool vd__fft_can_join(const vd__fft_shape *s, uint32_t i, uint32_t lanes)
            && s->threads % a.write_stride == 0;
 }
 
-/* Sets the joined stages of a shape; returns false if one of them cannot be joined. */
-static bool vd__fft_set_joined(const vd__fft_device *d, uint32_t joined, vd__fft_shape *s) {
+/* Sets which stages get their values through registers; returns false if one of them cannot. */
+static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stages, vd__fft_shape *s) {
     s->register_exchange = 0;
     for (uint32_t i = 1; i < s->stages; i++) {
-        if (!(joined >> i & 1)) continue;
-        if (!vd__fft_can_join(s, i, d->shuffle_lanes)) return false;
+        if (!(stages >> i & 1)) continue;
+        if (!vd__fft_can_exchange_registers(s, i, d->shuffle_lanes)) return false;
         s->register_exchange |= 1u << i;
     }
-    return s->register_exchange == joined;
+    return s->register_exchange == stages;
 }
 
 /* Maximum number of elements that a thread holds in any stage. */
@@ -2107,14 +2107,15 @@ static void vd__fft_try_shape(vd__fft_search *s) {
     s->best = s->current;
 }
 
-/* Tries the current radices with this number of threads, without and with joined stages. */
+/* Tries the current radices with this number of threads, without and with exchanges in registers. */
 static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
     s->current.register_exchange = 0;
     s->current.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_values_per_thread(&s->current) > VD__FFT_RADIX) return;
     vd__fft_try_shape(s);
     for (uint32_t i = 1; i < s->current.stages; i++)
-        if (vd__fft_can_join(&s->current, i, s->device->shuffle_lanes)) s->current.register_exchange |= 1u << i;
+        if (vd__fft_can_exchange_registers(&s->current, i, s->device->shuffle_lanes))
+            s->current.register_exchange |= 1u << i;
     if (s->current.register_exchange) vd__fft_try_shape(s);
     s->current.register_exchange = 0;
 }
@@ -2332,7 +2333,7 @@ static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, ui
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
     vd__fft_use_measured(k, s);
-    if (d->pairs_as_words && !vd__fft_set_joined(d, k->register_exchange, s)) return false;
+    if (d->pairs_as_words && !vd__fft_set_register_exchange(d, k->register_exchange, s)) return false;
     s->ffts_per_group = k->ffts_per_group < count ? k->ffts_per_group : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
     memset(s->pad, 0, sizeof s->pad);
@@ -2488,8 +2489,8 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
-/* Addresses of a pass on one side. Dimensions before the axis in `order` number the blocks, followed by `block`;
-   `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in
+/* Addresses of the loads or stores of a pass. Dimensions before the axis in `order` number the blocks, followed by
+   `block`; `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in
    `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem,
                                     uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
@@ -2850,10 +2851,10 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
     return result;
 }
 
-/* Addresses on one side of the pass with the product of a convolution, along dimension 1 or each of its parts, and
-   along the dimensions in `extra_dims`. Images are image_step apart; with several channels the results of an image are
-   separate blocks, filter_step apart. A part is every parts-th index of a spectrum, but a contiguous range of an
-   array. */
+/* Addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each of its
+   parts, and along the dimensions in `extra_dims`. Images are image_step apart; with several channels the results of an
+   image are separate blocks, filter_step apart. A part is every parts-th index of a spectrum, but a contiguous range of
+   an array. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
                                               uint64_t image_step, uint64_t filter_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
@@ -3550,7 +3551,7 @@ typedef struct vd__fft_writer {
     uint64_t copy_offset;    /* distance of the current copy from the first one */
     bool columns;            /* current assignment of threads: neighbours belong to neighbouring transforms */
     /* index of the thread in its transform, and index of the transform in the work-group, by `columns` */
-    vc_val thread[2], side[2];
+    vc_val thread[2], transform_in_group[2];
     vc_val index;            /* index in C order of the first element of this thread's transform, for hooks */
     vd__fft_pad pad;         /* padding of the current exchange */
     bool half_in_use[2];     /* this half of shared memory may still be read by other threads */
@@ -3597,11 +3598,11 @@ static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint
     vc_val address = uniform ? index : vc_add(index, vc_u32(j * c));
     *constant = (uniform ? vd__fft_padded(w->pad, j * c * (columns ? s->ffts_per_group : 1)) : 0)
                 + (w->half ? vd__fft_component_words(s) : 0);
-    if (columns) address = vc_add(vc_mul(address, vc_u32(s->ffts_per_group)), w->side[1]);
+    if (columns) address = vc_add(vc_mul(address, vc_u32(s->ffts_per_group)), w->transform_in_group[1]);
     if (w->pad.width) address = vc_add(address, vc_mul(vc_shr(address, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
     return columns || s->ffts_per_group == 1
                ? address
-               : vc_add(address, vc_mul(w->side[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
+               : vc_add(address, vc_mul(w->transform_in_group[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
 }
 
 /* Stores the results j = 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or
@@ -3690,7 +3691,7 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, con
     for (uint32_t i = 0; i < next->butterflies * next->radix; i++) w->x[i] = next_x[i];
 }
 
-/* The same between two joined stages: each butterfly of the next stage takes one result of each butterfly of this
+/* The same in registers: each butterfly of the next stage takes one result of each butterfly of this
    thread. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vd__fft_c next_x[VD__FFT_MAX_VALUES];
@@ -3840,32 +3841,32 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
 /* Hooks: callbacks of the user for elements that are loaded and stored, and the arguments that they declare. */
 
 /* Address of the first element of butterfly b relative to its transform: before the first stage, or after the last. */
-static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addressing *side,
+static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addressing *array,
                                     const vd__fft_stage_info *g, vc_val b) {
     const vd__fft_shape *s = w->shape;
     vd__digits d;
     uint32_t i = s->axes;
     memset(&d, 0, sizeof d);
     d.product = 1;
-    while (i-- > 0) vd__digits_add(&d, i == g->axis ? s->size[i] / g->radix : s->size[i], side->stride[i]);
+    while (i-- > 0) vd__digits_add(&d, i == g->axis ? s->size[i] / g->radix : s->size[i], array->stride[i]);
     return vd__digits_offset(&d, b);
 }
 
 /* Distance of element j of a butterfly from the first one. */
-static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_addressing *side,
+static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_addressing *array,
                                          const vd__fft_stage_info *g, uint32_t j) {
-    return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * side->stride[g->axis];
+    return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * array->stride[g->axis];
 }
 
 /* Returns the position in the array of element j of butterfly b of this thread's transform. */
-static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addressing *side,
+static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addressing *array,
                                      const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
     point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
-    point.index = vc_add(vc_add(w->index, vd__fft_offset_within(w, side, g, b)),
-                         vc_u32((uint32_t)vd__fft_element_distance(w, side, g, j)));
+    point.index = vc_add(vc_add(w->index, vd__fft_offset_within(w, array, g, b)),
+                         vc_u32((uint32_t)vd__fft_element_distance(w, array, g, j)));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
@@ -3881,7 +3882,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
         if (i + 1 < s->axes) b = vd__fft_div_const(b, n);
         if (i == g->axis) along = vc_add(along, vc_u32(j * n));
         point.coordinate[d] = vc_add(point.coordinate[d],
-                                     vc_mul(along, vc_u32((uint32_t)(side->stride[i] / p->dense.stride[d]))));
+                                     vc_mul(along, vc_u32((uint32_t)(array->stride[i] / p->dense.stride[d]))));
     }
     return point;
 }
@@ -4124,7 +4125,7 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
         group_in_block = vc_add(group_in_block,
                                 vc_mul(vd__fft_div_const(chunk, blocks), vc_u32((uint32_t)consecutive)));
     vc_val q = vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->ffts_per_group));
-    q = vc_add(q, w->side[w->columns]);
+    q = vc_add(q, w->transform_in_group[w->columns]);
     *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_mod_const(chunk, blocks) : chunk;
     *partly = count % w->shape->ffts_per_group != 0;
     *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
@@ -4329,7 +4330,8 @@ static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_stage_inf
 }
 
 /* Whether the spectrum of an image is stored in the order in which the threads hold it after the last stage: element
-   j of butterfly u of thread t at index (u * radix + j) * threads + t. Only for turned shapes without idle threads. */
+   j of butterfly u of thread t at index (u * radix + j) * threads + t. Only for shapes with last_axis_first and without
+   idle threads. */
 static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     if (!s->last_axis_first) return false;
@@ -4452,9 +4454,9 @@ static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
 static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val thread = vd__fft_thread_index(w);
-    w->side[0] = s->ffts_per_group == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
+    w->transform_in_group[0] = s->ffts_per_group == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
     w->thread[0] = s->ffts_per_group == 1 ? thread : vc_rem(thread, vc_u32(s->threads));
-    w->side[1] = s->ffts_per_group == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->ffts_per_group));
+    w->transform_in_group[1] = s->ffts_per_group == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->ffts_per_group));
     w->thread[1] = s->ffts_per_group == 1 ? thread : vc_div(thread, vc_u32(s->ffts_per_group));
 }
 
@@ -4620,8 +4622,8 @@ static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint
     return l;
 }
 
-/* Returns the C-order layout of the array that a hook of a pass sees: the reals on that side of VD_FFT_REAL, else
-   the plan's shape. */
+/* Returns the C-order layout of the array that a hook of a pass sees: the reals if VD_FFT_REAL loads or stores them,
+   else the plan's shape. */
 static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
     return r->kind == VD_FFT_REAL && r->inverse == out ? vd__real_dense_layout(p, p->real_axis, p->real_length)
                                                        : p->dense;
@@ -4644,29 +4646,30 @@ static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role place, ui
 }
 
 /* Initialises *out for a transform of this kind; `back`: the inverse, from bins to reals. */
-static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *leg, vd_fft_kind kind, bool back,
+static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *problem, vd_fft_kind kind, bool back,
                                     vd__real_transform *out) {
     uint32_t family = vd__real_family(kind);
     memset(out, 0, sizeof *out);
-    out->base = *leg;
+    out->base = *problem;
     out->rule.kind = kind;
     out->rule.inverse = family == 0 ? back : family == 3;
-    out->rule.n = leg->n;
-    out->rule.half_length = family == 1 || leg->n % 2 == 0;
-    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? leg->n + 1 : leg->n - 1)
-                              : (out->rule.half_length ? leg->n / 2 : leg->n);
-    out->rule.in_count = leg->in_count < (family == 0 && back ? leg->n / 2 + 1 : leg->n) ? leg->in_count : 0;
-    out->rule.out_count = leg->out_count < (family == 0 && !back ? leg->n / 2 + 1 : leg->n) ? leg->out_count : 0;
+    out->rule.n = problem->n;
+    out->rule.half_length = family == 1 || problem->n % 2 == 0;
+    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? problem->n + 1 : problem->n - 1)
+                              : (out->rule.half_length ? problem->n / 2 : problem->n);
+    uint64_t n = problem->n, in = problem->in_count, out_count = problem->out_count;
+    out->rule.in_count = in < (family == 0 && back ? n / 2 + 1 : n) ? in : 0;
+    out->rule.out_count = out_count < (family == 0 && !back ? n / 2 + 1 : n) ? out_count : 0;
     out->paired_in = family == 0 && !back && out->rule.half_length && out->rule.in_count % 2 == 0
-                     && vd__real_can_pair(p, &p->layout[leg->from], leg->axis);
+                     && vd__real_can_pair(p, &p->layout[problem->from], problem->axis);
     out->paired_out = family == 0 && back && out->rule.half_length && out->rule.out_count % 2 == 0
-                      && vd__real_can_pair(p, &p->layout[leg->to], leg->axis);
-    out->in = vd__real_layout_of(p, leg->from, leg->axis, out->paired_in);
-    out->out = vd__real_layout_of(p, leg->to, leg->axis, out->paired_out);
+                      && vd__real_can_pair(p, &p->layout[problem->to], problem->axis);
+    out->in = vd__real_layout_of(p, problem->from, problem->axis, out->paired_in);
+    out->out = vd__real_layout_of(p, problem->to, problem->axis, out->paired_out);
     vd__fft_sort_dimensions(p, &out->in, out->order);
 }
 
-/* Returns a side of a pass in the array that its hooks see; `each`: as for the side in memory. */
+/* Returns the addresses of a pass in the array that its hooks see; `each`: as for those in memory. */
 static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out, vd__digit each) {
     vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
@@ -4693,7 +4696,7 @@ static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__r
     pass->real.scalar_out = p->scalar[pass->to] && !t->paired_out;
 }
 
-/* Returns the range of complex numbers that a pass accesses on a side with paired reals; count 0: all. On other
+/* Returns the range of complex numbers that a pass loads or stores as paired reals; count 0: all. For other
    sides the kind's rule applies the range. */
 static vd__fft_range vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
                                          uint64_t width) {
@@ -4831,9 +4834,9 @@ static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_tra
 }
 
 /* Plans the last axis of a convolution; `back`: the inverse transform. */
-static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *leg, bool back) {
+static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool back) {
     vd__real_transform real;
-    vd__real_transform_init(p, leg, VD_FFT_REAL, back, &real);
+    vd__real_transform_init(p, problem, VD_FFT_REAL, back, &real);
     return vd__real_plan_passes(p, r, &real);
 }
 
@@ -4844,21 +4847,21 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
     bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
     vd__fft_route *r = &p->route[direction];
     vd__real_transform real;
-    vd__fft_problem leg;
-    memset(&leg, 0, sizeof leg);
-    leg.axis = axis;
-    leg.n = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
-    leg.from = from;
-    leg.to = to;
-    leg.in_stride = p->layout[from].stride[axis];
-    leg.out_stride = p->layout[to].stride[axis];
-    leg.outer = 1;
-    leg.in_count = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
-    leg.out_count = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
+    vd__fft_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = axis;
+    problem.n = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
+    problem.from = from;
+    problem.to = to;
+    problem.in_stride = p->layout[from].stride[axis];
+    problem.out_stride = p->layout[to].stride[axis];
+    problem.outer = 1;
+    problem.in_count = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
+    problem.out_count = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
     if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
-        if (vd__fft_plan_problem(p, r, &leg)) return VD_OK;
+        if (vd__fft_plan_problem(p, r, &problem)) return VD_OK;
     } else {
-        vd__real_transform_init(p, &leg, kind, direction == VD_FFT_INVERSE, &real);
+        vd__real_transform_init(p, &problem, kind, direction == VD_FFT_INVERSE, &real);
         p->paired |= real.paired_in || real.paired_out;
         if (vd__real_plan_passes(p, r, &real)) return VD_OK;
         if (vd__real_dense_layout(p, axis, real.rule.h).span > UINT32_MAX)
@@ -4867,7 +4870,7 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
                                 (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, UINT32_MAX);
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
-                        "shared memory; see vd_fft_good_size", (unsigned long long)leg.n, axis,
+                        "shared memory; see vd_fft_good_size", (unsigned long long)problem.n, axis,
                         p->device.shared * vc_type_size(p->real));
 }
 
@@ -5000,33 +5003,33 @@ typedef struct vd__real_row { vc_val base, index; } vd__real_row;
    row exists; always if the number of rows is even. part: index of the thread's part of an axis in two kernels. */
 typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
 
-static vd__real_row vd__real_row_of(const vd__fft_addressing *side, const vd__fft_addressing *index, vc_val q,
+static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__fft_addressing *index, vc_val q,
                                     vc_val block) {
     vd__real_row row;
-    row.base = vd__fft_base_offset(side, q, block);
+    row.base = vd__fft_base_offset(array, q, block);
     row.index = index ? vd__fft_base_offset(index, q, block) : vc_u32(0);
     return row;
 }
 
-/* Returns the rows of transform q of a block; index: the side that hooks see, NULL without a hook; part: indices of
-   a split axis that count as transforms, 0 if the axis is not split. */
-static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *side,
+/* Returns the rows of transform q of a block; index: the addresses that hooks see, NULL without a hook; part: indices
+   of a split axis that count as transforms, 0 if the axis is not split. */
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *array,
                                       const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
-    uint64_t count = side->transform.product;
+    uint64_t count = array->transform.product;
     rows.count = w->pass->real.two_rows ? 2 : 1;
     rows.second = vc_bool(true);
     rows.even = count % 2 == 0;
     rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
     if (rows.count == 1) {
-        rows.row[0] = rows.row[1] = vd__real_row_of(side, index, q, block);
+        rows.row[0] = rows.row[1] = vd__real_row_of(array, index, q, block);
         return rows;
     }
     q = vc_mul(q, vc_u32(2));
-    rows.row[0] = vd__real_row_of(side, index, q, block);
+    rows.row[0] = vd__real_row_of(array, index, q, block);
     q = vc_add(q, vc_u32(1));
     if (!rows.even) rows.second = vc_lt(q, vc_u32((uint32_t)count));
-    rows.row[1] = vd__real_row_of(side, index, rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1)), block);
+    rows.row[1] = vd__real_row_of(array, index, rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1)), block);
     return rows;
 }
 
@@ -5353,15 +5356,15 @@ static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_v
     }
 }
 
-/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4). mirrored: of bin -l, where x is bin
+/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4). negative_bin: of bin -l, where x is bin
    l, its conjugate. */
-static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool mirrored,
+static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool negative_bin,
                                double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
     vc_val negative, at = vd__real_index_kind4(r, l, &negative);
     vd__fft_root(r->n % 8, 8, &c, &s);
-    vc_val v = vc_fma(x.im, vd__fft_immediate(x.im, mirrored ? -s : s), vc_mul(x.re, vd__fft_immediate(x.re, c)));
+    vc_val v = vc_fma(x.im, vd__fft_immediate(x.im, negative_bin ? -s : s), vc_mul(x.re, vd__fft_immediate(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
     vd__real_put(w, row, at, vd__real_negate_if(negative, v), factor);
 }
@@ -5643,7 +5646,7 @@ enum {
 };
 
 struct vd_reduce {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -6654,7 +6657,7 @@ typedef enum vd__scan_mode {
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 struct vd_scan {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -7599,7 +7602,7 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    vd_result result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
+    vd_result result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     p->keep = keep;
     p->keep_user = keep_user;
@@ -7707,7 +7710,7 @@ enum {
 };
 
 struct vd_sort {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -8325,7 +8328,7 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift,
 /* Counts the elements in each bin, in shared memory first if the bins fit. */
 
 struct vd_histogram {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -8423,7 +8426,7 @@ VD__PLAN_NEW(histogram, vd__histogram_make)
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -9105,8 +9108,8 @@ static vd_result vd__vkfft_make(vd_fft *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
-    p->tie.release = vd__vkfft_context_lost;
-    p->tie.plan = p;
+    p->link.release = vd__vkfft_context_lost;
+    p->link.plan = p;
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
@@ -9644,7 +9647,7 @@ typedef enum vd__convolve_form {
 } vd__convolve_form;
 
 struct vd_convolve {
-    vd__context_link tie;
+    vd__context_link link;
     vd_context *ctx;
     vd_allocator allocator;
     char name[64];
@@ -9976,10 +9979,10 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
-        vd_list_status fate = vd_list_get_status(p->ctx, (*link)->ticket);
-        p->has_filter = p->has_filter || fate == VD_LIST_STATUS_SUBMITTED;
-        p->was_discarded = p->was_discarded || fate == VD_LIST_STATUS_DISCARDED;
-        if (fate == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
+        vd_list_status status = vd_list_get_status(p->ctx, (*link)->ticket);
+        p->has_filter = p->has_filter || status == VD_LIST_STATUS_SUBMITTED;
+        p->was_discarded = p->was_discarded || status == VD_LIST_STATUS_DISCARDED;
+        if (status == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
         else link = &(*link)->next;
     }
     while (p->has_filter && p->pending) vd__convolve_drop_pending(p, &p->pending);
@@ -10180,7 +10183,7 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     s.split_components = c->slices != 0;
     s.slices = s.split_components ? c->slices : 1;
     if (vd__fft_values_per_thread(&s) > VD__FFT_RADIX) return "a thread holds more than 32 values";
-    if (!vd__fft_set_joined(d, c->register_exchange, &s)) return "a + joins stages that need shared memory";
+    if (!vd__fft_set_register_exchange(d, c->register_exchange, &s)) return "a + joins stages that need shared memory";
     if (!vd__fft_can_slice(&s, s.slices)) return "slices do not divide the radices and the butterflies of a thread";
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
@@ -10315,7 +10318,7 @@ static void vd__fft_timing_key_digits(vd__fft_timing_key *k, const vd__digits *d
     }
 }
 
-static void vd__fft_timing_key_side(vd__fft_timing_key *k, const vd__fft_addressing *s) {
+static void vd__fft_timing_key_addressing(vd__fft_timing_key *k, const vd__fft_addressing *s) {
     for (uint32_t i = 0; i < VD__FFT_AXES; i++) vd__fft_timing_key_add(k, s->stride[i]);
     vd__fft_timing_key_digits(k, &s->block);
     vd__fft_timing_key_digits(k, &s->transform);
@@ -10381,8 +10384,8 @@ static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, cons
     memset(k, 0, sizeof *k);
     vd__fft_timing_key_device(k, p, direction, rigor);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
-    vd__fft_timing_key_side(k, &pass->in);
-    vd__fft_timing_key_side(k, &pass->out);
+    vd__fft_timing_key_addressing(k, &pass->in);
+    vd__fft_timing_key_addressing(k, &pass->out);
 }
 
 /* A measurement in the list that the context keeps. */
@@ -11158,7 +11161,7 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
     allocator = vd_context_allocator(ctx);
     p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
+    result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
     if (convolution) p->convolution = *convolution;
     if (!result) result = vd__fft_check_desc(p, desc);
@@ -11251,7 +11254,7 @@ VD_API void vd_fft_destroy(vd_fft *p) {
     vd__plan_drop_buffer(p->ctx, p->tables);
     vd__plan_drop_buffer(p->ctx, p->spectrum);
     for (uint32_t i = 0; i < VD__FFT_ROLES; i++) vd__plan_drop_buffer(p->ctx, p->temporary[i]);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 VD__FFT_SMALL_END
@@ -11594,7 +11597,7 @@ static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc,
     allocator = vd_context_allocator(ctx);
     p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
-    result = vd__plan_link(&p->tie, ctx, &p->ctx, &p->allocator);
+    result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
     p->desc.name = p->name;
@@ -11620,7 +11623,7 @@ VD_API void vd_convolve_destroy(vd_convolve *p) {
     vd_fft_destroy(p->run);
     vd_fft_destroy(p->filter);
     vd__plan_drop_buffer(p->ctx, p->roots);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
@@ -11753,7 +11756,7 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
     for (uint32_t i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i]);
     vd__plan_drop_buffer(p->ctx, p->partials);
     vd__plan_drop_buffer(p->ctx, p->tickets);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
@@ -11881,7 +11884,7 @@ VD_API void vd_scan_destroy(vd_scan *p) {
     for (uint32_t i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2]);
     vd__plan_drop_buffer(p->ctx, p->states);
     vd__plan_drop_buffer(p->ctx, p->flags);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io *io) {
@@ -11936,7 +11939,7 @@ VD_API void vd_sort_destroy(vd_sort *p) {
     vd__plan_drop_buffer(p->ctx, p->counts);
     vd__plan_drop_buffer(p->ctx, p->keys);
     vd__plan_drop_buffer(p->ctx, p->values);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *user_io) {
@@ -11999,7 +12002,7 @@ VD__PLAN_CREATE(histogram)
 VD_API void vd_histogram_destroy(vd_histogram *p) {
     if (!p) return;
     vd__plan_drop_kernel(p->ctx, p->kernel);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -12038,7 +12041,7 @@ VD_API void vd_top_k_destroy(vd_top_k *p) {
     vd__plan_drop_buffer(p->ctx, p->part_keys);
     vd__plan_drop_buffer(p->ctx, p->part_indices);
     vd__plan_drop_buffer(p->ctx, p->tickets);
-    vd__plan_free(&p->tie, p);
+    vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
