@@ -1668,12 +1668,20 @@ typedef struct vd__fft_tables {
     uint32_t fine, coarse;             /* roots of unity of a whole axis that takes several passes */
 } vd__fft_tables;
 
+/* Tables of the fields that identify a pass: they declare the members of its structs, and are the key under which its
+   measurements are kept (vd__fft_timing_key_make). FIELD(type, name) */
+#define VD__FIELD_MEMBER(type, name) type name;
+
+#define VD__FFT_PRODUCT_FIELDS(FIELD) \
+    FIELD(uint32_t, channels) /* the kernel loops over channels and filters; 0: no product */ \
+    FIELD(uint32_t, filters) \
+    /* multiply while storing, in C order, and do not transform back: for axes that take several passes */ \
+    FIELD(bool, store_only)
+
 /* Product of a convolution: multiply by the spectra of the filter, then transform back in the same kernel. Channels
    are summed; results of several filters are computed one after the other. */
 typedef struct vd__fft_product {
-    uint32_t channels, filters; /* loops of the kernel over channels and filters; 0: no product */
-    /* multiply while storing, in C order, and do not transform back: for axes that take several passes */
-    bool store_only;
+    VD__FFT_PRODUCT_FIELDS(VD__FIELD_MEMBER)
     bool whole_image;        /* the shape covers a whole image */
     /* the spectrum does not stay in cache from one image to the next and is most of the memory read: process the
        same part of all images together */
@@ -1705,27 +1713,48 @@ typedef enum vd__fft_role {
     VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES
 } vd__fft_role;
 
+#define VD__REAL_FIELDS(FIELD) \
+    FIELD(vd_fft_kind, kind) \
+    FIELD(bool, inverse) /* the complex transform is the inverse, and its results are reals */ \
+    /* the complex transform has half the length; otherwise the length of a row, whose imaginary part is zero or a
+       second row */ \
+    FIELD(bool, half_length) \
+    FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
+    FIELD(bool, fold) /* results are combined with their mirror images in shared memory */ \
+    /* loads or stores apply the rule of the kind; otherwise pairs of reals are complex numbers */ \
+    FIELD(bool, load) \
+    FIELD(bool, store) \
+    FIELD(bool, scalar_in) /* memory is read or written one real at a time */ \
+    FIELD(bool, scalar_out) \
+    FIELD(bool, fold_only) /* no transform, only the combination of bins with their mirror images */ \
+    /* of a long axis: number of its indices that count as transforms while loading, while storing; 0: not a long
+       axis */ \
+    FIELD(uint32_t, part_in) \
+    FIELD(uint32_t, part_out) \
+    FIELD(uint64_t, n) /* length of the axis */ \
+    FIELD(uint64_t, h) /* length of the complex transform */ \
+    /* indices of the axis that are read (the others are zero), and that are written; 0: all */ \
+    FIELD(uint64_t, in_count) \
+    FIELD(uint64_t, out_count)
+
 /* Work of a pass for a transform of reals; all zeros: none. */
 typedef struct vd__real {
-    vd_fft_kind kind;
-    bool inverse;            /* the complex transform is the inverse, and its results are reals */
-    /* the complex transform has half the length; otherwise the length of a row, whose imaginary part is zero or a
-       second row */
-    bool half_length;
-    bool two_rows;           /* a complex transform computes two rows: vd_fft_desc.pack_rows */
-    bool fold;               /* results are combined with their mirror images in shared memory */
-    /* loads or stores apply the rule of the kind; otherwise pairs of reals are complex numbers */
-    bool load, store;
-    bool scalar_in, scalar_out; /* memory is read or written one real at a time */
-    bool fold_only;          /* no transform, only the combination of bins with their mirror images */
-    /* of a long axis: number of its indices that count as transforms while loading, while storing; 0: not a long
-       axis */
-    uint32_t part_in, part_out;
-    uint64_t n, h;           /* lengths of the axis and of the complex transform */
-    /* indices of the axis that are read (the others are zero), and that are written; 0: all */
-    uint64_t in_count, out_count;
+    VD__REAL_FIELDS(VD__FIELD_MEMBER)
     uint32_t split_table, phase_table; /* offsets of tables */
 } vd__real;
+
+#define VD__FFT_PASS_FIELDS(FIELD) \
+    FIELD(bool, inverse) /* the pass transforms back, in a route that has both directions */ \
+    /* length N of an axis split over passes, whose twiddle factors multiply the results; 0: none */ \
+    FIELD(uint64_t, twiddle_length) \
+    FIELD(bool, twiddle_first) /* before the last axis of the shape is transformed: on the way back */ \
+    FIELD(uint64_t, twiddle_rows) \
+    /* parts that are all computed from one row because the others are zero: copies stored with different twiddle
+       factors or, on the way back, summed; 0: none */ \
+    FIELD(uint32_t, copies) \
+    /* length n of a Bluestein transform, computed with convolutions of length shape.n; 0: an ordinary one of length
+       shape.n */ \
+    FIELD(uint32_t, bluestein_length)
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
@@ -1736,19 +1765,9 @@ typedef struct vd__fft_pass {
     vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
     uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
-    bool inverse;            /* the pass transforms back, in a route that has both directions */
-    /* length N of an axis split over passes, whose twiddle factors multiply the results; 0: none */
-    uint64_t twiddle_length;
-    bool twiddle_first;      /* they multiply before the last axis of the shape is transformed: on the way back */
-    /* parts that are all computed from one row because the others are zero: copies stored with different twiddle
-       factors or, on the way back, summed; 0: none */
-    uint32_t copies;
-    /* neighbouring transforms with the same twiddle row, and the number of rows */
-    uint64_t twiddle_width, twiddle_rows;
+    VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
+    uint64_t twiddle_width;  /* neighbouring transforms with the same twiddle row */
     uint32_t fine_bits;      /* bits of an exponent that index the fine table; the others index the coarse one */
-    /* length n of a Bluestein transform, computed with convolutions of length shape.n; 0: an ordinary one of length
-       shape.n */
-    uint32_t bluestein_length;
     vd__fft_tables tables;
     vd__real real;
     vd__fft_role from, to;
@@ -10121,7 +10140,7 @@ VD__CACHED_PLAN(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__co
    with other numbers of transforms per work-group and other exchanges. */
 
 /* Part of the cache key. Increase it when kernels or the choice of candidates change. */
-enum { VD__FFT_MEASURE_VERSION = 4 };
+enum { VD__FFT_MEASURE_VERSION = 5 };
 
 /* Returns the tunable parameters of a shape. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
@@ -10340,47 +10359,18 @@ static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, ui
    except its lengths. */
 static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, const vd__fft_pass *pass,
                                     uint32_t direction, vd_fft_rigor rigor) {
-    const vd__real *r = &pass->real;
     const vd__fft_shape *s = &pass->shape;
-    const uint64_t words[] = { p->real,
-                               p->stored[pass->from],
-                               p->stored[pass->to],
-                               s->axes,
-                               s->size[0],
-                               s->size[1],
-                               s->size[2],
-                               s->size[3],
-                               s->real_fold,
-                               pass->bluestein_length,
-                               pass->twiddle_length,
-                               pass->twiddle_rows,
-                               pass->twiddle_first,
-                               pass->copies,
-                               pass->inverse,
-                               pass->in_range[0].count,
-                               pass->in_range[0].scale,
-                               pass->in_range[1].count,
-                               pass->out_range[0].count,
-                               pass->out_range[0].scale,
-                               pass->out_range[1].count,
-                               pass->product.channels,
-                               pass->product.filters,
-                               pass->product.store_only,
-                               (uint64_t)r->kind,
-                               r->inverse,
-                               r->half_length,
-                               r->two_rows,
-                               r->fold,
-                               r->load,
-                               r->store,
-                               r->scalar_in,
-                               r->scalar_out,
-                               r->part_in,
-                               r->part_out,
-                               r->n,
-                               r->h,
-                               r->in_count,
-                               r->out_count };
+    const vd__fft_range *in = pass->in_range, *out = pass->out_range;
+#define VD__PASS_WORD(type, name) (uint64_t)pass->name,
+#define VD__PRODUCT_WORD(type, name) (uint64_t)pass->product.name,
+#define VD__REAL_WORD(type, name) (uint64_t)pass->real.name,
+    const uint64_t words[] = { VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD)
+                               VD__REAL_FIELDS(VD__REAL_WORD) p->real, p->stored[pass->from], p->stored[pass->to],
+                               s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
+                               in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count };
+#undef VD__PASS_WORD
+#undef VD__PRODUCT_WORD
+#undef VD__REAL_WORD
     memset(k, 0, sizeof *k);
     vd__fft_timing_key_device(k, p, direction, rigor);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
