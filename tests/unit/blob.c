@@ -1,4 +1,4 @@
-/* vd_kernel_load on blobs that are damaged, cut off or made to hurt: an error with a sentence or a kernel, and nothing else. */
+/* vd_kernel_load on damaged, truncated and malicious blobs: returns a kernel or an error, nothing else. */
 #include "tests/unit/unit.h"
 
 #ifndef AHEAD_FOLDER
@@ -13,7 +13,7 @@ static size_t assorted_size;
 static int read_blob(void **state) {
     FILE *f = fopen(AHEAD_FOLDER "/assorted.blob", "rb");
     (void)state;
-    if (!f) { print_error("%s/assorted.blob is not there; tools/vcc makes it\n", AHEAD_FOLDER); return 1; }
+    if (!f) { print_error("%s/assorted.blob does not exist; tools/vcc makes it\n", AHEAD_FOLDER); return 1; }
     assorted_size = fread(assorted, 1, BLOB_MOST, f);
     fclose(f);
     return assorted_size < HEAD;
@@ -21,7 +21,7 @@ static int read_blob(void **state) {
 
 static void put_u64(uint8_t *to, uint64_t x) { for (int i = 0; i < 8; i++) to[i] = (uint8_t)(x >> (8 * i)); }
 
-/* Makes head and contents agree again. */
+/* Recomputes size and checksum in the header. */
 static void repair(uint8_t *blob, size_t size) {
     uint64_t sum = 0xcbf29ce484222325u;
     for (size_t i = HEAD; i < size; i++) sum = (sum ^ blob[i]) * 0x100000001b3u;
@@ -29,7 +29,7 @@ static void repair(uint8_t *blob, size_t size) {
     put_u64(blob + 16, sum);
 }
 
-/* Of a copy with nothing behind its end, so that sanitizers see every byte that is read too many. */
+/* Loads a copy that ends at the allocation's end, so that sanitizers detect every byte read past it. */
 static vd_kernel load_copy(vd_context *ctx, const uint8_t *blob, size_t size, const char *name) {
     uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
     assert_non_null(copy);
@@ -66,7 +66,7 @@ static void kernels_are_found_by_name(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void any_address_will_do(void **state) {
+static void any_alignment_is_accepted(void **state) {
     static uint8_t moved[BLOB_MOST + 8];
     vd_context *ctx = unit_context(NULL);
     (void)state;
@@ -77,7 +77,7 @@ static void any_address_will_do(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void what_is_cut_off_is_refused(void **state) {
+static void truncated_blobs_are_refused(void **state) {
     vd_context *ctx = unit_context(NULL);
     static uint8_t cut[BLOB_MOST];
     (void)state;
@@ -94,22 +94,28 @@ static void what_is_cut_off_is_refused(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void every_changed_byte_is_noticed(void **state) {
+static void every_changed_byte_is_detected(void **state) {
     vd_context *ctx = unit_context(NULL);
     (void)state;
     for (size_t i = 0; i < assorted_size; i++) {
         uint8_t was = assorted[i];
         assorted[i] = (uint8_t)(was ^ (1u << i % 8));
         blob_refused(ctx, assorted, assorted_size, "affine",
-                     i < 4 ? "not a blob of kernels" : i < 8 ? "has version" : i < 16 ? "its header says" : "is damaged");
+                     i < 4    ? "not a blob of kernels"
+                     : i < 8  ? "has version"
+                     : i < 16 ? "its header says"
+                              : "is damaged");
         assorted[i] = was;
     }
     vd_context_destroy(ctx);
 }
 
-/* With a checksum that agrees, a change is a kernel or an error; the sanitized run of this sees that it is no more. */
-static void made_up_contents_do_no_harm(void **state) {
-    static const uint32_t odd[] = { 0, 1, 2, 3, 4, 255, 64, 65, 257, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xfffffffc };
+/* With a valid checksum, changed contents give a kernel or an error. The sanitized run checks that there is no other
+   effect. */
+static void changed_contents_with_a_valid_checksum_are_harmless(void **state) {
+    static const uint32_t odd[] = {
+        0, 1, 2, 3, 4, 255, 64, 65, 257, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xfffffffc
+    };
     static uint8_t changed[BLOB_MOST];
     static const char *const names[] = { "affine", "names", "transpose", "nothing" };
     vd_context *ctx = unit_context(NULL);
@@ -120,9 +126,12 @@ static void made_up_contents_do_no_harm(void **state) {
         size_t size = assorted_size;
         memcpy(changed, assorted, size);
         for (uint32_t times = 1 + unit_random(&random) % 3; times; times--) {
-            size_t words = (size - HEAD) / 4, at = HEAD + 4 * (unit_random(&random) % 4 ? unit_random(&random) % 60 % words : unit_random(&random) % words);
+            const bool early = unit_random(&random) % 4 != 0;
+            const size_t words = (size - HEAD) / 4, number = unit_random(&random);
+            const size_t at = HEAD + 4 * (early ? number % 60 % words : number % words);
             uint32_t word = odd[unit_random(&random) % (sizeof odd / sizeof odd[0])];
-            if (unit_random(&random) % 2) memcpy(changed + at, &word, 4); else changed[at] = (uint8_t)unit_random(&random);
+            if (unit_random(&random) % 2) memcpy(changed + at, &word, 4);
+            else changed[at] = (uint8_t)unit_random(&random);
         }
         if (unit_random(&random) % 8 == 0) size = HEAD + unit_random(&random) % (size - HEAD);
         repair(changed, size);
@@ -136,9 +145,9 @@ static void made_up_contents_do_no_harm(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
-static void memory_may_run_out(void **state) {
+static void failed_allocations_are_reported(void **state) {
     unit_memory memory = { 0, 0, 0, false };
     bool made = false;
     (void)state;
@@ -167,8 +176,8 @@ static void memory_may_run_out(void **state) {
 #define CASE(name) cmocka_unit_test_setup(name, read_blob)
 
 static const struct CMUnitTest blob_tests[] = {
-    CASE(kernels_are_found_by_name), CASE(any_address_will_do),
-    CASE(what_is_cut_off_is_refused), CASE(every_changed_byte_is_noticed),
-    CASE(made_up_contents_do_no_harm), CASE(memory_may_run_out),
+    CASE(kernels_are_found_by_name), CASE(any_alignment_is_accepted),
+    CASE(truncated_blobs_are_refused), CASE(every_changed_byte_is_detected),
+    CASE(changed_contents_with_a_valid_checksum_are_harmless), CASE(failed_allocations_are_reported),
 };
 #undef CASE

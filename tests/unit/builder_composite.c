@@ -1,4 +1,4 @@
-/* Composite types: layout that can be asked, parts that fold away, and a sentence for everything that does not fit. */
+/* Composite types: layout, parts that are eliminated, and an error for every mismatch. */
 #include "tests/unit/unit.h"
 
 typedef struct composite_rig {
@@ -35,7 +35,7 @@ static composite_rig composite_begin(void) {
     return r;
 }
 
-/* ---- bad input ---- */
+/* ---- invalid input ---- */
 
 static void no_members(composite_rig *r) { vc_struct(r->k, "empty", NULL, 0); }
 static void members_at_null(composite_rig *r) { vc_struct(r->k, "s", NULL, 3); }
@@ -44,7 +44,8 @@ static void unknown_member(composite_rig *r) {
     vc_struct(r->k, "s", m, 2);
 }
 static void huge_struct(composite_rig *r) {
-    const vc_member m[] = { { "a", vc_array_type(r->k, VC_F64, 200000000) }, { "b", vc_array_type(r->k, VC_F32, 200000000) } };
+    const vc_member m[] = { { "a", vc_array_type(r->k, VC_F64, 200000000) },
+                            { "b", vc_array_type(r->k, VC_F32, 200000000) } };
     vc_struct(r->k, "s", m, 2);
 }
 static void deep_type(composite_rig *r) {
@@ -140,7 +141,7 @@ static void foreign_struct(composite_rig *r) {
     vc_free(other);
 }
 
-/* ---- good input ---- */
+/* ---- valid input ---- */
 
 static void composite_layout(void **state) {
     composite_rig r = composite_begin();
@@ -171,7 +172,8 @@ static void composite_layout(void **state) {
     vc_free(r.k);
 }
 
-/* What the runtime is told: structs by their size, the alignment that accesses count on, the access of all views together. */
+/* Reflection of composite types: struct sizes, the alignment that accesses rely on, and the combined access of all
+   views. */
 static void composite_reflection(void **state) {
     composite_rig r = composite_begin();
     const vc_info *info;
@@ -182,7 +184,7 @@ static void composite_reflection(void **state) {
     assert_int_equal(info->arg_count, 8);
     assert_int_equal(info->args[0].type, VC_STRUCT(64));
     assert_int_equal(info->args[0].access, VC_READ_WRITE);
-    assert_int_equal(info->args[0].align, 16); /* columns of two f64 are read whole */
+    assert_int_equal(info->args[0].align, 16); /* columns of two f64 are read in one access */
     assert_int_equal(info->args[1].access, 0);
     assert_int_equal(info->args[3].type, VC_F32C);
     assert_int_equal(info->args[4].type, VC_MAT(VC_F32, 2, 3));
@@ -192,7 +194,7 @@ static void composite_reflection(void **state) {
     vc_free(r.k);
 }
 
-/* A kernel of composite values is the kernel of their parts, byte for byte. */
+/* A kernel with composite values compiles to the same bytes as one with their parts. */
 static uint64_t hash_of(bool composite) {
     vc_kernel_desc desc;
     vc_kernel *k;
@@ -210,7 +212,9 @@ static uint64_t hash_of(bool composite) {
     if (composite) vc_store(y, i, vc_add(vc_mul(a, b), vc_make(k, VC_F32C, (p[0] = vc_re(b), p[1] = vc_im(a), p), 2)));
     else {
         vc_val ar = vc_component(a, 0), ai = vc_component(a, 1), br = vc_component(b, 0), bi = vc_component(b, 1);
-        vc_store(y, i, vc_vec2(vc_add(vc_fma(ar, br, vc_neg(vc_mul(ai, bi))), br), vc_add(vc_fma(ar, bi, vc_mul(ai, br)), ai)));
+        vc_store(
+            y, i,
+            vc_vec2(vc_add(vc_fma(ar, br, vc_neg(vc_mul(ai, bi))), br), vc_add(vc_fma(ar, bi, vc_mul(ai, br)), ai)));
     }
     hash = vc_hash(k);
     assert_null(vc_error(k));
@@ -218,13 +222,13 @@ static uint64_t hash_of(bool composite) {
     return hash;
 }
 
-static void same_bytes(void **state) {
+static void composites_compile_to_the_same_bytes(void **state) {
     (void)state;
     assert_true(hash_of(true) != 0);
     assert_true(hash_of(true) == hash_of(false));
 }
 
-/* Loads, stores and live operations of a listing. */
+/* Counts an operation in the dump. */
 static uint32_t composite_live(vc_kernel *k, uint32_t op) {
     vc__listing l;
     uint32_t i, n = 0;
@@ -239,13 +243,13 @@ static uint32_t composite_live(vc_kernel *k, uint32_t op) {
     return n;
 }
 
-static void parts_are_free(void **state) {
+static void parts_are_eliminated(void **state) {
     composite_rig r = composite_begin();
     vc_val v = vc_load(r.boxes, r.i), w = vc_with(v, 1, vc_transpose(vc_transpose(vc_part(v, 1))));
     (void)state;
-    vc_store(r.f, r.i, vc_part(vc_part(vc_part(w, 0), 2), 0)); /* of 10 loads one is needed */
+    vc_store(r.f, r.i, vc_part(vc_part(vc_part(w, 0), 2), 0)); /* one of 10 loads is needed */
     assert_int_equal(composite_live(r.k, VC__OP_LOAD), 1);
-    vc_set(vc_field(vc_at(r.boxes, r.i), 1), vc_part(w, 1)); /* two columns, as they were loaded */
+    vc_set(vc_field(vc_at(r.boxes, r.i), 1), vc_part(w, 1)); /* two columns, unchanged */
     assert_int_equal(composite_live(r.k, VC__OP_LOAD), 3);
     assert_int_equal(composite_live(r.k, VC__OP_STORE), 3);
     assert_int_equal(composite_live(r.k, VC__OP_VEC), 0);
@@ -253,8 +257,8 @@ static void parts_are_free(void **state) {
     vc_free(r.k);
 }
 
-/* Atomics on a member: by an index into one that is an array too, and in the order that the ref asks for. */
-static void members_in_order(void **state) {
+/* Atomics on a member: indexed where the member is an array too, and in the memory order that the ref specifies. */
+static void atomics_on_members(void **state) {
     composite_rig r = composite_begin();
     vc_type counts = vc_array_type(r.k, VC_U32, 4);
     const vc_member m[] = { { "mass", VC_F32 }, { "counts", counts } };
@@ -269,7 +273,7 @@ static void members_in_order(void **state) {
     vc_free(r.k);
 }
 
-/* A parameter may be used wherever its parts may, though it was declared in a block. */
+/* A parameter may be used wherever its parts may, even if it was declared inside a block. */
 static void parameter_of_block(void **state) {
     composite_rig r = composite_begin();
     vc_val p = { 0, 0 };
@@ -280,8 +284,8 @@ static void parameter_of_block(void **state) {
     vc_free(r.k);
 }
 
-/* 2^30 numbers in one element: views are made by type and not by part. */
-static void views_of_many(void **state) {
+/* 2^30 numbers in one element: there is one view per type, not one per part. */
+static void one_view_per_type(void **state) {
     static vc_member m[1024];
     composite_rig r = composite_begin();
     vc_type type = VC_U8;
@@ -404,10 +408,12 @@ static void messages(void **state) {
     }
 }
 
-/* Equal declarations are one type, whatever the structs are called; other member names or types make another. */
+/* Equal declarations are one type, whatever the structs are named; different member names or types make another
+   type. */
 static void equal_structs(void **state) {
     const vc_member m[] = { { "a", VC_F32 }, { NULL, VC_U32X2 } }, renamed[] = { { "b", VC_F32 }, { NULL, VC_U32X2 } };
-    const vc_member named[] = { { "a", VC_F32 }, { "b", VC_U32X2 } }, retyped[] = { { "a", VC_I32 }, { NULL, VC_U32X2 } };
+    const vc_member named[] = { { "a", VC_F32 }, { "b", VC_U32X2 } },
+                    retyped[] = { { "a", VC_I32 }, { NULL, VC_U32X2 } };
     vc_kernel *k = vc_begin(NULL);
     char name[2] = "a";
     vc_member copied[] = { { NULL, VC_F32 }, { NULL, VC_U32X2 } };
@@ -428,9 +434,9 @@ static void equal_structs(void **state) {
 }
 
 static const struct CMUnitTest builder_composite_tests[] = {
-    cmocka_unit_test(composite_layout), cmocka_unit_test(composite_reflection), cmocka_unit_test(same_bytes),
-    cmocka_unit_test(parts_are_free), cmocka_unit_test(members_in_order), cmocka_unit_test(parameter_of_block),
-    cmocka_unit_test(views_of_many), cmocka_unit_test(dumped), cmocka_unit_test(equal_structs),
-    cmocka_unit_test(messages),
+    cmocka_unit_test(composite_layout), cmocka_unit_test(composite_reflection),
+    cmocka_unit_test(composites_compile_to_the_same_bytes), cmocka_unit_test(parts_are_eliminated),
+    cmocka_unit_test(atomics_on_members), cmocka_unit_test(parameter_of_block), cmocka_unit_test(one_view_per_type),
+    cmocka_unit_test(dumped), cmocka_unit_test(equal_structs), cmocka_unit_test(messages),
 };
 #undef BAD

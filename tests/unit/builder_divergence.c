@@ -1,5 +1,5 @@
-/* Which values the builder takes to differ between the invocations of a workgroup once they went through variables: barriers and operations of subgroups are
-   refused where control flow depends on such values, and accepted where it does not. */
+/* Divergence analysis of variables: barriers and subgroup operations are refused in control flow that depends on a
+   divergent variable, and accepted in uniform control flow. */
 #include "tests/unit/unit.h"
 
 typedef struct divergence_rig { vc_kernel *k; vc_ref out, stop, count; vc_val id, n; } divergence_rig;
@@ -41,7 +41,7 @@ static void divergence_next(divergence_rig r) { vc_set(r.count, vc_add(vc_get(r.
 #define LOOPS "vc_break_if in kernel 'k': statement 2: the condition differs between the invocations of a work-group, but the loop contains a vc_barrier " \
               "that all of them must reach; the condition depends on "
 
-/* The value, or the conditions around the store, differ. */
+/* A variable diverges when the stored value differs or the store itself is in divergent control flow. */
 static void stores(void **state) {
     divergence_rig r = divergence_begin(0);
     vc_ref list, pair;
@@ -69,7 +69,7 @@ static void stores(void **state) {
     VC_IF(r.k, vc_gt(vc_load(list, vc_u32(0)), vc_u32(3))) { vc_barrier(r.k); }
     divergence_fails(r, "vc_barrier in kernel 'k': called in control flow that diverges within a work-group, but all invocations must reach it; the condition "
                         "depends on array 'list'");
-    r = divergence_begin(0); /* not all take the second value */
+    r = divergence_begin(0); /* not all invocations store the second value */
     vc_set(r.count, r.id);
     VC_IF(r.k, vc_lt(r.n, vc_u32(9))) { vc_set(r.count, r.n); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
@@ -93,7 +93,7 @@ static void stores(void **state) {
     divergence_fails(r, BARRIER_DIVERGES "'count'");
 }
 
-/* What a loop stores reaches its beginning in the next round, through any number of variables, and from a loop inside. */
+/* A store in a loop reaches the next iteration, through any number of variables and from nested loops. */
 static void back_edges(void **state) {
     divergence_rig r = divergence_begin(0);
     vc_ref chain[40];
@@ -113,8 +113,11 @@ static void back_edges(void **state) {
     }
     divergence_fails(r, "vc_barrier in kernel 'k': statement 3: " DIVERGES "'stop'");
     r = divergence_begin(0);
-    VC_LOOP(r.k) { /* first, limit and step of a loop inside become known in the next round */
-        VC_FOR_STEP(r.k, j, vc_u32(0), r.n, vc_add(vc_get(r.count), vc_u32(1))) { vc_store(r.out, j, r.n); vc_barrier(r.k); }
+    VC_LOOP(r.k) { /* start, limit and step of an inner loop come from the previous iteration */
+        VC_FOR_STEP(r.k, j, vc_u32(0), r.n, vc_add(vc_get(r.count), vc_u32(1))) {
+            vc_store(r.out, j, r.n);
+            vc_barrier(r.k);
+        }
         vc_break_if(r.k, vc_eq(r.n, vc_u32(3)));
         vc_set(r.count, r.id);
     }
@@ -134,7 +137,7 @@ static void back_edges(void **state) {
     }
 }
 
-/* Invocations that leave a loop in different rounds take different values with them; those that are still in it do not differ. */
+/* Invocations that leave a loop in different iterations leave with different values; those still in the loop agree. */
 static void rounds(void **state) {
     divergence_rig r = divergence_begin(0);
     (void)state;
@@ -153,7 +156,7 @@ static void rounds(void **state) {
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_continue_if(r.k, vc_lt(r.id, j)); divergence_next(r); }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
     divergence_fails(r, BARRIER_DIVERGES "'count'");
-    r = divergence_begin(0); /* the loop in front of it, and its own rounds, are run by all */
+    r = divergence_begin(0); /* the preceding loop, and the iterations of this one, are executed by all */
     VC_FOR(r.k, j, vc_u32(0), r.n) {
         divergence_next(r);
         VC_IF(r.k, vc_lt(vc_get(r.count), j)) { vc_barrier(r.k); }
@@ -162,7 +165,7 @@ static void rounds(void **state) {
     }
     VC_IF(r.k, vc_gt(vc_get(r.count), vc_u32(3))) { vc_barrier(r.k); }
     divergence_builds(r);
-    r = divergence_begin(0); /* only those that are still in the loop return */
+    r = divergence_begin(0); /* only those still in the loop return */
     VC_FOR(r.k, j, vc_u32(0), r.n) { vc_return_if(r.k, vc_eq(j, vc_u32(2))); vc_break_if(r.k, vc_lt(r.id, j)); }
     vc_barrier(r.k);
     divergence_fails(r, "vc_barrier in kernel 'k': called after a vc_return_if that may have ended some invocations of a work-group");
@@ -185,20 +188,23 @@ static void rounds(void **state) {
                         "reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE); the condition depends on variable 'stop'");
 }
 
-/* Values that are the same in all invocations stay so in a variable. */
+/* A variable that only receives uniform values in uniform control flow stays uniform. */
 static void uniform(void **state) {
     divergence_rig r = divergence_begin(VC_FEATURE_RECONVERGENCE);
     vc_val any, i;
     vc_ref inner, shared = vc_shared(r.k, "shared", VC_U32, 128);
     (void)state;
     vc_set(r.count, vc_add(r.n, vc_group_id(r.k, 0)));
-    VC_LOOP(r.k) { /* a tree in shared memory */
+    VC_LOOP(r.k) { /* a tree reduction in shared memory */
         i = vc_get(r.count);
         vc_break_if(r.k, vc_le(i, vc_u32(1)));
         VC_IF(r.k, vc_lt(r.id, i)) {
-            inner = vc_var(r.k, "inner", VC_U32); /* the same in all that come here */
+            inner = vc_var(r.k, "inner", VC_U32); /* uniform among the invocations that reach it */
             vc_set(inner, r.n);
-            VC_LOOP(r.k) { vc_break_if(r.k, vc_gt(vc_get(inner), vc_u32(9))); vc_set(inner, vc_add(vc_get(inner), vc_u32(1))); }
+            VC_LOOP(r.k) {
+                vc_break_if(r.k, vc_gt(vc_get(inner), vc_u32(9)));
+                vc_set(inner, vc_add(vc_get(inner), vc_u32(1)));
+            }
             vc_store(shared, r.id, vc_load(shared, vc_add(r.id, i)));
         }
         vc_barrier(r.k);
@@ -223,7 +229,9 @@ static void uniform(void **state) {
             vc_barrier(r.k);
             other = vc_xor(r.id, vc_get(apart));
             vc_set(held, vc_load(shared, r.id));
-            VC_IF(r.k, vc_ne(vc_lt(vc_load(shared, other), vc_get(held)), vc_lt(other, r.id))) { vc_set(held, vc_load(shared, other)); }
+            VC_IF(r.k, vc_ne(vc_lt(vc_load(shared, other), vc_get(held)), vc_lt(other, r.id))) {
+                vc_set(held, vc_load(shared, other));
+            }
             vc_barrier(r.k);
             vc_store(shared, r.id, vc_get(held));
             vc_set(apart, vc_shr(vc_get(apart), vc_u32(1)));
@@ -231,30 +239,31 @@ static void uniform(void **state) {
         vc_set(r.count, vc_shl(vc_get(r.count), vc_u32(1)));
     }
     divergence_builds(r);
-    r = divergence_begin(0); /* a variable that is used again */
+    r = divergence_begin(0); /* a variable is used again */
     VC_LOOP(r.k) { divergence_next(r); vc_break_if(r.k, vc_lt(r.id, vc_get(r.count))); }
     vc_set(r.count, r.n);
     VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), vc_u32(9))); vc_barrier(r.k); divergence_next(r); }
     divergence_builds(r);
-    r = divergence_begin(0); /* what is stored behind a loop does not reach into it */
+    r = divergence_begin(0); /* a store after a loop does not affect the loop */
     VC_LOOP(r.k) { vc_break_if(r.k, vc_ge(vc_get(r.count), r.n)); vc_barrier(r.k); divergence_next(r); }
     vc_set(r.count, r.id);
     divergence_builds(r);
 }
 
-/* ---- random programs: what is accepted is run for several invocations, which have to pass the same barriers in the same order ---- */
+/* ---- random programs: all interpreted invocations of an accepted program pass the same barriers ---- */
 
 enum { NODES = 200, VARIABLES = 24, DEEPEST = 3, INVOCATIONS = 6, LONGEST = 4000, PROGRAMS = 100000 };
 typedef enum What { SET, DECLARE, IF, LOOP, FOR, SWITCH, BREAK, CONTINUE, RETURN, BARRIER } What;
 typedef enum Source { NUMBER, PARAMETER, IDENTITY, VARIABLE, COUNTER } Source;
 typedef struct Term { Source source; unsigned variable, plus; } Term;
-typedef struct Node { What what; unsigned variable; Term a, b; int body, other, next; } Node; /* -1: none; SET: variable = a; conditions: a < b */
+/* -1: no node; SET: variable = a; conditions: a < b */
+typedef struct Node { What what; unsigned variable; Term a, b; int body, other, next; } Node;
 typedef struct Program {
     Node node[NODES];
     int count;
     uint64_t state;
     vc_kernel *k;
-    vc_val n, id, counter[NODES]; /* of a FOR, by node */
+    vc_val n, id, counter[NODES]; /* loop counters of FOR, by node */
     vc_ref ref[VARIABLES];
     unsigned made, visible[VARIABLES], visible_count, deepest_for[DEEPEST + 1], fors;
     unsigned value[VARIABLES], turn[NODES], own;
@@ -267,7 +276,9 @@ static unsigned roll(Program *p, unsigned sides) {
 }
 
 static Term random_term(Program *p) {
-    static const unsigned char sources[] = { NUMBER, NUMBER, PARAMETER, VARIABLE, VARIABLE, VARIABLE, VARIABLE, VARIABLE, COUNTER, IDENTITY };
+    static const unsigned char sources[] = {
+        NUMBER, NUMBER, PARAMETER, VARIABLE, VARIABLE, VARIABLE, VARIABLE, VARIABLE, COUNTER, IDENTITY
+    };
     Term t;
     t.source = (Source)sources[roll(p, sizeof sources)];
     if (t.source == COUNTER && !p->fors) t.source = NUMBER;
@@ -291,15 +302,19 @@ static int write_block(Program *p, int depth, bool loop);
 
 static vc_val condition_of(const Program *p, const Node *n) { return vc_lt(written(p, &n->a), written(p, &n->b)); }
 
-/* One statement, for the builder and for the interpreter. */
+/* Generates one statement, for the builder and for the interpreter. */
 static int write_statement(Program *p, int depth, bool loop) {
-    static const unsigned char kinds[] = { SET, SET, SET, SET, SET, DECLARE, IF, IF, LOOP, FOR, SWITCH, BREAK, CONTINUE, RETURN, BARRIER, BARRIER };
+    static const unsigned char kinds[] = {
+        SET, SET, SET, SET, SET, DECLARE, IF, IF, LOOP, FOR, SWITCH, BREAK, CONTINUE, RETURN, BARRIER, BARRIER
+    };
     int at = p->count++;
     Node *n = &p->node[at];
     vc_kernel *k = p->k;
     n->what = (What)kinds[roll(p, sizeof kinds)];
-    if ((n->what >= IF && n->what <= SWITCH && (depth == DEEPEST || p->count > NODES / 2)) || (n->what == DECLARE && p->made == VARIABLES)
-        || ((n->what == BREAK || n->what == CONTINUE) && !loop) || (n->what == RETURN && roll(p, 4))) n->what = SET;
+    if ((n->what >= IF && n->what <= SWITCH && (depth == DEEPEST || p->count > NODES / 2))
+        || (n->what == DECLARE && p->made == VARIABLES) || ((n->what == BREAK || n->what == CONTINUE) && !loop)
+        || (n->what == RETURN && roll(p, 4)))
+        n->what = SET;
     n->a = random_term(p);
     n->b = random_term(p);
     if ((n->what == LOOP || n->what == BREAK) && !roll(p, 3)) n->b.source = IDENTITY;
@@ -350,7 +365,7 @@ static int write_block(Program *p, int depth, bool loop) {
     return first;
 }
 
-typedef enum Flow { ON, BROKEN, CONTINUED, GONE } Flow; /* GONE: returned, or running too long to be judged */
+typedef enum Flow { ON, BROKEN, CONTINUED, GONE } Flow; /* GONE: returned, or stopped because it ran too long */
 
 static unsigned value_of(const Program *p, const Term *t) {
     return t->source == NUMBER ? t->plus : t->source == PARAMETER ? 2u : t->source == IDENTITY ? p->own
@@ -390,7 +405,7 @@ static Flow run_block(Program *p, int at, int *left) {
     return ON;
 }
 
-/* Whether all invocations pass the same barriers; too long a run is not judged. */
+/* Whether all invocations pass the same barriers; true if the program runs too long to decide. */
 static bool passes_together(Program *p, int top) {
     static int first[LONGEST];
     int length = 0;
@@ -426,7 +441,8 @@ static void random_programs(void **state) {
         if (vc_error(k)) { refused++; continue; }
         accepted++;
         for (int i = 0; i < p.count; i++) if (p.node[i].what == BARRIER) { with_barriers++; break; }
-        if (!passes_together(&p, top)) fail_msg("program %u: invocations pass different barriers\n%s", seed, vc_dump(k));
+        if (!passes_together(&p, top))
+            fail_msg("program %u: invocations pass different barriers\n%s", seed, vc_dump(k));
     }
     print_message("# %u accepted, %u of them with barriers, %u refused\n", accepted, with_barriers, refused);
     assert_true(with_barriers > PROGRAMS / 20 && refused > PROGRAMS / 20);

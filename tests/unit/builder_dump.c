@@ -1,4 +1,4 @@
-/* What vc_dump says, beside the samples of tests/golden: composite types, odd numbers, odd names. */
+/* vc_dump beyond the samples of tests/golden: composite types, unusual numbers and names. */
 #include "tests/unit/unit.h"
 
 static void dump_dumps(vc_kernel *k, const char *text) {
@@ -12,7 +12,8 @@ static void composite(void **state) {
     static const vc_member members[] = { { "at", VC_F32X3 }, { "charge", VC_F32C }, { NULL, VC_U8 } };
     vc_kernel *k = vc_begin(NULL);
     vc_type particle = vc_struct(k, "particle", members, 3);
-    vc_ref p = vc_buffer(k, "p", particle, VC_READ_WRITE | VC_MAY_ALIAS), s = vc_shared(k, "s", vc_array_type(k, particle, 4), 2), t;
+    vc_ref p = vc_buffer(k, "p", particle, VC_READ_WRITE | VC_MAY_ALIAS),
+           s = vc_shared(k, "s", vc_array_type(k, particle, 4), 2), t;
     vc_val turn = vc_param(k, "turn", VC_F32X2X2);
     vc_val i = vc_local_index(k);
     (void)state;
@@ -123,7 +124,7 @@ static void dump_names(void **state) {
              "  end else\n");
 }
 
-/* A name of any length, more objects than names are told apart for, blocks deeper than lines are moved in. */
+/* Very long names, more objects of one name than are numbered, blocks nested deeper than lines are indented. */
 static void many(void **state) {
     char name[5000];
     vc_kernel *k = vc_begin(NULL);

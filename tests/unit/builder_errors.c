@@ -1,4 +1,4 @@
-/* Every rule of the builder's manual has a sentence; nothing after the first error does harm. */
+/* Every rule in the builder's manual has an error message, and calls after the first error are harmless. */
 #include "tests/unit/unit.h"
 
 typedef struct rule_rig { vc_kernel *k; vc_ref x, y; vc_val a, n, v; } rule_rig;
@@ -18,7 +18,7 @@ static rule_rig rule_begin(const vc_machine *machine) {
     return r;
 }
 
-/* The kernel's error is this sentence; every call after it is harmless. */
+/* The kernel's error is this message; every call after it is harmless. */
 static void rule_fails(rule_rig r, const char *text) {
     const char *error = vc_error(r.k);
     assert_non_null(error);
@@ -130,11 +130,14 @@ static void rule_values(void **state) {
     rule_rig r = rule_begin(NULL), other = rule_begin(NULL);
     vc_val inner = never, old, one = vc_f32(1), yes = vc_bool(true);
     const struct { const char *call; vc_val value; } unfolded[] = {
-        { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) }, { "vc_neg", vc_neg(vc_neg(yes)) },
-        { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) }, { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
-        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, vc_i32(0)) }, { "vc_insert", vc_insert(one, 0, one) },
-        { "vc_swizzle", vc_swizzle(one, "xx") }, { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
-        { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) }, { "vc_sub", vc_sub(vc_sqrt(vc_f32(-1)), one) }
+        { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) },
+        { "vc_neg", vc_neg(vc_neg(yes)) }, { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) },
+        { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
+        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, vc_i32(0)) },
+        { "vc_insert", vc_insert(one, 0, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
+        { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
+        { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) },
+        { "vc_sub", vc_sub(vc_sqrt(vc_f32(-1)), one) }
     };
     vc_ref var;
     char text[200];
@@ -328,7 +331,7 @@ static void blocks(void **state) {
     vc_free(r.k);
 }
 
-/* Calls with a ref or image that was never set and with immediates alone: no operand tells the kernel. */
+/* Refs and images that were never set, together with immediates: no operand identifies the kernel. */
 static void never_set(void **state) {
     static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to another one";
     vc_ref t;
@@ -343,7 +346,7 @@ static void never_set(void **state) {
         name(__VA_ARGS__); \
         snprintf(want, sizeof want, "%s %s", #name, text); \
         rule_fails(r, want); \
-        r = rule_begin(NULL); /* it is reported once */ \
+        r = rule_begin(NULL); /* reported once */ \
         assert_null(vc_error(r.k)); \
         vc_free(r.k); \
     } while (0)
@@ -379,7 +382,7 @@ static void *no_memory(void *user, size_t size) { (void)user, (void)size; return
 static void *no_more_memory(void *user, void *block, size_t size) { (void)user, (void)block, (void)size; return NULL; }
 static void no_release(void *user, void *block) { (void)user, (void)block; }
 
-/* Refs, images and values of failed calls are no error of another kernel, and hide none of its errors. */
+/* Refs, images and values of failed calls are not errors in another kernel, and do not hide its own errors. */
 static void failed_results(void **state) {
     static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to "
                                "another one";
@@ -404,7 +407,7 @@ static void failed_results(void **state) {
     vc_store(never, i, v);
     assert_non_null(vc_error(bad.k));
     rule_fails(good, text);
-    /* used elsewhere, they are an error there */
+    /* using them in another kernel is an error there */
     good = rule_begin(NULL);
     vc_store(t, good.n, good.a);
     rule_fails(good, "vc_store in kernel 'saxpy': the ref is the result of a failed call");
@@ -415,7 +418,7 @@ static void failed_results(void **state) {
     vc_image_load(vc_image(bad.k, "none", NULL), good.n);
     rule_fails(good, "vc_image_load in kernel 'saxpy': the image is the result of a failed call");
     vc_free(bad.k);
-    /* so are those of a kernel that there was no memory for */
+    /* as is using those of a kernel that ran out of memory */
     good = rule_begin(NULL);
     memset(&desc, 0, sizeof desc);
     desc.allocator.allocate = no_memory;
@@ -518,9 +521,13 @@ static void rule_barriers(void **state) {
     rule_fails(r, "vc_break_if in kernel 'saxpy': the condition differs between the invocations of a work-group, but the loop contains a vc_barrier that all "
                   "of them must reach");
     r = rule_begin(NULL);
-    VC_LOOP(r.k) { vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); vc_barrier(r.k); vc_break_if(r.k, vc_bool(true)); }
+    VC_LOOP(r.k) {
+        vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1)));
+        vc_barrier(r.k);
+        vc_break_if(r.k, vc_bool(true));
+    }
     rule_fails(r, "vc_barrier in kernel 'saxpy': called in control flow that diverges within a work-group, but all invocations must reach it");
-    r = rule_begin(NULL); /* all of this is uniform */
+    r = rule_begin(NULL); /* all of these are uniform */
     VC_FOR(r.k, i, vc_u32(0), r.n) {
         vc_barrier(r.k);
         VC_IF(r.k, vc_lt(vc_local_id(r.k, 0), i)) { vc_store(r.y, i, r.a); }
@@ -601,7 +608,7 @@ static void machine(void **state) {
     k = vc_begin(&desc);
     assert_string_equal(vc_error(k), "kernel 'wide': allocator.reallocate is NULL; set all three functions or none");
     vc_free(k);
-    memset(&m, 0, sizeof m); /* offsets of two types add without i64 where there is none */
+    memset(&m, 0, sizeof m); /* offsets of two types are added without i64 on devices that lack it */
     m.missing_features = VC_FEATURE_I64;
     r = rule_begin(&m);
     vc_store(vc_offset(r.y, r.n), vc_param(r.k, "i", VC_I32), r.a);
@@ -641,8 +648,8 @@ static void no_body(void **state) {
     vc_free(k);
 }
 
-/* Limits and operands that hardly anybody meets. */
-static void rare(void **state) {
+/* Rarely reached limits and operands. */
+static void rare_limits(void **state) {
     static const uint32_t data[70000] = { 1 };
     static vc_member members[1025];
     char name[1000] = "";
@@ -659,7 +666,7 @@ static void rare(void **state) {
     r = rule_begin(NULL);
     vc_with(r.v, 4, r.a);
     rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
-    memset(name, 'n', sizeof name - 1); /* a long name leaves room for what is wrong */
+    memset(name, 'n', sizeof name - 1); /* a long name leaves room for the reason */
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     r = rule_begin(NULL);
@@ -706,7 +713,7 @@ static void rare(void **state) {
     rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of type struct many consists of 1025 arrays of scalars and vectors, but the limit is 1024");
 }
 
-/* What is asked for a target that is none says so, and the kernel is as good as before. */
+/* Asking for an invalid target is an error of that call; the kernel stays usable. */
 static void rule_targets(void **state) {
     rule_rig r = rule_begin(NULL);
     uint64_t hash;
@@ -723,7 +730,7 @@ static void rule_targets(void **state) {
     assert_int_equal(vc_hash(r.k), hash);
     assert_null(vc_error(r.k));
     assert_null(vc_source(r.k, VC_TARGET_NONE));
-    vc_store(r.y, vc_u32(0), r.a); /* recorded: nothing was wrong */
+    vc_store(r.y, vc_u32(0), r.a); /* no error so far */
     assert_int_not_equal(vc_hash(r.k), hash);
     assert_null(vc_source(r.k, VC_TARGET_NONE));
     vc_add(r.a, r.n);
@@ -736,5 +743,5 @@ static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(rule_values), cmocka_unit_test(memory), cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
     cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
     cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
-    cmocka_unit_test(rare),
+    cmocka_unit_test(rare_limits),
 };

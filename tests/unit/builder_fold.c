@@ -1,4 +1,5 @@
-/* Arithmetic on constants: floats against the machine's own, which rounds alike where nothing is subnormal; integers against the manual. */
+/* Constant folding: floats compared with the host's arithmetic, which rounds the same way if no operand is subnormal;
+   integers compared with the manual. */
 #include "tests/unit/unit.h"
 #include <math.h>
 
@@ -12,7 +13,7 @@ static uint64_t fold_next(void) {
 
 static uint64_t bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
 
-/* Numbers near each other as a rule, so that sums cancel; now and then anything. */
+/* Mostly numbers near each other, so that sums cancel; occasionally any number. */
 static double number(void) {
     uint64_t r = fold_next();
     double x = (double)(r >> 11) * ldexp(1, (int)(r % 7) - 55) * (r & 1024 ? 1 : -1);
@@ -65,7 +66,8 @@ static void doubles(void **state) {
 }
 
 static void edges(void **state) {
-    vc_val inf = vc_f32(INFINITY), nan = vc_imm(VC_F32, 0x7fc00000), tiny = vc_imm(VC_F32, 1), least = vc_imm(VC_F32, 0x00800000);
+    vc_val inf = vc_f32(INFINITY), nan = vc_imm(VC_F32, 0x7fc00000), tiny = vc_imm(VC_F32, 1),
+           least = vc_imm(VC_F32, 0x00800000);
     (void)state;
     assert_int_equal(vc_add(inf, vc_f32(1)).bits, 0x7f800000);
     assert_int_equal(vc_div(vc_f32(-1), vc_f32(0)).bits, 0xff800000);
@@ -73,7 +75,7 @@ static void edges(void **state) {
     assert_int_equal(vc_typeof(vc_sub(inf, inf)), VC_NONE);             /* NaN: not folded */
     assert_int_equal(vc_typeof(vc_add(tiny, vc_f32(1))), VC_NONE);      /* subnormal operand */
     assert_int_equal(vc_typeof(vc_mul(least, vc_f32(0.5f))), VC_NONE);  /* subnormal result */
-    assert_int_equal(vc_typeof(vc_sin(vc_f32(0))), VC_NONE);            /* libm's business */
+    assert_int_equal(vc_typeof(vc_sin(vc_f32(0))), VC_NONE);            /* libm is not used for folding */
     assert_int_equal(vc_typeof(vc_fma(vc_f32(1), vc_f32(1), vc_f32(1))), VC_NONE);
     assert_int_equal(vc_typeof(vc_vec2(vc_f32(1), vc_f32(1))), VC_NONE); /* immediates are scalars */
     assert_true(vc_any(vc_bool(true)).bits && !vc_all(vc_bool(false)).bits);
@@ -128,7 +130,7 @@ static void integers(void **state) {
     assert_int_equal(vc_typeof(vc_imm(VC_F32X2, 0)), VC_NONE);
 }
 
-/* Whether fma stays one operation if one factor is that number; vectors repeat it. */
+/* Whether fma with this constant factor stays one operation. Vectors repeat the factor in each component. */
 static bool stays_fused(float factor, bool first, vc_type type) {
     vc_kernel *k = vc_begin(NULL);
     vc_ref r = vc_buffer(k, "r", type, VC_READ_WRITE);

@@ -1,5 +1,5 @@
-/* The functions beyond plain operators: what they give of immediates, and the sentences for operands that do not fit. What they give on a device, for every
-   type, is tests/codegen/matrix.c. */
+/* Functions of the builder beyond operators: their results for immediates, and the errors for unsuitable operands.
+   tests/codegen/matrix.c tests their results on a device, for every type. */
 #include "tests/unit/unit.h"
 
 typedef struct functions_rig { vc_kernel *k; vc_val f, h, d, u, i, b, u3, f3, f2; } functions_rig;
@@ -23,7 +23,7 @@ static functions_rig functions_begin(void) {
 
 static const vc_val never = { 0, 0 };
 
-/* The kernel's error is this sentence, and what the call gave is no value. */
+/* The kernel's error is this message, and the call returned no value. */
 #define FAILS(call, text) do { \
         functions_rig r = functions_begin(); \
         vc_val bad = call; \
@@ -97,7 +97,7 @@ static void wrong_bits(void **state) {
     assert_int_equal(vc_add_sat(vc_u32(1), never).owner, 0);
 }
 
-/* Immediates stay immediates where every step is rounded once. */
+/* Calls on immediates fold if every step is rounded once. */
 static void functions_floats(void **state) {
     (void)state;
     GIVES(vc_saturate(vc_f32(2)), VC_F32, unit_bits32(1));
@@ -151,12 +151,13 @@ static void words(void **state) {
     GIVES(vc_uniform(VC_F32, vc_u32(0xffffffffu)), VC_F32, 0x3f7fffffu);
     GIVES(vc_uniform(VC_F64, vc_u64((uint64_t)1 << 63)), VC_F64, 0x3fe0000000000000u);
     GIVES(vc_uniform(VC_F16, vc_u32(0xffffffffu)), VC_F16, 0x3bff);
-    GIVES(vc_hash_bits(vc_u64(0)), VC_U64, 0xe220a8397b1dcdafu);                    /* the first of splitmix64 from 0, and the next */
+    /* the first two values of splitmix64 from 0 */
+    GIVES(vc_hash_bits(vc_u64(0)), VC_U64, 0xe220a8397b1dcdafu);
     GIVES(vc_hash_bits(vc_u64(0x9e3779b97f4a7c15u)), VC_U64, 0x6e789e6aa1b965f4u);
     GIVES(vc_hash_bits(vc_u32(0)), VC_U32, 129708002u);
 }
 
-/* The opcodes of dot products in the SPIR-V of a * b + sum, and of numbers known: 0 where there is none. */
+/* The opcodes of dot products in the SPIR-V, with a parameter or (`known`) with constants. 0: no dot product. */
 static uint32_t dots_in(uint64_t lacks, bool known) {
     vc_kernel_desc desc;
     size_t words = 0;
@@ -210,7 +211,8 @@ static void wrong_words(void **state) {
     FAILS(vc_hash_bits(r.f), "vc_hash_bits in kernel 'kernel': operand 1 'f' is f32, but must be an integer");
 }
 
-/* A device may round packed f16 as it likes: it is asked to where the kernel is fast. Neither way needs the type. */
+/* Devices may round packed f16 differently, so the device's conversion is used only if the kernel is fast. Neither way
+   needs the type f16. */
 static void packed_half(void **state) {
     int fast;
     (void)state;
@@ -233,8 +235,8 @@ static void packed_half(void **state) {
     }
 }
 
-/* Infinity and NaN too: a driver makes 0 of them. */
-static void known_half(void **state) {
+/* Infinity and NaN too: a driver converts them to 0. */
+static void unpacking_constant_halves(void **state) {
     vc_kernel *k = vc_begin(NULL);
     vc_ref out = vc_buffer(k, "out", VC_F32X2, VC_WRITE);
     const char *text;
@@ -253,8 +255,8 @@ static void known_half(void **state) {
     vc_free(k);
 }
 
-/* What C compilers are not asked: one of them leaves out the store, or ends the process. */
-static void known_nan(void **state) {
+/* Functions of NaN fold before the text is printed: some C compilers drop the store or crash on them. */
+static void functions_of_constant_nan(void **state) {
     vc_kernel *k = vc_begin(NULL);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
     vc_val none = vc_const(k, vc_imm(VC_F32, 0x7fc00000u)), wide = vc_const(k, vc_imm(VC_F64, 0xfff8000000000001u));
@@ -277,11 +279,12 @@ static void known_nan(void **state) {
     vc_free(k);
 }
 
-/* Beside a value of the kernel immediates need not make one: products that are subnormal, infinity less infinity. */
-static void far_immediates(void **state) {
+/* Immediates next to a value of the kernel need not fold: products that are subnormal, infinity minus infinity. */
+static void immediates_that_do_not_fold(void **state) {
     vc_kernel *k = vc_begin(NULL);
     vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
-    vc_val x = vc_param(k, "x", VC_F32), h = vc_param(k, "h", VC_F16), tiny = vc_f32(1e-30f), none = vc_imm(VC_F32, 0x7f800000u);
+    vc_val x = vc_param(k, "x", VC_F32), h = vc_param(k, "h", VC_F16), tiny = vc_f32(1e-30f),
+           none = vc_imm(VC_F32, 0x7f800000u);
     size_t words;
     (void)state;
     vc_store(out, vc_u32(0), vc_faceforward(x, tiny, tiny));
@@ -302,7 +305,8 @@ static void far_immediates(void **state) {
 static const struct CMUnitTest builder_functions_tests[] = {
     cmocka_unit_test(bits), cmocka_unit_test(wrong_bits), cmocka_unit_test(functions_floats),
     cmocka_unit_test(wrong_floats), cmocka_unit_test(words), cmocka_unit_test(wrong_words),
-    cmocka_unit_test(packed_half), cmocka_unit_test(known_half), cmocka_unit_test(known_nan),
-    cmocka_unit_test(far_immediates), cmocka_unit_test(dot_instructions),
+    cmocka_unit_test(packed_half), cmocka_unit_test(unpacking_constant_halves),
+    cmocka_unit_test(functions_of_constant_nan), cmocka_unit_test(immediates_that_do_not_fold),
+    cmocka_unit_test(dot_instructions),
 };
 #undef FAILS

@@ -1,4 +1,4 @@
-/* What calls on images refuse, what is merged of them, what the reflection says, and what the runtime says of a kernel that takes one. */
+/* Images: refused calls, merging of reads, reflection, and the runtime's errors for kernels with images. */
 #include "tests/unit/unit.h"
 
 typedef struct images_rig {
@@ -142,7 +142,7 @@ static void other_operands(void **state) {
           "vc_image_store in kernel 'paint': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
 }
 
-static void images_have_a_kind(void **state) {
+static void images_have_a_type(void **state) {
     (void)state;
     FAILS(vc_sample(r.whole, r.at), "vc_sample in kernel 'paint': image 'whole' is a storage image, which has no sampler; use vc_image_load");
     FAILS(vc_gather(r.texels, r.f, 0), "vc_gather in kernel 'paint': image 'texels' is a texel buffer, which has no sampler; use vc_fetch");
@@ -156,7 +156,7 @@ static void images_have_a_kind(void **state) {
     FAILS(vc_image_store(r.read, r.texel, r.u), "vc_image_store in kernel 'paint': image 'read' was declared without VC_WRITE");
 }
 
-static void images_of_others(void **state) {
+static void images_of_other_kernels(void **state) {
     images_rig r = images_begin(), other = images_begin();
     vc_image_ref none;
     (void)state;
@@ -206,7 +206,8 @@ static void features(void **state) {
     vc_free(r.k);
 }
 
-static void check(const vc_arg_info *a, const char *name, vc_dim dim, bool is_sampled, vc_format format, vc_type type, uint32_t access, uint32_t place) {
+static void check(const vc_arg_info *a, const char *name, vc_dim dim, bool is_sampled, vc_format format, vc_type type,
+                  uint32_t access, uint32_t place) {
     assert_string_equal(a->name, name);
     assert_int_equal(a->kind, VC_ARG_IMAGE);
     assert_int_equal(a->dim, dim);
@@ -242,13 +243,14 @@ static void images_reflection(void **state) {
         assert_true(info->args[8].may_alias);
         assert_int_equal(info->args[9].kind, form == VC_BUFFERS_ADDRESS ? VC_ARG_ADDRESS : VC_ARG_BINDING);
         assert_int_equal(info->args[9].location, form == VC_BUFFERS_ADDRESS ? 0 : 9);
-        check(&info->args[11], "more", VC_DIM_1D, false, VC_FORMAT_R32_I, VC_I32, VC_READ, form == VC_BUFFERS_ADDRESS ? 9 : 11);
+        check(&info->args[11], "more", VC_DIM_1D, false, VC_FORMAT_R32_I, VC_I32, VC_READ,
+              form == VC_BUFFERS_ADDRESS ? 9 : 11);
         assert_int_equal(info->args[11].sampled, false);
         vc_free(r.k);
     }
 }
 
-/* In CUDA C images are handles among the values; in OpenCL C they are parameters at their bindings. */
+/* In CUDA C images are handles in the argument block; in OpenCL C they are parameters at their bindings. */
 static void reflection_of_c(void **state) {
     images_rig r = images_begin();
     const vc_info *info;
@@ -274,15 +276,18 @@ static uint32_t occurrences_of(const char *text, const char *what) {
     return n;
 }
 
-/* What nobody writes is read once, however many stores there are to other things; what somebody writes is read once between stores. */
+/* Reads of an image that is never written are merged across stores to other objects; reads of an image that is written
+   are merged only between stores. */
 static void images_merging(void **state) {
     images_rig r = images_begin();
     const char *text;
     (void)state;
     vc_store(r.out, r.u, vc_add(vc_sample(r.flat, r.at), vc_image_load(r.any, r.texel)));
-    vc_store(r.out, r.i, vc_add(vc_sample(r.flat, r.at), vc_add(vc_image_load(r.any, r.texel), vc_image_load(r.any, r.texel))));
+    vc_store(r.out, r.i,
+             vc_add(vc_sample(r.flat, r.at), vc_add(vc_image_load(r.any, r.texel), vc_image_load(r.any, r.texel))));
     vc_image_store(r.any, r.texel, r.f);
-    vc_store(r.out, vc_u32(7), vc_add(vc_image_load(r.any, r.texel), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel))));
+    vc_store(r.out, vc_u32(7),
+             vc_add(vc_image_load(r.any, r.texel), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel))));
     vc_store(r.out, vc_u32(8), vc_cast(VC_F32X4, vc_image_load(r.read, r.texel)));
     vc_sample(r.deep, r.deep_at);
     text = vc_source(r.k, VC_TARGET_GLSL);
@@ -294,7 +299,7 @@ static void images_merging(void **state) {
     vc_free(r.k);
 }
 
-/* Barriers order what is stored to images too. */
+/* Barriers order stores to images too. */
 static void images_barriers(void **state) {
     images_rig r = images_begin();
     (void)state;
@@ -312,7 +317,7 @@ static void images_barriers(void **state) {
 
 static const char *const no_images = "argument 0 'flat' is an image, which is not supported; use buffers and values";
 
-static void the_runtime_says_so(void **state) {
+static void the_runtime_refuses_kernels_with_images(void **state) {
     vd_device_info device;
     vd_context *ctx = unit_context(NULL);
     vd_kernel_desc d;
@@ -346,8 +351,9 @@ static void the_runtime_says_so(void **state) {
 
 static const struct CMUnitTest builder_images_tests[] = {
     cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size),
-    cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_kind), cmocka_unit_test(images_of_others),
+    cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
     cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
-    cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers), cmocka_unit_test(the_runtime_says_so),
+    cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers),
+    cmocka_unit_test(the_runtime_refuses_kernels_with_images),
 };
 #undef FAILS

@@ -1,4 +1,5 @@
-/* Allocation that fails at every place, memory that is kept, and the layout of the block of values beside C's own. */
+/* Every allocation fails in turn; memory that is kept for reuse; the layout of the argument block compared with that of
+   a C struct. */
 #include "tests/unit/unit.h"
 
 static vc_kernel_desc counted(unit_memory *c) {
@@ -14,7 +15,8 @@ static vc_kernel_desc counted(unit_memory *c) {
 
 static void memory_record(vc_kernel *k) {
     static const float data[3] = { 1, 2, 3 };
-    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_F32, data, 3), s = vc_shared(k, "s", VC_F32X2, 32), v;
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_F32, data, 3),
+           s = vc_shared(k, "s", VC_F32X2, 32), v;
     vc_val n = vc_param(k, "n", VC_U32);
     int j;
     VC_EACH(k, i) {
@@ -41,11 +43,12 @@ static void failing_memory(void **state) {
         desc = counted(&c);
         k = vc_begin(&desc);
         memory_record(k);
-        done = vc_hash(k) != 0 && vc_dump(k) && vc_reflect(k) && vc_source(k, VC_TARGET_CUDA) && vc_source(k, VC_TARGET_OPENCL);
+        done = vc_hash(k) != 0 && vc_dump(k) && vc_reflect(k) && vc_source(k, VC_TARGET_CUDA)
+               && vc_source(k, VC_TARGET_OPENCL);
         if (!done) {
             assert_non_null(vc_error(k));
             assert_non_null(strstr(vc_error(k), "out of host memory"));
-            c.fail_at = 0; /* with memory again, the same kernel goes through */
+            c.fail_at = 0; /* with memory available again, the same kernel builds */
             if (k) {
                 vc_restart(k, &desc);
                 memory_record(k);
@@ -58,7 +61,7 @@ static void failing_memory(void **state) {
     assert_true(n > 20);
 }
 
-static void kept_memory(void **state) {
+static void memory_is_reused(void **state) {
     unit_memory c;
     vc_kernel_desc desc;
     vc_kernel *k;
@@ -74,7 +77,8 @@ static void kept_memory(void **state) {
         assert_non_null(vc_spirv(k, &words));
         assert_non_null(vc_dump(k));
         if (i) assert_int_equal(words, first);
-        if (i) assert_int_equal(c.calls, calls); /* the second kernel asks for none: its module is made where the first one's was */
+        /* the second kernel allocates nothing: its module reuses the memory of the first */
+        if (i) assert_int_equal(c.calls, calls);
         first = words;
         calls = c.calls;
         vc_restart(k, &desc);
@@ -83,8 +87,8 @@ static void kept_memory(void **state) {
     assert_int_equal(c.live, 0);
 }
 
-/* Printed text and words stay where they are until the kernel changes. */
-static void kept_output(void **state) {
+/* Returned source and SPIR-V stay valid until the kernel changes. */
+static void output_stays_valid_until_the_kernel_changes(void **state) {
     vc_kernel *k = vc_begin(NULL);
     const uint32_t *words;
     const char *text, *dump;
@@ -108,7 +112,16 @@ static void kept_output(void **state) {
 }
 
 typedef struct memory_values {
-    int8_t a; uint64_t x; uint16_t b; float c[3]; double d; uint8_t e[4]; uint32_t flag; int16_t f[2]; uint64_t y; uint8_t g;
+    int8_t a;
+    uint64_t x;
+    uint16_t b;
+    float c[3];
+    double d;
+    uint8_t e[4];
+    uint32_t flag;
+    int16_t f[2];
+    uint64_t y;
+    uint8_t g;
     uint32_t threads, length;
 } memory_values;
 
@@ -149,7 +162,7 @@ static void memory_layout(void **state) {
         assert_int_equal(info->implicit[0].kind, VC_IMPLICIT_THREADS);
         assert_int_equal(info->implicit[1].kind, VC_IMPLICIT_LENGTH);
         assert_int_equal(info->implicit[1].arg, 8);
-        assert_int_equal(info->shared_bytes, 80); /* vectors of 3 with the stride of 4 */
+        assert_int_equal(info->shared_bytes, 80); /* 3-component vectors have the stride of 4 */
         assert_int_equal(info->args[1].access, VC_WRITE);
         assert_int_equal(info->args[8].access, VC_READ);
         assert_true(info->args[8].may_alias);
@@ -183,6 +196,7 @@ static void memory_sizes(void **state) {
 }
 
 static const struct CMUnitTest builder_memory_tests[] = {
-    cmocka_unit_test(failing_memory), cmocka_unit_test(kept_memory), cmocka_unit_test(kept_output),
-    cmocka_unit_test(memory_layout), cmocka_unit_test(memory_sizes),
+    cmocka_unit_test(failing_memory), cmocka_unit_test(memory_is_reused),
+    cmocka_unit_test(output_stays_valid_until_the_kernel_changes), cmocka_unit_test(memory_layout),
+    cmocka_unit_test(memory_sizes),
 };

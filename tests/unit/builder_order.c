@@ -1,4 +1,4 @@
-/* What the schedule makes of a tape: canonical order, merging, dead code, folding; seen in dumps. */
+/* The schedule of a kernel: canonical order, merging, dead code, folding; checked in dumps. */
 #include "tests/unit/unit.h"
 
 static vc_kernel *order_begin(vc_kernel *k, bool fast) {
@@ -18,9 +18,10 @@ static void order_dumps(vc_kernel *k, const char *text) {
     assert_string_equal(dump, text);
 }
 
-/* f(a) - f(b) with loads and hidden values, the operands made from the left or from the right. */
+/* f(a) - f(b) with loads and implicit arguments, the operands recorded left or right first. */
 static vc_val step(vc_kernel *k, vc_ref x, vc_val i, vc_val a, uint32_t axis) {
-    return vc_add(vc_mul(vc_load(vc_offset(x, vc_u32(axis)), i), a), vc_cast(VC_F32, vc_add(vc_groups(k, axis), vc_u32(7 + axis))));
+    return vc_add(vc_mul(vc_load(vc_offset(x, vc_u32(axis)), i), a),
+                  vc_cast(VC_F32, vc_add(vc_groups(k, axis), vc_u32(7 + axis))));
 }
 
 static char *both(bool right, uint64_t *hash) {
@@ -29,7 +30,13 @@ static char *both(bool right, uint64_t *hash) {
     vc_val a = vc_param(k, "a", VC_F32), l, r, m, n;
     char *copy = (char *)malloc(8192);
     VC_EACH(k, i) {
-        if (right) { r = step(k, x, i, a, 1); l = step(k, x, i, a, 0); } else { l = step(k, x, i, a, 0); r = step(k, x, i, a, 1); }
+        if (right) {
+            r = step(k, x, i, a, 1);
+            l = step(k, x, i, a, 0);
+        } else {
+            l = step(k, x, i, a, 0);
+            r = step(k, x, i, a, 1);
+        }
         if (right) { n = vc_max(r, l); m = vc_min(l, r); } else { m = vc_min(l, r); n = vc_max(r, l); }
         vc_store(x, i, vc_sub(m, n));
     }
@@ -50,7 +57,7 @@ static void evaluation_order(void **state) {
     free(right);
 }
 
-/* The whole offset is guarded, also what an index of 32 bits cannot hold. */
+/* The guard covers the whole offset, also one that a 32-bit index cannot hold. */
 static void guarded_loads(void **state) {
     vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_WRITE);
@@ -71,9 +78,12 @@ static void guarded_loads(void **state) {
     vc_free(k);
 }
 
-/* Words of GLSL may be names; what only looks like one stays as it is. An index of 64 bits is added to an address, since [] does not take it. */
+/* Reserved words of GLSL may be names; names that only resemble them are unchanged. A 64-bit index is added to the
+   address, since [] does not accept it. */
 static void order_glsl_words(void **state) {
-    static const char *const words[] = { "texture2DArray", "usampler2DMSArray", "subpassInputMS", "dmat2x3", "f32vec2", "smooth", "devicecoherent" };
+    static const char *const words[] = {
+        "texture2DArray", "usampler2DMSArray", "subpassInputMS", "dmat2x3", "f32vec2", "smooth", "devicecoherent"
+    };
     static const char *const plain[] = { "image", "texture2", "matrix", "vector" };
     vc_kernel *k = order_begin(NULL, false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
@@ -82,8 +92,10 @@ static void order_glsl_words(void **state) {
     char line[64];
     size_t i;
     (void)state;
-    for (i = 0; i < sizeof words / sizeof *words; i++) vc_store(vc_shared(k, words[i], VC_F32, 4), vc_u32(0), vc_f32(1));
-    for (i = 0; i < sizeof plain / sizeof *plain; i++) vc_store(vc_shared(k, plain[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        vc_store(vc_shared(k, words[i], VC_F32, 4), vc_u32(0), vc_f32(1));
+    for (i = 0; i < sizeof plain / sizeof *plain; i++)
+        vc_store(vc_shared(k, plain[i], VC_F32, 4), vc_u32(0), vc_f32(1));
     vc_store(x, n, vc_f32(2));
     text = vc_source(k, VC_TARGET_GLSL);
     assert_non_null(text);
@@ -109,7 +121,7 @@ static void order_merging(void **state) {
         vc_store(y, zero, vc_add(vc_mul(a, a), vc_load(x, zero)));
         vc_store(y, zero, vc_add(vc_load(y, zero), vc_load(x, zero))); /* x is never written: one load; y is: two */
     }
-    vc_store(y, zero, vc_mul(a, a)); /* recorded behind the block: made once more */
+    vc_store(y, zero, vc_mul(a, a)); /* recorded after the block: computed again */
     vc_store(y, vc_u32(1), vc_sub(vc_mul(a, a), vc_load(y, zero)));
     order_dumps(k, "kernel k 128 x 1 x 1\n"
              "  buffer f32 x, read\n"
@@ -130,7 +142,7 @@ static void order_merging(void **state) {
              "  %16 f32 = load y[0]\n"
              "  %17 f32 = sub %14 %16 precise\n"
              "  store y[1] %17\n");
-    order_begin(k, false); /* recorded before the block but used first inside it: it stands before, and serves both */
+    order_begin(k, false); /* recorded before the block but first used inside it: computed before it, once */
     y = vc_buffer(k, "y", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
     {
@@ -155,9 +167,12 @@ static void flow(void **state) {
     vc_val n = vc_param(k, "n", VC_I32), d;
     (void)state;
     s = vc_var(k, "s", VC_I32);
-    VC_FOR_STEP(k, i, n, vc_i32(0), vc_i32(-2)) { vc_set(s, vc_add(vc_get(s), i)); vc_continue_if(k, vc_eq(i, vc_i32(4))); }
+    VC_FOR_STEP(k, i, n, vc_i32(0), vc_i32(-2)) {
+        vc_set(s, vc_add(vc_get(s), i));
+        vc_continue_if(k, vc_eq(i, vc_i32(4)));
+    }
     VC_SWITCH(k, n) {
-        d = vc_add(n, n); /* between the cases: computed before the switch */
+        d = vc_add(n, n); /* recorded between the cases: computed before the switch */
         VC_CASE(k, -1) { vc_store(y, vc_u32(0), d); }
         VC_DEFAULT(k) { vc_store(y, vc_u32(0), vc_get(s)); }
     }
@@ -193,25 +208,44 @@ static void flow(void **state) {
     vc_free(k);
 }
 
-/* Each value is stored; what is left must be the constant or the parameter itself. */
+/* Each value is stored; it must simplify to the constant or the parameter itself. */
 static void simplified(void **state) {
     vc_kernel *k = order_begin(NULL, false);
     vc_ref y = vc_buffer(k, "y", VC_U32, VC_WRITE), z = vc_buffer(k, "z", VC_F32, VC_WRITE);
-    vc_val n = vc_param(k, "n", VC_U32), a = vc_param(k, "a", VC_F32), all = vc_u32(0xffffffffu), none = vc_u32(0), v = vc_vec3(n, n, none);
-    vc_val same[] = { vc_add(n, none), vc_mul(vc_u32(1), n), vc_and(n, all), vc_or(n, n), vc_xor(n, none), vc_shl(n, vc_u32(32)), vc_div(n, vc_u32(1)),
-                      vc_not(vc_not(n)), vc_select(vc_eq(n, n), n, none), vc_component(v, 1), vc_extract(v, vc_i32(9)), vc_cast(VC_U32, n),
-                      vc_bitcast(VC_U32, vc_bitcast(VC_F32, vc_bitcast(VC_I32, n))), vc_select(vc_const(k, vc_bool(false)), none, n), vc_min(n, n) };
-    vc_val zero[] = { vc_mul(n, none), vc_sub(n, n), vc_xor(n, n), vc_rem(n, vc_u32(1)), vc_select(vc_lt(n, n), n, none), vc_and(none, n) };
-    vc_val floats[] = { vc_mul(a, vc_f32(1)), vc_sub(a, vc_f32(0)), vc_add(vc_f32(-0.0f), a), vc_neg(vc_neg(a)), vc_div(a, vc_f32(1)) };
+    vc_val n = vc_param(k, "n", VC_U32), a = vc_param(k, "a", VC_F32), all = vc_u32(0xffffffffu), none = vc_u32(0),
+           v = vc_vec3(n, n, none);
+    vc_val same[] = { vc_add(n, none),
+                      vc_mul(vc_u32(1), n),
+                      vc_and(n, all),
+                      vc_or(n, n),
+                      vc_xor(n, none),
+                      vc_shl(n, vc_u32(32)),
+                      vc_div(n, vc_u32(1)),
+                      vc_not(vc_not(n)),
+                      vc_select(vc_eq(n, n), n, none),
+                      vc_component(v, 1),
+                      vc_extract(v, vc_i32(9)),
+                      vc_cast(VC_U32, n),
+                      vc_bitcast(VC_U32, vc_bitcast(VC_F32, vc_bitcast(VC_I32, n))),
+                      vc_select(vc_const(k, vc_bool(false)), none, n),
+                      vc_min(n, n) };
+    vc_val zero[] = {
+        vc_mul(n, none), vc_sub(n, n), vc_xor(n, n), vc_rem(n, vc_u32(1)), vc_select(vc_lt(n, n), n, none),
+        vc_and(none, n)
+    };
+    vc_val floats[] = {
+        vc_mul(a, vc_f32(1)), vc_sub(a, vc_f32(0)), vc_add(vc_f32(-0.0f), a), vc_neg(vc_neg(a)), vc_div(a, vc_f32(1))
+    };
     size_t i;
     (void)state;
     for (i = 0; i < sizeof same / sizeof same[0]; i++) vc_store(y, vc_u32(0), same[i]);
     for (i = 0; i < sizeof zero / sizeof zero[0]; i++) vc_store(y, vc_u32(0), zero[i]);
     for (i = 0; i < sizeof floats / sizeof floats[0]; i++) vc_store(z, vc_u32(0), floats[i]);
     assert_non_null(vc_dump(k));
-    assert_int_equal(vc_reflect(k)->live_operations, 5 + sizeof same / sizeof same[0] + sizeof zero / sizeof zero[0] + sizeof floats / sizeof floats[0]
-                                                    + (vc_reflect(k)->args[0].kind == VC_ARG_ADDRESS ? 2u : 0u));
-    order_begin(k, false); /* not exact for every input: stays */
+    assert_int_equal(vc_reflect(k)->live_operations, 5 + sizeof same / sizeof same[0] + sizeof zero / sizeof zero[0]
+                                                         + sizeof floats / sizeof floats[0]
+                                                         + (vc_reflect(k)->args[0].kind == VC_ARG_ADDRESS ? 2u : 0u));
+    order_begin(k, false); /* not exact for every input: not simplified */
     z = vc_buffer(k, "z", VC_F32, VC_WRITE);
     a = vc_param(k, "a", VC_F32);
     vc_store(z, vc_u32(0), vc_add(vc_sub(a, a), vc_mul(a, vc_f32(0))));

@@ -1,4 +1,4 @@
-/* What vc_printf and vc_assert take and refuse, and what the reflection says of the buffer they write into. */
+/* What vc_printf and vc_assert accept and refuse, and the reflection of formats and of the output buffer. */
 #include "tests/unit/unit.h"
 
 typedef struct print_rig { vc_kernel *k; vc_val u, i, f, d, v, b; } print_rig;
@@ -18,7 +18,7 @@ static print_rig print_begin(void) {
     return r;
 }
 
-/* The kernel's error is this sentence, and what follows does no harm. */
+/* The kernel's error is this message, and later calls are harmless. */
 static void print_fails(print_rig r, const char *text) {
     assert_non_null(vc_error(r.k));
     assert_string_equal(vc_error(r.k), text);
@@ -34,7 +34,7 @@ static void print_fails(print_rig r, const char *text) {
 #define OPERAND "vc_printf in kernel 'talk': operand "
 #define FORMAT "vc_printf in kernel 'talk': "
 
-static void operands_go_with_conversions(void **state) {
+static void operands_match_conversions(void **state) {
     vc_val none = { 0, 0 };
     (void)state;
     BAD(vc_printf(r.k, "%d", r.u), OPERAND "1 'u' is u32, but '%d' requires i8 to i64 or bool");
@@ -44,7 +44,8 @@ static void operands_go_with_conversions(void **state) {
     BAD(vc_printf(r.k, "%c", r.b), OPERAND "1 'b' is bool, but '%c' requires an integer");
     BAD(vc_printf(r.k, "%d", r.v), OPERAND "1 'v' is f32x3, but '%d' requires i8 to i64 or bool");
     BAD(vc_printf(r.k, "%d", vc_f32(1)), OPERAND "1 is f32, but '%d' requires i8 to i64 or bool");
-    BAD(vc_printf(r.k, "%d", vc_complex(vc_neg(r.f), r.f)), OPERAND "1 is complex f32, but '%d' requires i8 to i64 or bool");
+    BAD(vc_printf(r.k, "%d", vc_complex(vc_neg(r.f), r.f)),
+        OPERAND "1 is complex f32, but '%d' requires i8 to i64 or bool");
     BAD(vc_printf(r.k, "%f", vc_outer(r.v, r.v)), OPERAND "1 is f32x3x3, which cannot be printed; print its parts (vc_part)");
     BAD(vc_printf(r.k, "%f", none), OPERAND "1 was never set");
     BAD(vc_printf(r.k, "%f"), FORMAT "'%f' requires operand 1, but the call has 0");
@@ -88,9 +89,11 @@ static void conversions_are_those_of_c(void **state) {
     vc_assert(NULL, vc_bool(false), "no kernel");
 }
 
-/* Formats are told with their types, once each, and without what is not needed; the buffer stays the last argument. */
+/* Formats are listed with their types, each once and only if used; the output buffer stays the last argument. */
 static void the_reflection_has_formats_and_buffer(void **state) {
-    static const char *const wanted[] = { "u32 i32:%u %-+5d%%\n", "f32x3 bool complex_f32:%.3f %d %g", "f64 u32:%a %X", ":done", "assert:100% of %d" };
+    static const char *const wanted[] = {
+        "u32 i32:%u %-+5d%%\n", "f32x3 bool complex_f32:%.3f %d %g", "f64 u32:%a %X", ":done", "assert:100% of %d"
+    };
     print_rig r = print_begin();
     (void)state;
     vc_printf(r.k, "%llu %-+-5hhd%%\n", r.u, r.i);
@@ -127,8 +130,8 @@ static void the_reflection_has_formats_and_buffer(void **state) {
     vc_free(r.k);
 }
 
-/* An assertion that is known to hold leaves nothing behind, and vc_restart forgets what was printed before it. */
-static void who_prints_nothing_has_nothing(void **state) {
+/* An assertion that is known to hold leaves no trace in the reflection, and vc_restart removes earlier output. */
+static void a_kernel_without_output_has_no_output_buffer(void **state) {
     print_rig r = print_begin();
     const vc_info *info;
     (void)state;
@@ -149,7 +152,8 @@ static void who_prints_nothing_has_nothing(void **state) {
 }
 
 static const struct CMUnitTest builder_print_tests[] = {
-    cmocka_unit_test(operands_go_with_conversions), cmocka_unit_test(conversions_are_those_of_c),
-    cmocka_unit_test(the_reflection_has_formats_and_buffer), cmocka_unit_test(who_prints_nothing_has_nothing),
+    cmocka_unit_test(operands_match_conversions), cmocka_unit_test(conversions_are_those_of_c),
+    cmocka_unit_test(the_reflection_has_formats_and_buffer),
+    cmocka_unit_test(a_kernel_without_output_has_no_output_buffer),
 };
 #undef BAD

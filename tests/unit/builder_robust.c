@@ -1,5 +1,5 @@
-/* What may happen to a kernel from outside: memory that is refused once, at every place; far too many operations; names that no language takes; constant
-   indices that leave their array. */
+/* Robustness of the builder: every allocation refused once, far too many operations, names that are reserved words of a
+   target language, constant indices outside of their arrays. */
 #include "tests/unit/unit.h"
 
 #include "../golden/kernels.h"
@@ -17,7 +17,7 @@ static bool print_everything(vc_kernel *k, unsigned which) {
     return vc_dump(k) != NULL && good;
 }
 
-/* The texts that there are of a sample: not every language has every operation. */
+/* The targets for which a sample has a text: not every language has every operation. */
 static unsigned texts_of(const kernel_sample *sample) {
     unsigned which = 0;
     for (int i = 0; i < TEXTS; i++) {
@@ -29,7 +29,7 @@ static unsigned texts_of(const kernel_sample *sample) {
     return which;
 }
 
-/* Requests a whole life of a sample makes; the one at fail_at is refused. */
+/* Counts the allocations in the lifetime of a sample; allocation fail_at is refused. */
 static long live(const kernel_sample *sample, unsigned which, long fail_at, bool once) {
     unit_memory a = { 0, 0, 0, false };
     vc_kernel_desc desc;
@@ -47,17 +47,19 @@ static long live(const kernel_sample *sample, unsigned which, long fail_at, bool
     k = vc_begin(&desc);
     sample->build(k);
     good = print_everything(k, which);
-    if (good != (fail_at == 0)) fail_msg("%s, request %ld refused: %s", sample->name, fail_at, good ? "nothing is said" : vc_error(k));
+    if (good != (fail_at == 0))
+        fail_msg("%s, request %ld refused: %s", sample->name, fail_at, good ? "no error" : vc_error(k));
     if (fail_at) {
         assert_non_null(vc_error(k));
-        if (k && !strstr(vc_error(k), "out of host memory")) fail_msg("%s, request %ld: %s", sample->name, fail_at, vc_error(k));
+        if (k && !strstr(vc_error(k), "out of host memory"))
+            fail_msg("%s, request %ld: %s", sample->name, fail_at, vc_error(k));
     }
     vc_free(k);
     assert_int_equal(a.live, 0);
     return a.calls;
 }
 
-static void every_request_may_be_refused(void **state) {
+static void every_allocation_can_fail(void **state) {
     (void)state;
     for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
         unsigned which = texts_of(&kernel_samples[i]);
@@ -86,7 +88,7 @@ static void ten_million_operations_are_the_limit(void **state) {
     assert_null(vc_spirv(k, NULL));
     assert_null(vc_source(k, VC_TARGET_OPENCL));
     assert_null(vc_dump(k));
-    vc_restart(k, NULL); /* a long chain below the limit goes through */
+    vc_restart(k, NULL); /* a long chain below the limit is accepted */
     v = vc_param(k, "v", VC_U32);
     for (i = 0; i < 1000000; i++) v = vc_mul(vc_add(v, vc_u32(i)), v);
     vc_set(vc_buffer(k, "out", VC_U32, VC_WRITE), v);
@@ -100,26 +102,30 @@ static void ten_million_operations_are_the_limit(void **state) {
 /* ---- names ---- */
 
 static const char *const odd_names[] = {
-    NULL, "", " ", "x", "x", "X", "_", "__", "_x", "__x", "x__y", "x_", "9", "9lives", "a b", "a-b", "a.b", "a;b", "*/", "/*", "//", "\\", "\\n",
-    "\"", "'", "\n", "\r\n", "\t", "#", "#define x 1", "%s%n%d", "${x}", "\x01", "\x7f", "\xc3\xbc", "\xff\xfe", "main", "void", "int", "uint",
-    "float", "half", "double", "bool", "long", "ulong", "short", "ushort", "char", "uchar", "vec4", "mat3", "float4", "int2", "half2", "uint3",
-    "kernel", "__kernel", "global", "__global", "local", "constant", "private", "buffer", "uniform", "shared", "__shared__", "__device__", "readonly",
-    "restrict", "volatile", "const", "static", "inline", "extern", "struct", "union", "enum", "typedef", "class", "template", "typename", "this",
-    "new", "delete", "operator", "namespace", "using", "virtual", "friend", "try", "catch", "throw", "asm", "if", "else", "for", "while", "do",
-    "switch", "case", "default", "break", "continue", "return", "goto", "discard", "in", "out", "inout", "highp", "precision", "sampler2D", "image2D",
-    "texture", "layout", "attribute", "varying", "flat", "smooth", "sample", "patch", "subroutine", "common", "partition", "active", "asm",
-    "gl_GlobalInvocationID", "gl_x", "threadIdx", "blockIdx", "gridDim", "warpSize", "get_global_id", "barrier", "sin", "fma", "min", "max", "abs",
-    "clamp", "mix", "select", "step", "sqrt", "dot", "length", "any", "all", "not", "and", "or", "xor", "true", "false", "NULL", "nullptr",
-    "INFINITY", "M_PI", "assert", "printf", "size_t", "ptrdiff_t", "int32_t", "uint8_t", "wchar_t", "auto", "register", "signed", "unsigned",
-    "sizeof", "alignas", "decltype", "constexpr", "concept", "requires", "import", "module", "export", "final", "override", "pipe", "image2d_t",
-    "event_t", "vload4", "as_float", "convert_int", "isnan", "v0", "v1", "i0", "i1", "values", "args", "pack", "unpack", "threads", "threads_x",
-    "groups_x", "group_base_x", "length_x", "shape_x", "x_length", "at", "f32x3", "my_x", "x_block", "x_at", "linux", "unix", "i386", "FLT_MAX",
-    "INT_MAX", "CHAR_BIT", "MAXFLOAT", "HUGE_VALF", "CLK_LOCAL_MEM_FENCE", "M_PI_F", "CL_VERSION_1_1", "GL_KHR_x", "__LINE__", "__VERSION__",
-    "CL_VERSION_1_2", "__CUDA_ARCH__", "VULKAN", "GL_EXT_buffer_reference", "defined"
-};
+    NULL, "", " ", "x", "x", "X", "_", "__", "_x", "__x", "x__y", "x_", "9", "9lives", "a b", "a-b", "a.b", "a;b", "*/",
+    "/*", "//", "\\", "\\n", "\"", "'", "\n", "\r\n", "\t", "#", "#define x 1", "%s%n%d", "${x}", "\x01", "\x7f",
+    "\xc3\xbc", "\xff\xfe", "main", "void", "int", "uint", "float", "half", "double", "bool", "long", "ulong", "short",
+    "ushort", "char", "uchar", "vec4", "mat3", "float4", "int2", "half2", "uint3", "kernel", "__kernel", "global",
+    "__global", "local", "constant", "private", "buffer", "uniform", "shared", "__shared__", "__device__", "readonly",
+    "restrict", "volatile", "const", "static", "inline", "extern", "struct", "union", "enum", "typedef", "class",
+    "template", "typename", "this", "new", "delete", "operator", "namespace", "using", "virtual", "friend", "try",
+    "catch", "throw", "asm", "if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue",
+    "return", "goto", "discard", "in", "out", "inout", "highp", "precision", "sampler2D", "image2D", "texture",
+    "layout", "attribute", "varying", "flat", "smooth", "sample", "patch", "subroutine", "common", "partition",
+    "active", "asm", "gl_GlobalInvocationID", "gl_x", "threadIdx", "blockIdx", "gridDim", "warpSize", "get_global_id",
+    "barrier", "sin", "fma", "min", "max", "abs", "clamp", "mix", "select", "step", "sqrt", "dot", "length", "any",
+    "all", "not", "and", "or", "xor", "true", "false", "NULL", "nullptr", "INFINITY", "M_PI", "assert", "printf",
+    "size_t", "ptrdiff_t", "int32_t", "uint8_t", "wchar_t", "auto", "register", "signed", "unsigned", "sizeof",
+    "alignas", "decltype", "constexpr", "concept", "requires", "import", "module", "export", "final", "override",
+    "pipe", "image2d_t", "event_t", "vload4", "as_float", "convert_int", "isnan", "v0", "v1", "i0", "i1", "values",
+    "args", "pack", "unpack", "threads", "threads_x", "groups_x", "group_base_x", "length_x", "shape_x", "x_length",
+    "at", "f32x3", "my_x", "x_block", "x_at", "linux", "unix", "i386", "FLT_MAX", "INT_MAX", "CHAR_BIT", "MAXFLOAT",
+    "HUGE_VALF", "CLK_LOCAL_MEM_FENCE", "M_PI_F", "CL_VERSION_1_1", "GL_KHR_x", "__LINE__", "__VERSION__",
+    "CL_VERSION_1_2", "__CUDA_ARCH__", "VULKAN", "GL_EXT_buffer_reference", "defined" };
 enum { ODD_NAMES = sizeof odd_names / sizeof odd_names[0] };
 
-/* Buffers, values, a variable, an array, shared memory and a table, each called by names of the list from `first` on; all of them are used. */
+/* A kernel whose buffers, values, variable, array, shared memory and table are named with the list's entries from
+   `first` on. All of them are used. */
 static vc_kernel *named(size_t first, vc_buffers buffers) {
     static const uint32_t data[2] = { 5, 6 };
     const char *name[7];
@@ -143,7 +149,9 @@ static vc_kernel *named(size_t first, vc_buffers buffers) {
         vc_store(array, vc_and(i, vc_u32(1)), p);
         vc_store(shared, vc_and(i, vc_u32(3)), vc_load(array, vc_u32(1)));
         vc_set(var, vc_add(vc_load(table, vc_and(i, vc_u32(1))), vc_add(vc_length(b), vc_shape(a, 1))));
-        VC_FOR(k, j, vc_u32(0), p) { vc_set(var, vc_add(vc_get(var), vc_add(j, vc_cast(VC_U32, vc_component(vc_load(b, j), 1))))); }
+        VC_FOR(k, j, vc_u32(0), p) {
+            vc_set(var, vc_add(vc_get(var), vc_add(j, vc_cast(VC_U32, vc_component(vc_load(b, j), 1)))));
+        }
         vc_store(a, i, vc_add(vc_get(var), vc_load(shared, vc_u32(0))));
     }
     return k;
@@ -156,7 +164,7 @@ static void check_module(vc_kernel *k) {
     if (why) fail_msg("%s", why);
 }
 
-static void any_name_will_do(void **state) {
+static void any_name_is_allowed(void **state) {
     (void)state;
     for (size_t first = 0; first < ODD_NAMES; first++)
         for (int form = VC_BUFFERS_ADDRESS; form <= VC_BUFFERS_BINDING; form++) {
@@ -169,7 +177,8 @@ static void any_name_will_do(void **state) {
         }
 }
 
-/* clang's own headers declare the functions of OpenCL C. Reads from a pipe, because several runs may test at once. */
+/* clang's own headers declare the functions of OpenCL C. The text is passed through a pipe, because several runs may
+   test at once. */
 static void compile_opencl(const char *text) {
     FILE *clang = popen("clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -target spir64 -",
                         "w");
@@ -179,11 +188,11 @@ static void compile_opencl(const char *text) {
     if (pclose(clang)) fail_msg("clang does not compile\n%s", text);
 }
 
-/* One in seven kernels has every name in a place; clang is slow to start. */
-static void clang_takes_the_names_in_opencl_c(void **state) {
+/* Compiles one in seven kernels: clang is slow to start. */
+static void clang_compiles_the_names_in_opencl_c(void **state) {
     (void)state;
     if (system("clang --version >/dev/null 2>&1")) {
-        print_message("# reason: clang is not here\n");
+        print_message("# reason: clang is not installed\n");
         skip();
     }
     for (size_t first = 0; first < ODD_NAMES; first += 3) {
@@ -193,10 +202,11 @@ static void clang_takes_the_names_in_opencl_c(void **state) {
     }
 }
 
-/* ---- places ---- */
+/* ---- constant indices ---- */
 
-/* Where an index turns out to be a constant outside of its array, in a branch that nothing takes, every target still compiles. */
-static void constant_indices_outside_compile(void **state) {
+/* An index that folds to a constant outside its array, in a branch that is never taken: the kernel still compiles for
+   every target. */
+static void constant_indices_out_of_bounds_compile(void **state) {
     static const uint32_t data[2] = { 5, 6 };
     static const uint32_t at[] = { 3, 4, 100, 0x7fffffff, 0x80000000, 0xffffffff };
     (void)state;
@@ -207,13 +217,16 @@ static void constant_indices_outside_compile(void **state) {
             memset(&desc, 0, sizeof desc);
             desc.buffers = (vc_buffers)form;
             k = vc_begin(&desc);
-            vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), array = vc_array(k, "array", VC_U32, 3), shared = vc_shared(k, "shared", VC_U32, 3);
+            vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), array = vc_array(k, "array", VC_U32, 3),
+                   shared = vc_shared(k, "shared", VC_U32, 3);
             vc_ref table = vc_table(k, "table", VC_U32, data, 2);
-            vc_val n = vc_param(k, "n", VC_U32), index = vc_add(vc_const(k, vc_u32(at[i] - 1)), vc_u32(1)), low = vc_cast(VC_I32, index);
+            vc_val n = vc_param(k, "n", VC_U32), index = vc_add(vc_const(k, vc_u32(at[i] - 1)), vc_u32(1)),
+                   low = vc_cast(VC_I32, index);
             vc_store(array, vc_u32(0), n);
             vc_store(shared, vc_u32(0), n);
             VC_IF(k, vc_gt(n, vc_u32(5))) {
-                vc_store(out, index, vc_add(vc_load(array, index), vc_add(vc_load(shared, index), vc_load(table, index))));
+                vc_store(out, index,
+                         vc_add(vc_load(array, index), vc_add(vc_load(shared, index), vc_load(table, index))));
                 vc_store(array, low, vc_load(out, low));
                 vc_store(shared, low, vc_load(vc_offset(array, vc_i32(-1)), index));
             }
@@ -227,7 +240,7 @@ static void constant_indices_outside_compile(void **state) {
 }
 
 static const struct CMUnitTest builder_robust_tests[] = {
-    cmocka_unit_test(every_request_may_be_refused), cmocka_unit_test(ten_million_operations_are_the_limit),
-    cmocka_unit_test(any_name_will_do), cmocka_unit_test(clang_takes_the_names_in_opencl_c),
-    cmocka_unit_test(constant_indices_outside_compile),
+    cmocka_unit_test(every_allocation_can_fail), cmocka_unit_test(ten_million_operations_are_the_limit),
+    cmocka_unit_test(any_name_is_allowed), cmocka_unit_test(clang_compiles_the_names_in_opencl_c),
+    cmocka_unit_test(constant_indices_out_of_bounds_compile),
 };

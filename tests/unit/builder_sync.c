@@ -1,4 +1,4 @@
-/* What atomics, fences and subgroup operations refuse, and what the reflection says of them. */
+/* Atomics, fences and subgroup operations: refused calls and reflection. */
 #include "tests/unit/unit.h"
 
 typedef struct sync_rig { vc_kernel *k; vc_ref u, f, h, d, tile; vc_val i, a; } sync_rig;
@@ -20,7 +20,7 @@ static sync_rig sync_begin(uint64_t lacks) {
     return r;
 }
 
-/* The kernel's error is this sentence; calls after it set what they would give to nothing. */
+/* The kernel's error is this message; later calls return nothing. */
 static void sync_fails(sync_rig r, const char *text) {
     vc_val old = vc_u32(1);
     const char *error;
@@ -36,7 +36,7 @@ static void sync_fails(sync_rig r, const char *text) {
     vc_free(r.k);
 }
 
-static void atomics_take_what_they_can(void **state) {
+static void atomics_check_their_operands(void **state) {
     sync_rig r = sync_begin(0);
     vc_ref var = vc_var(r.k, "v", VC_U32), only = vc_buffer(r.k, "only", VC_U32, VC_WRITE), wide;
     vc_val old;
@@ -91,7 +91,7 @@ static void orders_and_scopes(void **state) {
     sync_fails(r, "vc_fence in kernel 'sum': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
 }
 
-static void the_machine_has_to_have_them(void **state) {
+static void missing_features_are_reported(void **state) {
     sync_rig r = sync_begin(VC_FEATURE_ATOMIC_I64);
     vc_ref wide;
     (void)state;
@@ -103,7 +103,7 @@ static void the_machine_has_to_have_them(void **state) {
     sync_fails(r, "vc_atomic_min in kernel 'sum': requires 64-bit atomics, which the device does not support (VC_FEATURE_ATOMIC_I64)");
 }
 
-/* Adding f32 asks for the device's own instruction where the machine has it, and for nothing where it has not. */
+/* Adding f32 requires the device's atomic instruction if the device has it, and nothing otherwise. */
 static void features_of(uint64_t lacks, void (*call)(vc_ref, vc_val, vc_val, vc_val *), uint64_t wanted) {
     sync_rig r = sync_begin(lacks | VC_FEATURE_ADDRESS);
     const vc_info *info;
@@ -117,7 +117,7 @@ static void features_of(uint64_t lacks, void (*call)(vc_ref, vc_val, vc_val, vc_
     vc_free(r.k);
 }
 
-static void needs(void **state) {
+static void atomics_require_features(void **state) {
     (void)state;
     features_of(0, vc_atomic_add, VC_FEATURE_ATOMIC_F32_ADD);
     features_of(VC_FEATURE_ATOMIC_F32_ADD, vc_atomic_add, 0);
@@ -140,8 +140,8 @@ static void loads_and_stores_are_exact(void **state) {
     vc_free(r.k);
 }
 
-/* What an atomic gives differs between invocations; two of them are never one. */
-static void results_differ(void **state) {
+/* The result of an atomic diverges, and two equal atomics are never merged. */
+static void atomic_results_diverge(void **state) {
     sync_rig r = sync_begin(0);
     vc_val a, b;
     const char *dump;
@@ -160,7 +160,7 @@ static void results_differ(void **state) {
 
 /* ---- subgroups ---- */
 
-static void subgroups_take_what_they_can(void **state) {
+static void subgroup_operations_check_their_operands(void **state) {
     sync_rig r = sync_begin(0);
     (void)state;
     vc_subgroup_any(r.a);
@@ -192,24 +192,24 @@ static void subgroups_take_what_they_can(void **state) {
                   "(VC_FEATURE_SUBGROUP_TYPES)");
 }
 
-#define APART "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the device does not support " \
+#define DIVERGES_IN_SUBGROUP "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the device does not support " \
               "(VC_FEATURE_RECONVERGENCE)"
 
-static void subgroups_come_together(void **state) {
+static void subgroup_operations_require_reconvergence(void **state) {
     sync_rig r = sync_begin(VC_FEATURE_RECONVERGENCE);
     (void)state;
     VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { vc_subgroup_reduce(VC_ADD, r.a); }
-    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': " APART);
+    sync_fails(r, "vc_subgroup_reduce in kernel 'sum': " DIVERGES_IN_SUBGROUP);
     r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_EACH(r.k, i) { vc_subgroup_shuffle(i, vc_u32(1)); }
-    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': " APART);
+    sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': " DIVERGES_IN_SUBGROUP);
     r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_SWITCH(r.k, r.i) { VC_DEFAULT(r.k) { vc_subgroup_broadcast_first(r.a); } }
-    sync_fails(r, "vc_subgroup_broadcast_first in kernel 'sum': " APART);
+    sync_fails(r, "vc_subgroup_broadcast_first in kernel 'sum': " DIVERGES_IN_SUBGROUP);
     r = sync_begin(VC_FEATURE_RECONVERGENCE);
     vc_return_if(r.k, vc_eq(r.i, vc_u32(3)));
     vc_subgroup_all(vc_lt(r.a, r.a));
-    sync_fails(r, "vc_subgroup_all in kernel 'sum': " APART);
+    sync_fails(r, "vc_subgroup_all in kernel 'sum': " DIVERGES_IN_SUBGROUP);
     r = sync_begin(VC_FEATURE_RECONVERGENCE);
     VC_LOOP(r.k) {
         vc_subgroup_ballot(vc_lt(r.a, r.a));
@@ -219,7 +219,7 @@ static void subgroups_come_together(void **state) {
                   "requires maximal reconvergence, which the device does not support (VC_FEATURE_RECONVERGENCE)");
 }
 
-static void what_is_alike_in_a_subgroup_may_guard(void **state) {
+static void subgroup_uniform_conditions_are_allowed(void **state) {
     sync_rig r = sync_begin(VC_FEATURE_RECONVERGENCE);
     vc_val any;
     (void)state;
@@ -230,16 +230,18 @@ static void what_is_alike_in_a_subgroup_may_guard(void **state) {
         vc_break_if(r.k, vc_subgroup_all(vc_lt(r.a, vc_load(r.f, r.i))));
         vc_store(r.u, r.i, vc_subgroup_inclusive(VC_ADD, r.i));
     }
-    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) { VC_IF(r.k, vc_subgroup_elect(r.k)) { vc_store(r.u, vc_u32(0), vc_subgroup_local_id(r.k)); } }
+    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) {
+        VC_IF(r.k, vc_subgroup_elect(r.k)) { vc_store(r.u, vc_u32(0), vc_subgroup_local_id(r.k)); }
+    }
     assert_null(vc_error(r.k));
     assert_non_null(vc_spirv(r.k, NULL));
     assert_int_equal(vc_reflect(r.k)->features & VC_FEATURE_RECONVERGENCE, 0);
-    VC_IF(r.k, any) { vc_barrier(r.k); } /* but not between subgroups */
+    VC_IF(r.k, any) { vc_barrier(r.k); } /* uniform within a subgroup, but not within the work-group */
     sync_fails(r, "vc_barrier in kernel 'sum': called in control flow that diverges within a work-group, but all invocations must reach it");
 }
 
-/* Where the machine has it, it is asked for; where a subgroup is one invocation, all are always there. */
-static void reconvergence_is_asked_for(void **state) {
+/* Maximal reconvergence is required if the device has it, except when a subgroup is one invocation. */
+static void reconvergence_is_required(void **state) {
     static const uint64_t lacks[] = { 0, VC_FEATURE_SUBGROUP | VC_FEATURE_RECONVERGENCE };
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -258,8 +260,8 @@ static void reconvergence_is_asked_for(void **state) {
     }
 }
 
-/* Equal operations are two, for other invocations may have come in between. */
-static void nothing_is_merged(void **state) {
+/* Equal subgroup operations are not merged: the set of active invocations may have changed in between. */
+static void subgroup_operations_are_not_merged(void **state) {
     sync_rig r = sync_begin(0);
     vc_val a, b;
     const char *text;
@@ -275,7 +277,7 @@ static void nothing_is_merged(void **state) {
 
 /* ---- workgroups ---- */
 
-static void workgroups_take_what_they_can(void **state) {
+static void group_operations_check_their_operands(void **state) {
     sync_rig r = sync_begin(0);
     vc_val out = vc_u32(1);
     (void)state;
@@ -303,8 +305,9 @@ static void workgroups_take_what_they_can(void **state) {
     sync_fails(r, "vc_barrier_scoped in kernel 'sum': called after a vc_return_if that may have ended some invocations of a work-group");
 }
 
-/* What a workgroup has combined is the same in all of it, and may guard a barrier; the memory it goes through is there once a type. */
-static void results_of_workgroups_are_alike(void **state) {
+/* The result of a work-group operation is uniform and may guard a barrier. Operations of one type share their shared
+   memory. */
+static void group_results_are_uniform(void **state) {
     sync_rig r = sync_begin(0);
     vc_val sum, most;
     (void)state;
@@ -318,11 +321,12 @@ static void results_of_workgroups_are_alike(void **state) {
 }
 
 static const struct CMUnitTest builder_sync_tests[] = {
-    cmocka_unit_test(atomics_take_what_they_can), cmocka_unit_test(orders_and_scopes),
-    cmocka_unit_test(the_machine_has_to_have_them), cmocka_unit_test(needs),
-    cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(results_differ),
-    cmocka_unit_test(subgroups_take_what_they_can), cmocka_unit_test(subgroups_come_together),
-    cmocka_unit_test(what_is_alike_in_a_subgroup_may_guard), cmocka_unit_test(reconvergence_is_asked_for),
-    cmocka_unit_test(nothing_is_merged), cmocka_unit_test(workgroups_take_what_they_can),
-    cmocka_unit_test(results_of_workgroups_are_alike),
+    cmocka_unit_test(atomics_check_their_operands), cmocka_unit_test(orders_and_scopes),
+    cmocka_unit_test(missing_features_are_reported), cmocka_unit_test(atomics_require_features),
+    cmocka_unit_test(loads_and_stores_are_exact), cmocka_unit_test(atomic_results_diverge),
+    cmocka_unit_test(subgroup_operations_check_their_operands),
+    cmocka_unit_test(subgroup_operations_require_reconvergence),
+    cmocka_unit_test(subgroup_uniform_conditions_are_allowed), cmocka_unit_test(reconvergence_is_required),
+    cmocka_unit_test(subgroup_operations_are_not_merged), cmocka_unit_test(group_operations_check_their_operands),
+    cmocka_unit_test(group_results_are_uniform),
 };

@@ -1,4 +1,5 @@
-/* Texts of CUDA C and OpenCL C: names, the block of values, wide accesses, shared memory beyond what is static, and what `fast` changes. */
+/* Source in CUDA C and OpenCL C: names, the argument block, wide accesses, dynamic shared memory, and the effect of
+   `fast`. */
 #include "tests/unit/unit.h"
 
 static const vc_target texts_targets[2] = { VC_TARGET_CUDA, VC_TARGET_OPENCL };
@@ -25,9 +26,9 @@ static void lacks(vc_kernel *k, vc_target target, const char *part) {
 
 static void entries(void **state) {
     static const struct { const char *name, *entry; } texts_names[] = {
-        { "saxpy", "saxpy" }, { "two words", "two_words" }, { "float4", "kernel_float4" }, { "main", "kernel_main" }, { "3d", "kernel_3d" },
-        { "__global__", "kernel_global" }, { "FLT_MAX", "kernel_FLT_MAX" }, { "", "kernel_" }, { "get_global_id", "kernel_get_global_id" },
-        { "\xc3\xa4", "kernel_" }
+        { "saxpy", "saxpy" }, { "two words", "two_words" }, { "float4", "kernel_float4" }, { "main", "kernel_main" },
+        { "3d", "kernel_3d" }, { "__global__", "kernel_global" }, { "FLT_MAX", "kernel_FLT_MAX" }, { "", "kernel_" },
+        { "get_global_id", "kernel_get_global_id" }, { "\xc3\xa4", "kernel_" }
     };
     char part[64];
     (void)state;
@@ -45,10 +46,10 @@ static void entries(void **state) {
     }
 }
 
-/* Names that mean something to a compiler, or to our own text, are set apart; others stay. */
+/* Names that are reserved in the language or used by the generated source get a prefix; others are unchanged. */
 static void texts_names(void **state) {
-    static const char *const taken[] = { "float4", "args", "threadIdx", "fmaxf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat",
-                                         "v3" };
+    static const char *const taken[] = { "float4",   "args",     "threadIdx",  "fmaxf",           "get_local_id",
+                                         "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat", "v3" };
     (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         vc_kernel *k = texts_begin("names", false);
@@ -65,13 +66,16 @@ static void texts_names(void **state) {
     }
 }
 
-/* All operands are evaluated, as in SPIR-V: no text reads memory behind &&, || or ?:, nor behind an exit that came later. Arithmetic stays there. */
+/* All operands are evaluated, as in SPIR-V: no memory access is placed inside &&, || or ?:, or after a later exit.
+   Arithmetic may be. */
 static void operands_are_evaluated(void **state) {
     static const vc_target all[3] = { VC_TARGET_GLSL, VC_TARGET_CUDA, VC_TARGET_OPENCL };
     static const char table[] = { 1, 2, 3 };
     vc_kernel *k = texts_begin("eager", false);
-    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE), t = vc_table(k, "t", VC_I8, table, 3);
-    vc_val n = vc_param(k, "n", VC_U32), i = vc_global_id(k, 0), zero = vc_f32(0), inside = vc_lt(i, n), early = vc_load(x, n);
+    vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ), y = vc_buffer(k, "y", VC_F32, VC_READ_WRITE),
+           t = vc_table(k, "t", VC_I8, table, 3);
+    vc_val n = vc_param(k, "n", VC_U32), i = vc_global_id(k, 0), zero = vc_f32(0), inside = vc_lt(i, n),
+           early = vc_load(x, n);
     (void)state;
     VC_IF(k, vc_and(inside, vc_gt(vc_load(x, i), zero))) { vc_store(y, i, zero); }
     VC_IF(k, vc_or(inside, vc_lt(vc_load(y, i), zero))) { vc_store(y, i, zero); }
@@ -88,14 +92,15 @@ static void operands_are_evaluated(void **state) {
         for (at = text; (at = strpbrk(at, "&|?")) != NULL; at = end) {
             end = strchr(at, '\n');
             if (at[0] != '?' && at[1] != at[0]) continue;
-            for (; at < end; at++) if (*at == '[') fail_msg("memory is read behind an operator that may skip it in\n%s", text);
+            for (; at < end; at++) if (*at == '[') fail_msg("memory is read in an operand that may not be evaluated in\n%s", text);
         }
     }
     vc_free(k);
 }
 
-/* The block is a struct of C, with every argument in it: its size is a multiple of its alignment, and each place is offsetof. */
-static void block(void **state) {
+/* The argument block is a C struct that holds every argument: its size is a multiple of its alignment, and each offset
+   is offsetof. */
+static void argument_block(void **state) {
     struct cuda { float *x; uint8_t a; float v[3]; double d; uint16_t h; uint32_t b, threads, base; } like;
     vc_kernel *k = texts_begin("block", false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
@@ -108,8 +113,8 @@ static void block(void **state) {
     vc_val b = vc_param(k, "b", VC_BOOL);
     VC_EACH(k, i) { VC_IF(k, b) { vc_store(x, i, vc_component(v, 1)); } }
     const vc_info *info = vc_reflect_for(k, VC_TARGET_CUDA);
-    const size_t places[6] = { offsetof(struct cuda, x), offsetof(struct cuda, a), offsetof(struct cuda, v), offsetof(struct cuda, d),
-                               offsetof(struct cuda, h), offsetof(struct cuda, b) };
+    const size_t places[6] = { offsetof(struct cuda, x), offsetof(struct cuda, a), offsetof(struct cuda, v),
+                               offsetof(struct cuda, d), offsetof(struct cuda, h), offsetof(struct cuda, b) };
     assert_non_null(info);
     assert_int_equal(info->arg_count, 6);
     for (int i = 0; i < 6; i++) assert_int_equal(info->args[i].location, places[i]);
@@ -124,9 +129,10 @@ static void block(void **state) {
     vc_free(k);
 }
 
-static void wide(void **state) {
+static void wide_accesses(void **state) {
     vc_kernel *k = texts_begin("wide", false);
-    vc_ref a = vc_buffer(k, "a", VC_F32X4, VC_READ), b = vc_buffer(k, "b", VC_VEC(VC_F64, 4), VC_READ_WRITE), c = vc_buffer(k, "c", VC_F32X3, VC_READ_WRITE);
+    vc_ref a = vc_buffer(k, "a", VC_F32X4, VC_READ), b = vc_buffer(k, "b", VC_VEC(VC_F64, 4), VC_READ_WRITE),
+           c = vc_buffer(k, "c", VC_F32X3, VC_READ_WRITE);
     (void)state;
     VC_EACH(k, i) {
         vc_store(b, i, vc_cast(VC_VEC(VC_F64, 4), vc_add(vc_load(a, i), vc_f32(1))));
@@ -141,8 +147,8 @@ static void wide(void **state) {
     vc_free(k);
 }
 
-/* Up to 48 KB are declared, more are one dynamic array of vc_info.shared_bytes. */
-static void shared(void **state) {
+/* Up to 48 KB are declared statically; more is one dynamic array of vc_info.shared_bytes. */
+static void dynamic_shared_memory_of_texts(void **state) {
     (void)state;
     for (uint32_t count = 6144; count <= 6145; count++) { /* of 8 bytes */
         vc_kernel *k = texts_begin("shared", false);
@@ -158,13 +164,17 @@ static void shared(void **state) {
     }
 }
 
-/* Nothing is contracted, whatever the compiler is told, unless the kernel is fast. */
+/* Nothing is contracted to fma unless the kernel is fast, whatever the compiler's options. */
 static void contraction(void **state) {
     (void)state;
     for (int fast = 0; fast < 2; fast++) {
         vc_kernel *k = texts_begin("contraction", fast != 0);
         vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
-        VC_EACH(k, i) { vc_store(x, i, vc_sqrt(vc_add(vc_mul(vc_load(x, i), vc_load(x, vc_u32(1))), vc_div(vc_load(x, vc_u32(0)), vc_f32(3))))); }
+        VC_EACH(k, i) {
+            vc_store(x, i,
+                     vc_sqrt(vc_add(vc_mul(vc_load(x, i), vc_load(x, vc_u32(1))),
+                                    vc_div(vc_load(x, vc_u32(0)), vc_f32(3)))));
+        }
         (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fmul_rn(");
         (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fdiv_rn(");
         (fast ? lacks : has)(k, VC_TARGET_CUDA, "__fsqrt_rn(");
@@ -173,8 +183,8 @@ static void contraction(void **state) {
     }
 }
 
-/* A text's size does not grow with the square of its depth. */
-static void depth(void **state) {
+/* The size of the source does not grow quadratically with its depth. */
+static void size_grows_linearly(void **state) {
     vc_kernel *k = texts_begin("depth", false);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
     vc_val at = vc_load(x, vc_u32(0));
@@ -197,7 +207,7 @@ static void refusals(void **state) {
     assert_null(vc_reflect_for(NULL, VC_TARGET_CUDA));
     assert_null(vc_source(k, VC_TARGET_SPIRV));
     assert_non_null(strstr(vc_error(k), "but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL"));
-    assert_non_null(vc_source(k, VC_TARGET_CUDA)); /* the kernel is still good */
+    assert_non_null(vc_source(k, VC_TARGET_CUDA)); /* the kernel is still valid */
     vc_free(k);
     k = texts_begin("refusals", false);
     assert_null(vc_reflect_for(k, (vc_target)77));
@@ -205,8 +215,8 @@ static void refusals(void **state) {
     vc_free(k);
 }
 
-/* One after another and once more: each target keeps its own. */
-static void kept(void **state) {
+/* The text of each target stays valid while others are requested. */
+static void texts_stay_valid(void **state) {
     vc_kernel *k = texts_begin("kept", false);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE);
     const char *cuda, *opencl, *glsl;
@@ -222,17 +232,18 @@ static void kept(void **state) {
     vc_free(k);
 }
 
-/* Bytes that change places in 16 bits are added, whether masked or not; in other widths they are not, nor are other shifts. */
-static void bytes(void **state) {
+/* Exchanging the bytes of a 16-bit value uses an addition, masked or not. Other widths and other shifts do not. */
+static void byte_swaps(void **state) {
     static const struct { vc_type type; uint32_t left, right; bool masked, added; } samples[] = {
-        { VC_U16, 8, 8, false, true }, { VC_U16, 8, 8, true, true }, { VC_VEC(VC_U16, 3), 8, 8, false, true }, { VC_U16, 4, 12, false, false },
-        { VC_U32, 8, 8, false, false }, { VC_U32, 16, 16, false, false }
+        { VC_U16, 8, 8, false, true }, { VC_U16, 8, 8, true, true }, { VC_VEC(VC_U16, 3), 8, 8, false, true },
+        { VC_U16, 4, 12, false, false }, { VC_U32, 8, 8, false, false }, { VC_U32, 16, 16, false, false }
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         vc_kernel *k = texts_begin("bytes", false);
         vc_ref x = vc_buffer(k, "x", samples[i].type, VC_READ_WRITE);
-        vc_val v = vc_load(x, vc_global_id(k, 0)), up = vc_shl(v, vc_u32(samples[i].left)), down = vc_shr(v, vc_u32(samples[i].right));
+        vc_val v = vc_load(x, vc_global_id(k, 0)), up = vc_shl(v, vc_u32(samples[i].left)),
+               down = vc_shr(v, vc_u32(samples[i].right));
         if (samples[i].masked) down = vc_and(down, vc_imm(VC_U16, 0xff));
         vc_store(x, vc_global_id(k, 0), i % 2 ? vc_or(down, up) : vc_xor(up, down));
         for (size_t t = 0; t < 3; t++) {
@@ -243,7 +254,7 @@ static void bytes(void **state) {
     }
 }
 
-/* Pointers of C need no arithmetic of 64 bits in the kernel. */
+/* Pointers in C need no 64-bit arithmetic in the kernel. */
 static void pointers(void **state) {
     vc_kernel_desc desc;
     (void)state;
@@ -257,7 +268,7 @@ static void pointers(void **state) {
     vc_free(k);
 }
 
-/* Rotates are one instruction where the language has one: a count below the width, whatever was given. */
+/* A rotate is one instruction where the language has one; its count is reduced to less than the width. */
 static void rotates(void **state) {
     (void)state;
     vc_kernel *k = texts_begin("rotates", false);
@@ -275,10 +286,11 @@ static void rotates(void **state) {
     vc_free(k);
 }
 
-/* A sum of several words is a chain of 64-bit sums in CUDA C: no carry is computed by itself. */
+/* A sum of several words is a chain of 64-bit sums in CUDA C: no carry is computed separately. */
 static void carries(void **state) {
     vc_kernel *k = texts_begin("sum", false);
-    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), y = vc_buffer(k, "y", VC_U32, VC_READ), r = vc_buffer(k, "r", VC_U32, VC_WRITE);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), y = vc_buffer(k, "y", VC_U32, VC_READ),
+           r = vc_buffer(k, "r", VC_U32, VC_WRITE);
     vc_val carry = vc_const(k, vc_u32(0));
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
@@ -294,7 +306,8 @@ static void carries(void **state) {
 
 static const struct CMUnitTest builder_texts_tests[] = {
     cmocka_unit_test(entries), cmocka_unit_test(texts_names), cmocka_unit_test(operands_are_evaluated),
-    cmocka_unit_test(block), cmocka_unit_test(wide), cmocka_unit_test(shared), cmocka_unit_test(contraction),
-    cmocka_unit_test(depth), cmocka_unit_test(refusals), cmocka_unit_test(kept), cmocka_unit_test(bytes),
-    cmocka_unit_test(pointers), cmocka_unit_test(rotates), cmocka_unit_test(carries),
+    cmocka_unit_test(argument_block), cmocka_unit_test(wide_accesses), cmocka_unit_test(dynamic_shared_memory_of_texts),
+    cmocka_unit_test(contraction), cmocka_unit_test(size_grows_linearly), cmocka_unit_test(refusals),
+    cmocka_unit_test(texts_stay_valid), cmocka_unit_test(byte_swaps), cmocka_unit_test(pointers),
+    cmocka_unit_test(rotates), cmocka_unit_test(carries),
 };

@@ -1,4 +1,4 @@
-/* Compiled code in files: what comes back, and what broken, foreign and unwritable files do. */
+/* The cache of compiled code: what is read back, and what damaged, foreign and unwritable files do. */
 #include "tests/unit/unit.h"
 
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ static int cache_setup(void **state) {
 static int cache_teardown(void **state) {
     (void)state;
     remove(cache_path);
-    return rmdir(cache_folder); /* fails where a temporary file is left */
+    return rmdir(cache_folder); /* fails if a temporary file is left */
 }
 
 static vd__cache_key key_of(const char *text) {
@@ -47,7 +47,7 @@ static void check_stored(const vd__cache_key *key, const char *wanted) {
     vd__free(&cache_host.allocator, data);
 }
 
-static void comes_back(void **state) {
+static void stored_data_is_read_back(void **state) {
     (void)state;
     vd__cache_key key = key_of("a");
     check_stored(&key, NULL);
@@ -96,7 +96,7 @@ static void broken_files_are_not_used(void **state) {
     check_stored(&key, "whole again");
 }
 
-static void the_wrong_key_is_noticed(void **state) {
+static void the_wrong_key_is_detected(void **state) {
     (void)state;
     vd__cache_key one = key_of("one"), two;
     char first[VD__CACHE_PATH_CHARS];
@@ -107,7 +107,7 @@ static void the_wrong_key_is_noticed(void **state) {
     check_stored(&two, NULL);
 }
 
-static void no_folder_is_no_failure(void **state) {
+static void a_missing_directory_is_not_an_error(void **state) {
     (void)state;
     vd__cache_key key = key_of("nowhere");
     char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__CACHE_PATH_CHARS + 1];
@@ -125,14 +125,14 @@ static void no_folder_is_no_failure(void **state) {
     cache_host.cache_directory = cache_folder;
 }
 
-/* Where the calls for libraries on top put bytes of a key. */
-static void know_path(const char *key) {
+/* The path at which the functions for libraries on top store the data of this key. */
+static void set_library_path(const char *key) {
     vd__cache_key k = start;
     vd__cache_key_add(&k, key, strlen(key));
     assert_true(vd__cache_path(&cache_host, "unit", &k, cache_path));
 }
 
-static void libraries_on_top_have_it_too(void **state) {
+static void libraries_on_top_can_use_the_cache(void **state) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
     char data[16] = "";
@@ -141,7 +141,7 @@ static void libraries_on_top_have_it_too(void **state) {
     desc.backend = VD_BACKEND_DUMMY;
     desc.cache_directory = cache_folder;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
-    know_path("key");
+    set_library_path("key");
     assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 0);
     vd_cache_store(ctx, "unit", "key", 3, "seven b", 7);
     assert_int_equal(vd_cache_load(ctx, "unit", "key", 3, data, sizeof data), 7);
@@ -162,7 +162,7 @@ static void libraries_on_top_have_it_too(void **state) {
     assert_true(vd_time_ns() >= before);
 }
 
-/* The folder's name may go away after the call. */
+/* The caller may free the directory's name after the call. */
 static void a_context_copies_the_name(void **state) {
     (void)state;
     char name[] = "/somewhere";
@@ -177,9 +177,11 @@ static void a_context_copies_the_name(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void not_called_here(void *user, vd_log_level level, const char *message) { (void)user, (void)level, (void)message; }
+static void not_called_here(void *user, vd_log_level level, const char *message) {
+    (void)user, (void)level, (void)message;
+}
 
-/* Takes the messages for log, and counts the warnings about the file. */
+/* Delivers the messages to the log and counts the warnings about the file. */
 static int warnings(vd__message_queue *outbox) {
     int count = 0;
     for (vd__message *m = vd__message_pop(outbox); m; m = vd__message_pop(outbox)) {
@@ -189,7 +191,7 @@ static int warnings(vd__message_queue *outbox) {
     return count;
 }
 
-/* Neither loads the file, nor waits for it. */
+/* The file is neither loaded nor waited for. */
 static void check_ignored(const vd__cache_key *key) {
     vd__message_queue outbox;
     vd__message_queue_init(&outbox, 0);
@@ -203,7 +205,7 @@ static void check_ignored(const vd__cache_key *key) {
     vd__mutex_destroy(&outbox.lock);
 }
 
-static void files_are_for_their_user_alone(void **state) {
+static void files_are_private_to_their_user(void **state) {
     struct stat status;
     (void)state;
     vd__cache_key key = key_of("mode");
@@ -218,7 +220,7 @@ static void files_are_for_their_user_alone(void **state) {
     }
 }
 
-static void what_others_can_write_is_ignored(void **state) {
+static void files_writable_by_others_are_ignored(void **state) {
     (void)state;
     vd__cache_key key = key_of("mode");
     vd__cache_store(&cache_host, "unit", &key, "mine", 4);
@@ -229,8 +231,8 @@ static void what_others_can_write_is_ignored(void **state) {
     }
 }
 
-/* A folder's place for a file may hold anything else; storing replaces it. */
-static void what_is_no_file_is_ignored(void **state) {
+/* The file's path may be anything else than a file; storing replaces it. */
+static void non_files_are_ignored(void **state) {
     char other[128];
     struct sockaddr_un address;
     (void)state;
@@ -280,7 +282,7 @@ static void files_of_other_users_are_ignored(void **state) {
     check_stored(&key, "mine");
     assert_int_equal(chown(cache_path, cache_OTHER, cache_OTHER), 0);
     check_ignored(&key);
-    assert_int_equal(chown(cache_path, 0, cache_OTHER), 0); /* root's is good for everyone */
+    assert_int_equal(chown(cache_path, 0, cache_OTHER), 0); /* files of root are accepted */
     assert_int_equal(chmod(cache_path, 0644), 0);
     assert_int_equal(chmod(cache_folder, 0755), 0);
     int status = 0;
@@ -299,9 +301,9 @@ static void files_of_other_users_are_ignored(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, cache_setup, cache_teardown)
 
 static const struct CMUnitTest cache_tests[] = {
-    CASE(comes_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_noticed),
-    CASE(no_folder_is_no_failure), CASE(libraries_on_top_have_it_too), CASE(a_context_copies_the_name),
-    CASE(files_are_for_their_user_alone), CASE(what_others_can_write_is_ignored), CASE(what_is_no_file_is_ignored),
-    CASE(files_of_other_users_are_ignored),
+    CASE(stored_data_is_read_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_detected),
+    CASE(a_missing_directory_is_not_an_error), CASE(libraries_on_top_can_use_the_cache),
+    CASE(a_context_copies_the_name), CASE(files_are_private_to_their_user), CASE(files_writable_by_others_are_ignored),
+    CASE(non_files_are_ignored), CASE(files_of_other_users_are_ignored),
 };
 #undef CASE

@@ -1,4 +1,4 @@
-/* The CUDA backend on a driver that is no driver (tests/fake/libcuda.c): everything but running kernels. */
+/* The CUDA backend on a fake driver (tests/fake/libcuda.c), which does everything except run kernels. */
 #include "tests/unit/unit.h"
 
 #include <unistd.h>
@@ -37,15 +37,17 @@ static int cuda_setup(void **state) {
     return 0;
 }
 
-/* Whatever a test did: all that was taken of the driver was given back. */
+/* After every test: everything created in the driver has been destroyed. */
 static int cuda_teardown(void **state) {
     (void)state;
     void *context;
     fake_fault(0);
     fake_stall(0);
     fake_fail("", 0, 0);
-    if (fake_count("live") || fake_count("contexts")) print_error("%ld objects, %ld contexts are left\n", fake_count("live"), fake_count("contexts"));
-    if (fake_count("garbage")) print_error("outputs of failed calls were handed back %ld times\n", fake_count("garbage"));
+    if (fake_count("live") || fake_count("contexts"))
+        print_error("%ld objects, %ld contexts are left\n", fake_count("live"), fake_count("contexts"));
+    if (fake_count("garbage"))
+        print_error("outputs of failed calls were handed back %ld times\n", fake_count("garbage"));
     return fake_count("live") || fake_count("contexts") || fake_count("garbage") || !fake_pop(&context);
 }
 
@@ -64,10 +66,12 @@ static vd_context *context(void) {
     return ctx;
 }
 
-/* One buffer and one number. */
+/* Its interface is one buffer and one number. */
 static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry) {
-    static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE },
-                                        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE } };
+    static const vd_arg_info args[] = {
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE }
+    };
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
     d.name = "scale";
@@ -93,7 +97,7 @@ static void refuse(vd_context *ctx, vd_code kind, const void *code, size_t size,
 
 /* ---- devices ---- */
 
-static void a_missing_library_is_told(void **state) {
+static void a_missing_library_is_reported(void **state) {
     (void)state;
     vd_context *ctx = NULL;
     setenv("VKDISPATCH_LIBCUDA", "/nowhere/libcuda.so", 1);
@@ -125,15 +129,15 @@ static void devices_are_described(void **state) {
     assert_int_equal(info[0].limits.subgroup_size, 32);
     assert_true(info[0].device_memory == (uint64_t)8 << 30 && info[0].features & VD_FEATURE_ADDRESS);
     vd_context *ctx = context();
-    assert_int_equal(vd_device(ctx, 0)->index, 0); /* more memory */
+    assert_int_equal(vd_device(ctx, 0)->index, 0); /* has more memory */
     assert_true(vd_device(ctx, 0)->device_budget == (uint64_t)7 << 30);
     vd_context_destroy(ctx);
 }
 
-/* Every call of the driver that opening makes fails once. */
-static void opening_that_fails_leaves_nothing(void **state) {
-    static const char *const calls[] = { "cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuStreamCreate", "cuMemHostAlloc",
-                                         "cuMemHostGetDevicePointer_v2" };
+/* Each driver call of vd_context_create fails once. */
+static void failed_opening_leaks_nothing(void **state) {
+    static const char *const calls[] = { "cuInit",         "cuDeviceGetCount", "cuDevicePrimaryCtxRetain",
+                                         "cuStreamCreate", "cuMemHostAlloc",   "cuMemHostGetDevicePointer_v2" };
     (void)state;
     for (size_t i = 0; i < VD__COUNT(calls); i++) {
         vd_context *ctx = NULL;
@@ -156,7 +160,8 @@ static void transfer(vd_context *ctx) {
     assert_int_equal(vd_fill(l, b, 4, 8, &word, 4), VD_OK);
     assert_int_equal(vd_fill(l, b, 17, 5, "\3", 1), VD_OK);
     assert_int_equal(vd_buffer_read(ctx, b, 0, got, VD_WHOLE), VD_OK);
-    assert_true(got[0] == 0 && got[1] == 7 && got[2] == 7 && got[3] == 0 && got[4] == 0x03030300 && got[5] == 0x00000303);
+    assert_true(got[0] == 0 && got[1] == 7 && got[2] == 7 && got[3] == 0 && got[4] == 0x03030300
+                && got[5] == 0x00000303);
     for (uint32_t i = 0; i < 500; i++) assert_int_equal(got[100 + i], i * i);
     assert_int_equal(got[600], 0);
     vd_buffer_info info;
@@ -174,8 +179,8 @@ static void transfers_work_with_either_timeline(void **state) {
     }
 }
 
-/* Ten rows are one copy of the driver's. */
-static void rows_are_copied_at_once(void **state) {
+/* A copy of ten rows is one driver call. */
+static void rows_are_copied_in_one_call(void **state) {
     (void)state;
     vd_context *ctx = context();
     uint8_t from[400], got[400];
@@ -201,7 +206,7 @@ static void rows_are_copied_at_once(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* The lower half of the timeline wraps. */
+/* The timeline's lower 32 bits wrap. */
 static void a_timeline_of_32_bits_is_extended(void **state) {
     (void)state;
     fake_devices(1, 0);
@@ -214,7 +219,7 @@ static void a_timeline_of_32_bits_is_extended(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void the_callers_context_stays_current(void **state) {
+static void the_current_context_is_restored(void **state) {
     (void)state;
     static int other;
     void *now = NULL;
@@ -229,25 +234,25 @@ static void the_callers_context_stays_current(void **state) {
     assert_ptr_equal(now, &other);
 }
 
-static void memory_that_runs_out(void **state) {
+static void device_memory_runs_out(void **state) {
     (void)state;
     vd_context *ctx = context();
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.shape[0] = (uint64_t)3 << 30; /* the device has it, the fake does not give it */
+    desc.shape[0] = (uint64_t)3 << 30; /* fits the device's memory, but the fake refuses it */
     assert_true(vd_buffer_create(ctx, &desc).id == 0);
     CHECK_TEXT("cuMemAlloc of 3221225472 bytes failed: FAKE_ERROR_2");
     transfer(ctx);
     vd_context_destroy(ctx);
 }
 
-/* ---- memory and streams of the caller's ---- */
+/* ---- memory and streams of the application ---- */
 
 typedef struct told { int times; uint64_t address; } told;
 static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
 
-/* One context's buffer, seen by another as device memory of the caller's. */
-static void device_memory_of_the_callers(void **state) {
+/* A buffer of one context, imported into another as device memory of the application. */
+static void imported_device_memory(void **state) {
     (void)state;
     vd_context *ctx = context(), *other = context();
     uint32_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
@@ -281,7 +286,7 @@ static void device_memory_of_the_callers(void **state) {
     desc.data = data;
     assert_true(vd_buffer_create(ctx, &desc).id == 0);
     CHECK_TEXT("desc.data are both set, but imported memory keeps its contents");
-    vd_context_destroy(ctx); /* c is left */
+    vd_context_destroy(ctx); /* c is not destroyed before */
     assert_int_equal(t.times, 2);
     assert_int_equal(vd_buffer_read(other, a, 0, got, VD_WHOLE), VD_OK);
     assert_true(got[0] == 1 && got[1] == 0 && got[2] == 0 && got[3] == 4);
@@ -300,7 +305,7 @@ static vd_buffer external_buffer(vd_context *ctx, const vd_external *e, uint64_t
     return vd_buffer_create(ctx, &desc);
 }
 
-/* The fake takes any file for the memory of another API. */
+/* The fake accepts any file as memory of another API. */
 static vd_external external_file(vd_context *ctx, uint32_t *words, uint32_t count) {
     FILE *file = tmpfile();
     vd_external e;
@@ -333,11 +338,14 @@ static void external_memory(void **state) {
     assert_true(got[0] == 258 && got[3] == 261);
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 4, 4, &word, 4), VD_OK);
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
-    assert_true(pread((int)e.handle, got, 4, 1028) == 4 && got[0] == 99); /* the handle is still the caller's */
+    assert_true(pread((int)e.handle, got, 4, 1028) == 4 && got[0] == 99); /* the caller still owns the handle */
     vd_buffer_destroy(ctx, b);
     assert_int_equal(t.times, 1);
-    const struct { const char *call, *text; } calls[] = { { "cuImportExternalMemory", "cuImportExternalMemory of 16384 bytes failed" },
-        { "cuExternalMemoryGetMappedBuffer", "cuExternalMemoryGetMappedBuffer of 400 bytes at 1024 failed" } };
+    const struct {
+        const char *call, *text;
+    } calls[] = { { "cuImportExternalMemory", "cuImportExternalMemory of 16384 bytes failed" },
+                  { "cuExternalMemoryGetMappedBuffer",
+                    "cuExternalMemoryGetMappedBuffer of 400 bytes at 1024 failed" } };
     for (size_t i = 0; i < 2; i++) {
         fake_fail(calls[i].call, 1, 0);
         assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
@@ -358,7 +366,7 @@ static void external_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A tensor that begins at any address of device memory. */
+/* A tensor may start at any address of device memory. */
 static void a_tensor_in_device_memory(void **state) {
     (void)state;
     vd_context *ctx = context(), *other = context();
@@ -374,7 +382,7 @@ static void a_tensor_in_device_memory(void **state) {
     vd_buffer view = vd_buffer_view(other, &part);
     assert_int_equal(vd_dlpack_export(other, view, 0, &t), VD_OK);
     vd_buffer b = vd_dlpack_import(ctx, t, "seen");
-    vd_context_destroy(other); /* its memory stays until b is gone */
+    vd_context_destroy(other); /* its memory lives until b is destroyed */
     vd_buffer_info info, of_view;
     assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
     assert_true(info.imported && info.size == 20 && info.address % 16 == 4);
@@ -396,7 +404,7 @@ static void a_tensor_in_device_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void a_stream_of_the_callers(void **state) {
+static void a_stream_of_the_application(void **state) {
     (void)state;
     static int primary;
     vd_context_desc desc;
@@ -421,9 +429,9 @@ static void a_stream_of_the_callers(void **state) {
     dlclose(library);
 }
 
-/* ---- captures ---- */
+/* ---- stream capture ---- */
 
-/* A context on a stream of the caller's, and the calls that capture it. */
+/* A context on a stream of the application, and the functions that capture that stream. */
 typedef struct guest {
     vd_context *ctx;
     void *library, *stream;
@@ -459,12 +467,14 @@ static void guest_close(guest *g) {
     dlclose(g->library);
 }
 
-/* What is sent during a capture runs when the graph is launched, as often as it is; nothing that is called meanwhile is forbidden, and nothing waits for it. */
+/* Work submitted during a capture runs each time the graph is launched. The library makes no call that is forbidden
+   during a capture, and does not wait for captured work. */
 static void a_capture(int mode) {
     guest g;
     guest_open(&g, 1, 0);
     uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
-    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), b = unit_buffer(g.ctx, "b", VD_U32, 8, x), f = unit_buffer(g.ctx, "f", VD_F32, 8, NULL);
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), b = unit_buffer(g.ctx, "b", VD_U32, 8, x),
+              f = unit_buffer(g.ctx, "f", VD_F32, 8, NULL);
     vd_kernel k = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
     vd_list *l = vd_immediate(g.ctx, 0, 0), *own;
     vd_event event;
@@ -481,7 +491,8 @@ static void a_capture(int mode) {
     assert_int_equal(vd_fill(own, b, 16, 8, &nine, 4), VD_OK);
     assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
     assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
-    for (int i = 0; i < 20000; i++) assert_int_equal(vd_wait(g.ctx, event, 0), VD_OK); /* long enough to look at the stream */
+    /* often enough that the library polls the stream */
+    for (int i = 0; i < 20000; i++) assert_int_equal(vd_wait(g.ctx, event, 0), VD_OK);
     vd_kernel late = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
     assert_true(late.id != 0);
     vd_kernel_destroy(g.ctx, late);
@@ -502,14 +513,14 @@ static void a_capture(int mode) {
     guest_close(&g);
 }
 
-static void a_capture_takes_what_is_sent(void **state) {
+static void a_capture_records_submitted_work(void **state) {
     (void)state;
     for (int mode = 0; mode < 3; mode++) a_capture(mode);
     fake_devices(2, 0); /* streams that write 32 bits */
     a_capture(0);
 }
 
-/* Staging memory is another's by the time a graph runs. */
+/* Staging memory may be reused before a graph runs, so transfers through it are refused during a capture. */
 static void a_capture_refuses_staging(void **state) {
     (void)state;
     guest g;
@@ -541,7 +552,7 @@ static void a_capture_refuses_staging(void **state) {
     CHECK_TEXT("is being captured");
     desc.memory = VD_MEMORY_UPLOAD;
     vd_buffer up = vd_buffer_create(g.ctx, &desc);
-    assert_true(up.id != 0); /* the host writes it */
+    assert_true(up.id != 0); /* written by the host */
     assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 0, up, 0, 32), VD_OK);
     assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
     assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_ERROR_UNSUPPORTED);
@@ -555,8 +566,9 @@ static void a_capture_refuses_staging(void **state) {
     guest_close(&g);
 }
 
-/* Neither a mark of the caller's stream may draw ours in, nor may the graph wait for what does not belong to it. */
-static void a_capture_keeps_to_itself(void **state) {
+/* An event of the captured stream must not draw our other queue into the capture, and the graph must not wait for work
+   outside it. */
+static void a_capture_excludes_other_queues(void **state) {
     (void)state;
     guest g;
     guest_open(&g, 2, 0);
@@ -567,8 +579,8 @@ static void a_capture_keeps_to_itself(void **state) {
     long forbidden = fake_count("forbidden");
     void *graph = NULL;
     assert_int_equal(g.begin(g.stream, 0), 0);
-    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 0, 8, &seven, 4), VD_OK); /* into the graph */
-    assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 1), b, 0, a, 0, 32), VD_OK);     /* done now, on the other queue */
+    assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 0, 8, &seven, 4), VD_OK); /* captured */
+    assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 1), b, 0, a, 0, 32), VD_OK);     /* runs now, on the other queue */
     assert_int_equal(vd_buffer_read(g.ctx, b, 0, got, 4), VD_ERROR_UNSUPPORTED);
     assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
     fake_stall(1);
@@ -590,8 +602,9 @@ static void a_capture_keeps_to_itself(void **state) {
     guest_close(&g);
 }
 
-/* The caller's other work broke the capture: said once, and everything goes on. Queues that share a stream share its capture. */
-static void a_broken_capture(void **state) {
+/* Other work of the application invalidated the capture: reported once, then work continues. Queues that share a stream
+   share its capture. */
+static void an_invalidated_capture_is_reported_once(void **state) {
     (void)state;
     guest g;
     guest_open(&g, 2, VD_FEATURE_QUEUES);
@@ -615,7 +628,7 @@ static void a_broken_capture(void **state) {
 
 /* ---- kernels ---- */
 
-static void a_kernel_gets_its_block(void **state) {
+static void kernel_receives_its_argument_block(void **state) {
     (void)state;
     vd_context *ctx = context();
     vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
@@ -646,7 +659,8 @@ static void code_of_every_kind(void **state) {
     elf[60] = 1;
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, "scale").id != 0);
     assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, sizeof elf, NULL).id != 0);
-    for (size_t size = 0; size < sizeof elf; size++) assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, size, NULL).id == 0);
+    for (size_t size = 0; size < sizeof elf; size++)
+        assert_true(text_kernel(ctx, VD_CODE_CUBIN, elf, size, NULL).id == 0);
     refuse(ctx, VD_CODE_CUBIN, elf, 127, NULL, "the code (127 bytes) is not a complete cubin");
     elf[64 + 4] = 1;
     elf[64 + 32] = 129;
@@ -656,7 +670,7 @@ static void code_of_every_kind(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void texts_that_do_not_fit(void **state) {
+static void unusable_cuda_source_is_refused(void **state) {
     (void)state;
     vd_context *ctx = context();
     refuse(ctx, VD_CODE_CUDA, "int x;\n  #error no\n", 0, NULL, "NVRTC failed to compile the code: error: #error directive; source line 2 is '#error no'");
@@ -668,7 +682,7 @@ static void texts_that_do_not_fit(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void shared_memory_beyond_what_is_declared(void **state) {
+static void dynamic_shared_memory(void **state) {
     (void)state;
     vd_context *ctx = context();
     vd_kernel_desc d;
@@ -689,8 +703,10 @@ static void shared_memory_beyond_what_is_declared(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void buffers_come_by_address(void **state) {
-    static const vd_arg_info binding = { "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE };
+static void buffers_are_passed_by_address(void **state) {
+    static const vd_arg_info binding = {
+        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE
+    };
     (void)state;
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -727,7 +743,7 @@ static long compiles_of(const char *text) {
     return fake_count("compiles") - before;
 }
 
-static void compiled_code_is_kept(void **state) {
+static void compiled_code_is_cached(void **state) {
     (void)state;
     char command[128];
     snprintf(cuda_folder, sizeof cuda_folder, "/tmp/vkdispatch-cuda-XXXXXX");
@@ -735,7 +751,7 @@ static void compiled_code_is_kept(void **state) {
     assert_int_equal(compiles_of(scale), 1);
     assert_int_equal(compiles_of(scale), 0);
     assert_int_equal(compiles_of("__global__ other(float *x, float a)"), 1);
-    setenv("VKDISPATCH_NVRTC", "/nowhere/libnvrtc.so", 1); /* what was kept runs without the compiler */
+    setenv("VKDISPATCH_NVRTC", "/nowhere/libnvrtc.so", 1); /* cached code runs without the compiler */
     assert_int_equal(compiles_of(scale), 0);
     vd_context *ctx = cached_context();
     refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL,
@@ -743,7 +759,7 @@ static void compiled_code_is_kept(void **state) {
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
     vd_context_destroy(ctx);
     setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
-    fake_fail("cuModuleLoadDataEx", 200, 0); /* the driver refuses what was kept */
+    fake_fail("cuModuleLoadDataEx", 200, 0); /* the driver refuses the cached code */
     assert_int_equal(compiles_of(scale), 1);
     snprintf(command, sizeof command, "for f in %s/*; do echo >$f; done", cuda_folder);
     assert_int_equal(system(command), 0);
@@ -755,7 +771,7 @@ static void compiled_code_is_kept(void **state) {
 
 /* ---- failures ---- */
 
-static void a_submission_that_fails(void **state) {
+static void a_failed_submission_is_reported(void **state) {
     (void)state;
     vd_context *ctx = context();
     vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
@@ -771,8 +787,8 @@ static void a_submission_that_fails(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* The work never ends, and the stream tells why. */
-static void a_device_that_is_lost(void **state) {
+/* The work never ends, and the stream reports the error. */
+static void a_lost_device_is_reported(void **state) {
     (void)state;
     vd_context *ctx = context(), *next = NULL;
     vd_event event;
@@ -792,8 +808,8 @@ static void a_device_that_is_lost(void **state) {
     vd_context_destroy(next);
 }
 
-/* Polling alone notices it too. */
-static void a_lost_device_is_noticed_by_polls(void **state) {
+/* A lost device is detected by polling alone. */
+static void polling_detects_a_lost_device(void **state) {
     (void)state;
     vd_context *ctx = context();
     vd_event event;
@@ -825,7 +841,7 @@ static void *purse_reallocate(void *user, void *block, size_t size) {
 }
 static void purse_release(void *user, void *block) { ((purse *)user)->live -= block != NULL; free(block); }
 
-static void host_memory_that_runs_out(void **state) {
+static void host_memory_runs_out(void **state) {
     (void)state;
     purse p;
     vd_allocator allocator = { purse_allocate, purse_reallocate, purse_release, &p };
@@ -846,7 +862,7 @@ static void host_memory_that_runs_out(void **state) {
     }
 }
 
-/* Two queues, a buffer, a kernel, a transfer. */
+/* Uses two queues, a buffer, a kernel and a transfer. */
 static vd_result use_all(void) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -866,8 +882,9 @@ static vd_result use_all(void) {
     return r;
 }
 
-/* One call after the other is refused, with garbage for its output; teardown sees what was left or handed back. */
-static void every_call_is_refused_once(void **state) {
+/* Each driver call fails once, with garbage in its outputs. The teardown checks for leaks and for garbage that was
+   passed back. */
+static void every_driver_call_fails_once(void **state) {
     (void)state;
     int errors = 0, n = 0;
     bool armed = false;
@@ -880,7 +897,8 @@ static void every_call_is_refused_once(void **state) {
         armed = fake_count("armed") != 0;
         fake_fail("", 0, 0);
         if (armed) assert_int_equal(r, VD_OK);
-        if (fake_count("live") || fake_count("garbage")) fail_msg("call %d: %ld left, %ld garbage", n, fake_count("live"), fake_count("garbage"));
+        if (fake_count("live") || fake_count("garbage"))
+            fail_msg("call %d: %ld left, %ld garbage", n, fake_count("live"), fake_count("garbage"));
         errors += r != VD_OK;
     }
     print_message("# %d calls, %d errors\n", n - 1, errors);
@@ -891,14 +909,15 @@ static void every_call_is_refused_once(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, cuda_setup, cuda_teardown)
 
 static const struct CMUnitTest cuda_tests[] = {
-    CASE(a_missing_library_is_told), CASE(devices_are_described), CASE(opening_that_fails_leaves_nothing),
-    CASE(transfers_work_with_either_timeline), CASE(rows_are_copied_at_once), CASE(a_timeline_of_32_bits_is_extended),
-    CASE(the_callers_context_stays_current), CASE(memory_that_runs_out), CASE(device_memory_of_the_callers),
-    CASE(external_memory), CASE(a_tensor_in_device_memory), CASE(a_stream_of_the_callers),
-    CASE(a_capture_takes_what_is_sent), CASE(a_capture_refuses_staging), CASE(a_capture_keeps_to_itself),
-    CASE(a_broken_capture), CASE(a_kernel_gets_its_block), CASE(code_of_every_kind), CASE(texts_that_do_not_fit),
-    CASE(shared_memory_beyond_what_is_declared), CASE(buffers_come_by_address), CASE(compiled_code_is_kept),
-    CASE(a_submission_that_fails), CASE(a_device_that_is_lost), CASE(a_lost_device_is_noticed_by_polls),
-    CASE(host_memory_that_runs_out), CASE(every_call_is_refused_once),
+    CASE(a_missing_library_is_reported), CASE(devices_are_described), CASE(failed_opening_leaks_nothing),
+    CASE(transfers_work_with_either_timeline), CASE(rows_are_copied_in_one_call),
+    CASE(a_timeline_of_32_bits_is_extended), CASE(the_current_context_is_restored), CASE(device_memory_runs_out),
+    CASE(imported_device_memory), CASE(external_memory), CASE(a_tensor_in_device_memory),
+    CASE(a_stream_of_the_application), CASE(a_capture_records_submitted_work), CASE(a_capture_refuses_staging),
+    CASE(a_capture_excludes_other_queues), CASE(an_invalidated_capture_is_reported_once),
+    CASE(kernel_receives_its_argument_block), CASE(code_of_every_kind), CASE(unusable_cuda_source_is_refused),
+    CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
+    CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
+    CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),
 };
 #undef CASE

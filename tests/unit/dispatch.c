@@ -1,4 +1,5 @@
-/* What reaches the backend for a dispatch: groups, bindings in order, the block of values with its hidden ones, the pieces of a split dispatch. */
+/* What a dispatch passes to the backend: groups, bindings in order, the argument block with its implicit arguments, and
+   the parts of a split dispatch. */
 #include "tests/unit/unit.h"
 
 typedef struct dispatch_seen {
@@ -41,12 +42,14 @@ static vd_arg_info arg_info(vd_arg_kind kind, const char *name, vd_type type, ui
     return info;
 }
 
-/* Bindings 5 and 2 in this order, an address at 8, a value at 0; hidden values behind them; local size 64 × 1 × 1. */
+/* Bindings 5 and 2 in this order, an address at 8, a value at 0, implicit arguments after them; local size 64. */
 static int dispatch_setup(void **state) {
     static vd__backend spy;
-    static const vd_implicit_info hidden[] = { { VD_IMPLICIT_THREADS, 0, 0, 16 }, { VD_IMPLICIT_GROUPS, 0, 1, 20 }, { VD_IMPLICIT_GROUP_BASE, 0, 0, 24 },
-                                            { VD_IMPLICIT_GROUP_BASE, 0, 1, 28 },
-                                             { VD_IMPLICIT_LENGTH, 0, 0, 32 }, { VD_IMPLICIT_SHAPE, 1, 1, 36 }, { VD_IMPLICIT_LENGTH, 3, 0, 40 } };
+    static const vd_implicit_info hidden[] = {
+        { VD_IMPLICIT_THREADS, 0, 0, 16 },    { VD_IMPLICIT_GROUPS, 0, 1, 20 }, { VD_IMPLICIT_GROUP_BASE, 0, 0, 24 },
+        { VD_IMPLICIT_GROUP_BASE, 0, 1, 28 }, { VD_IMPLICIT_LENGTH, 0, 0, 32 }, { VD_IMPLICIT_SHAPE, 1, 1, 36 },
+        { VD_IMPLICIT_LENGTH, 3, 0, 40 }
+    };
     vd_device_info device;
     vd_arg_info args[4];
     vd_kernel_desc d;
@@ -109,7 +112,7 @@ static void one_launch(void **state) {
     assert_int_equal(s->binding_count, 2);
     assert_int_equal(s->numbers[0], 2);
     assert_int_equal(s->numbers[1], 5);
-    assert_int_equal(s->sizes[0], 42); /* exactly, though the storage has whole words: a module takes its lengths from it */
+    assert_int_equal(s->sizes[0], 42); /* exact, although the storage is whole words: a module queries its length */
     assert_int_equal(s->words[0], 0xFFFE);
     vd_buffer_info info;
     assert_int_equal(vd_buffer_query(dispatch_ctx, dispatch_c, &info), VD_OK);
@@ -122,7 +125,7 @@ static void one_launch(void **state) {
     assert_int_equal(s->words[10], 100); /* whole elements of 401 bytes */
 }
 
-/* Every group of the whole dispatch is in one piece. */
+/* Every group of the dispatch is in exactly one part. */
 static void split(void **state) {
     (void)state;
     assert_int_equal(dispatch_run(64 * 250, 25, 1), VD_OK);
@@ -140,7 +143,7 @@ static void split(void **state) {
     for (int y = 0; y < 25; y++)
         for (int x = 0; x < 250; x++) assert_int_equal(done[y][x], 1);
     assert_int_equal(unit_stats(dispatch_ctx).dispatches, 1);
-    assert_int_equal(dispatch_run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no base */
+    assert_int_equal(dispatch_run(64, 1, 65536), VD_ERROR_UNSUPPORTED); /* this axis has no group base */
     CHECK_TEXT("65536 work-groups along axis 2");
     assert_int_equal(dispatch_run(UINT32_MAX, UINT32_MAX, 1), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("would be split into");

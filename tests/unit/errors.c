@@ -1,4 +1,5 @@
-/* Errors: parts that become one sentence, long parts, names that outer functions replace, and memory that runs out in any allocation of any call. */
+/* Errors: parts that are joined to one message, long parts, names replaced by outer functions, and running out of
+   memory in every allocation of every call. */
 #include "tests/unit/unit.h"
 
 static void check_sentence(const char *wanted) {
@@ -42,7 +43,7 @@ static void outer_functions_replace_names(void **state) {
     check_sentence("vd_wait: nothing");
 }
 
-/* What a caller passes may be gone, or be the last text itself. */
+/* Arguments of an error may be freed after the call, or be the last error text itself. */
 static void parts_are_copies(void **state) {
     char call[16] = "vd_call", object[16] = "object", reason[16] = "reason";
     (void)state;
@@ -57,7 +58,7 @@ static void parts_are_copies(void **state) {
     check_sentence("'mine: vd_call 'object': reason': mine: vd_call 'object': reason: mine: vd_call 'object': reason");
 }
 
-static void memory_is_said_in_one_way(void **state) {
+static void out_of_memory_has_one_wording(void **state) {
     (void)state;
     assert_int_equal(vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL), VD_ERROR_OUT_OF_MEMORY);
     check_sentence("out of host memory");
@@ -93,7 +94,7 @@ static void long_names_leave_room_for_the_reason(void **state) {
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
 }
 
-/* Longest names that are whole, shortest that are not, and characters of several bytes. */
+/* The longest names that are kept whole, the shortest that are cut, and multi-byte characters. */
 static void names_are_cut_between_characters(void **state) {
     enum { MOST = sizeof vd__last_error.object - 1 };
     char name[MOST + 2];
@@ -152,7 +153,7 @@ static void lists_keep_their_first_failure_in_parts(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- what functions of the caller's set while a call ends ---- */
+/* ---- errors of callbacks that run while a call ends ---- */
 
 static void fail_in_log(void *user, vd_log_level level, const char *message) {
     (void)level, (void)message;
@@ -160,7 +161,7 @@ static void fail_in_log(void *user, vd_log_level level, const char *message) {
     if (!strstr(vd_error_text(), "callback")) *(int *)user = 1;
 }
 
-static void callbacks_leave_the_error_as_it_is(void **state) {
+static void callbacks_do_not_change_the_error(void **state) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
     int wrong = 0;
@@ -176,12 +177,12 @@ static void callbacks_leave_the_error_as_it_is(void **state) {
     vd__logf(&ctx->host, VD_LOG_ERROR, "a message that waits");
     vd__api_end(ctx);
     assert_int_equal(wrong, 0);
-    assert_non_null(strstr(text, "vd_buffer_write: the target buffer")); /* the same pointer */
+    assert_non_null(strstr(text, "vd_buffer_write: the target buffer")); /* passing the same pointer */
     check_sentence(text);
     vd_context_destroy(ctx);
 }
 
-/* ---- memory that runs out ---- */
+/* ---- out of memory ---- */
 
 typedef struct world {
     vd_context *ctx;
@@ -225,7 +226,9 @@ static vd_result call_buffer_write(world *w) { return vd_buffer_write(w->ctx, w-
 static vd_result call_buffer_read(world *w) { return vd_buffer_read(w->ctx, w->x, 0, w->data, 64); }
 static vd_result call_send(world *w) { return vd_buffer_send(w->ctx, w->x, 0, 0, w->y, 0, 0, 64); }
 static vd_result call_dispatch(world *w) { return dispatch_into(w, w->list); }
-static vd_result call_run(world *w) { return vd_run(w->ctx, w->kernel, 64, vd_b(w->x), vd_b(w->y), vd_f32(1), vd_u32(3)); }
+static vd_result call_run(world *w) {
+    return vd_run(w->ctx, w->kernel, 64, vd_b(w->x), vd_b(w->y), vd_f32(1), vd_u32(3));
+}
 static vd_result call_submit(world *w) { return dispatch_into(w, w->list) ? VD_OK : vd_submit(w->list, NULL, NULL); }
 static vd_result call_attach(world *w) { return vd_context_attach(w->ctx, w, use_nothing, NULL, release_nothing); }
 
@@ -256,15 +259,17 @@ static vd_result call_read_begin(world *w) {
     return vd_read_begin(w->list, &desc, &ticket);
 }
 
-/* The beginning of the sentence; `least`: allocations that can fail. A list that the test ran out of is tried by what goes into it. */
+/* text: the start of the message; `least`: minimum number of allocations that can fail. A list that failed for lack of
+   memory is tested with the calls that record into it. */
 static const struct { const char *text; vd_result (*call)(world *w); long least; } memory_calls[] = {
     { "vd_buffer_create 'new': ", call_buffer, 1 }, { "vd_buffer_create 'new': ", call_filled, 1 },
     { "vd_buffer_view 'view': ", call_view, 1 }, { "vd_kernel_create 'saxpy': ", call_kernel, 2 },
     { "vd_list_begin: ", call_list, 1 }, { "vd_fill: ", call_fill, 1 }, { "vd_copy: ", call_copy, 1 },
     { "vd_write: ", call_write, 1 }, { "vd_buffer_write: ", call_buffer_write, 0 },
     { "vd_buffer_read: ", call_buffer_read, 0 }, { "vd_buffer_send: ", call_send, 0 },
-    { "vd_dispatch 'saxpy': ", call_dispatch, 1 }, { "vd_run 'saxpy': ", call_run, 0 }, { "vd_submit: ", call_submit, 0 },
-    { "vd_context_attach: ", call_attach, 1 }, { "vd_list_watch: ", call_watch, 1 }, { "vd_read_begin: ", call_read_begin, 1 },
+    { "vd_dispatch 'saxpy': ", call_dispatch, 1 }, { "vd_run 'saxpy': ", call_run, 0 },
+    { "vd_submit: ", call_submit, 0 }, { "vd_context_attach: ", call_attach, 1 }, { "vd_list_watch: ", call_watch, 1 },
+    { "vd_read_begin: ", call_read_begin, 1 },
 };
 
 static void open_world(world *w, unit_memory *a) {
@@ -288,10 +293,11 @@ static void open_world(world *w, unit_memory *a) {
     assert_int_equal(vd_wait_idle(w->ctx), VD_OK);
 }
 
-/* The sentence has the words once, after the names. */
+/* The message states "out of memory" once, after the names. */
 static void check_memory_text(const char *beginning, long at) {
     const char *text = vd_error_text(), *words = strstr(text, "out of host memory");
-    if (strncmp(text, beginning, strlen(beginning)) != 0) fail_msg("allocation %ld: \"%s\" does not begin with \"%s\"", at, text, beginning);
+    if (strncmp(text, beginning, strlen(beginning)) != 0)
+        fail_msg("allocation %ld: \"%s\" does not begin with \"%s\"", at, text, beginning);
     if (!words || strstr(words + strlen("out of host memory"), "memory")) fail_msg("allocation %ld: %s", at, text);
 }
 
@@ -362,9 +368,9 @@ static void device_memory(void **state) {
 
 static const struct CMUnitTest errors_tests[] = {
     cmocka_unit_test(parts_are_joined), cmocka_unit_test(outer_functions_replace_names),
-    cmocka_unit_test(parts_are_copies), cmocka_unit_test(memory_is_said_in_one_way),
+    cmocka_unit_test(parts_are_copies), cmocka_unit_test(out_of_memory_has_one_wording),
     cmocka_unit_test(long_names_leave_room_for_the_reason), cmocka_unit_test(names_are_cut_between_characters),
     cmocka_unit_test(a_buffer_with_a_long_name), cmocka_unit_test(lists_keep_their_first_failure_in_parts),
-    cmocka_unit_test(callbacks_leave_the_error_as_it_is), cmocka_unit_test(every_allocation_names_the_call),
+    cmocka_unit_test(callbacks_do_not_change_the_error), cmocka_unit_test(every_allocation_names_the_call),
     cmocka_unit_test(every_allocation_of_a_context), cmocka_unit_test(device_memory),
 };

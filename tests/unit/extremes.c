@@ -1,4 +1,4 @@
-/* Indices and counts at the ends of an int: an error, no crash and, under the sanitizer, no overflow. */
+/* Indices and counts at the limits of an int: an error, no crash and, under the sanitizer, no overflow. */
 #include "tests/unit/unit.h"
 
 static const int extremes[] = { INT32_MIN, INT32_MIN + 1, -2, -1, 1000, INT32_MAX - 1, INT32_MAX };
@@ -82,7 +82,7 @@ static void of_calls(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* Counts with a pointer that holds nothing of the kind: they are refused before anything is read. */
+/* A count with an invalid pointer is refused before anything is read. */
 static void of_kernels(void **state) {
     (void)state;
     vd_context *ctx = unit_context(NULL);

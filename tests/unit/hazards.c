@@ -1,7 +1,8 @@
-/* Barriers: how many stand in named situations, and in random streams whether one stands between any two commands that conflict. */
+/* Barriers: the exact number in named situations; in random streams, whether there is one between every two commands
+   that conflict. */
 #include "tests/unit/unit.h"
 
-/* ---- a backend that writes down what reaches the queue ---- */
+/* ---- a backend that records what reaches the queue ---- */
 
 typedef struct touch { uint32_t serial, mode; uint64_t begin, end; } touch;
 typedef struct command { uint32_t from, to, stage, count; touch touches[2]; } command; /* stage 0: a barrier */
@@ -48,11 +49,13 @@ static vd_result hazards_spy_launch(vd__device *dev, vd__commands *c, const vd__
     (void)dev;
     command *k = next_command(c, VD__STAGE_COMPUTE);
     for (uint32_t i = 0; i < launch->binding_count; i++)
-        add_touch(k, launch->bindings[i].memory, launch->bindings[i].number ? VD_READ_WRITE : VD_READ, launch->bindings[i].offset, launch->bindings[i].size);
+        add_touch(k, launch->bindings[i].memory, launch->bindings[i].number ? VD_READ_WRITE : VD_READ,
+                  launch->bindings[i].offset, launch->bindings[i].size);
     return VD_OK;
 }
 
-static void spy_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges, uint32_t count) {
+static void spy_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                     const vd__copy_range *ranges, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         command *k = next_command(c, VD__STAGE_TRANSFER);
         if (!to->mapped) add_touch(k, to, VD_WRITE, ranges[i].to, ranges[i].size);
@@ -61,12 +64,14 @@ static void spy_copy(vd__device *dev, vd__commands *c, const vd__memory *to, con
     vd__dummy_record_copy(dev, c, to, from, ranges, count);
 }
 
-static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
+                     uint32_t word) {
     add_touch(next_command(c, VD__STAGE_TRANSFER), to, VD_WRITE, offset, size);
     vd__dummy_record_fill(dev, c, to, offset, size, word);
 }
 
-static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                            const vd__wait *waits, uint32_t wait_count) {
     const stream *s = c ? recording_of(c) : NULL;
     static const command first = { VD__STAGES_ALL, VD__STAGES_ALL, 0, 0, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } } };
     if (c && c->barrier_first) {
@@ -100,12 +105,14 @@ static bool conflict(const command *a, const command *b) {
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t j = 0; j < b->count; j++) {
             const touch *x = &a->touches[i], *y = &b->touches[j];
-            if (x->serial == y->serial && ((x->mode | y->mode) & VD_WRITE) && x->begin < y->end && y->begin < x->end) return true;
+            if (x->serial == y->serial && ((x->mode | y->mode) & VD_WRITE) && x->begin < y->end && y->begin < x->end)
+                return true;
         }
     return false;
 }
 
-/* Between any two commands that conflict stands a barrier whose stages are theirs. The ranges of one fill or write never conflict. */
+/* Between any two commands that conflict there is a barrier for their stages. The ranges of one fill or write never
+   conflict. */
 static void check_stream(void) {
     const command *c = queue_stream.commands;
     for (uint32_t j = 0; j < queue_stream.count; j++) {
@@ -116,7 +123,7 @@ static void check_stream(void) {
                 if (c[i].from & VD__STAGE_COMPUTE) open_compute = false;
                 if (c[i].from & VD__STAGE_TRANSFER) open_transfer = false;
             } else if ((c[i].stage == VD__STAGE_COMPUTE ? open_compute : open_transfer) && conflict(&c[i], &c[j])) {
-                print_error("commands %u and %u of %u conflict and no barrier stands between them\n", i, j, queue_stream.count);
+                print_error("commands %u and %u of %u conflict, and there is no barrier between them\n", i, j, queue_stream.count);
                 fail();
             }
         }
@@ -135,8 +142,10 @@ static void random_streams(void **state) {
         vd_kernel kernel = unit_kernel(ctx, &module, "saxpy");
         for (int i = 0; i < 6; i++) b[i] = unit_buffer(ctx, "b", VD_F32, 64, NULL);
         for (int step = 0; step < 400; step++) {
-            uint32_t r = unit_random(&random) % 4, what = unit_random(&random) % 16, x = unit_random(&random) % 6, y = unit_random(&random) % 6;
-            uint64_t at = unit_random(&random) % 63 * 4, size = 4 + unit_random(&random) % 16 * 4, to = unit_random(&random) % 63 * 4;
+            uint32_t r = unit_random(&random) % 4, what = unit_random(&random) % 16, x = unit_random(&random) % 6,
+                     y = unit_random(&random) % 6;
+            uint64_t at = unit_random(&random) % 63 * 4, size = 4 + unit_random(&random) % 16 * 4,
+                     to = unit_random(&random) % 63 * 4;
             if (r < 3 && !lists[r]) lists[r] = vd_list_begin(ctx, NULL);
             vd_list *l = r < 3 ? lists[r] : vd_immediate(ctx, 0, 0);
             if (at + size > 256) size = 256 - at;
@@ -184,7 +193,7 @@ static int hazards_setup(void **state) {
     unit_saxpy(&module);
     hazards_saxpy = unit_kernel(hazards_ctx, &module, "saxpy");
     vd_flush(hazards_ctx);
-    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards); /* the fills of creation */
+    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards); /* forget the fills of buffer creation */
     barriers_before = unit_stats(hazards_ctx).barriers;
     return hazards_saxpy.id ? 0 : 1;
 }
@@ -221,7 +230,7 @@ static void read_after_write_needs_one(void **state) {
     hazards_run(hazards_a, hazards_b);
     hazards_run(hazards_b, hazards_c);
     assert_int_equal(hazards_barriers(), 1);
-    hazards_run(hazards_a, hazards_b); /* b is read by the second */
+    hazards_run(hazards_a, hazards_b); /* b is read by the second dispatch */
     assert_int_equal(hazards_barriers(), 2);
 }
 
@@ -274,7 +283,7 @@ static void lists_merge(void **state) {
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(hazards_barriers(), 0);
     l = vd_list_begin(hazards_ctx, NULL);
-    run_in(l, hazards_b, hazards_c); /* reads what the first wrote; known only when it is submitted */
+    run_in(l, hazards_b, hazards_c); /* reads what the first list wrote; known only on submission */
     run_in(l, hazards_c, hazards_a);
     assert_int_equal(hazards_barriers(), 0);
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
@@ -283,10 +292,10 @@ static void lists_merge(void **state) {
     assert_int_equal(hazards_barriers(), 3);
     vd_buffer d = unit_buffer(hazards_ctx, "d", VD_F32, 1024, NULL);
     hazards_run(hazards_b, d);
-    assert_int_equal(hazards_barriers(), 4); /* d was filled when it was made */
+    assert_int_equal(hazards_barriers(), 4); /* d was filled on creation */
 }
 
-/* An access stands behind the barrier that another access of its command needs. */
+/* The barrier goes before a command when any of its accesses needs it. */
 static void a_barrier_goes_before_the_whole_command(void **state) {
     (void)state;
     vd_fill(vd_immediate(hazards_ctx, 0, 0), hazards_a, 0, VD_WHOLE, NULL, 0);
@@ -295,12 +304,12 @@ static void a_barrier_goes_before_the_whole_command(void **state) {
     run_in(l, hazards_a, hazards_c); /* a is used after the list's barrier, which the fill waits for too */
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
     assert_int_equal(hazards_barriers(), 1);
-    hazards_run(hazards_c, hazards_a); /* a was read after it, and c written */
+    hazards_run(hazards_c, hazards_a); /* a was read after it, and c was written */
     assert_int_equal(hazards_barriers(), 2);
 }
 
-/* The memory that a list uses, before its barriers and behind them, is the device's until the list is done. */
-static void a_list_keeps_what_it_uses(void **state) {
+/* The memory that a list uses, before and after its barriers, counts as in use until the list has finished. */
+static void a_list_marks_its_memory_in_use(void **state) {
     (void)state;
     vd_buffer x[40], y[40];
     for (int i = 0; i < 40; i++) x[i] = unit_buffer(hazards_ctx, "x", VD_F32, 64, NULL);
@@ -321,7 +330,7 @@ static void a_list_keeps_what_it_uses(void **state) {
     }
 }
 
-/* A list that conflicts with work that was sent already begins with a barrier and needs no submission besides its own. */
+/* A list that conflicts with submitted work starts with a barrier; it needs no additional submission. */
 static void a_list_is_one_submission(void **state) {
     (void)state;
     for (int finished = 0; finished < 2; finished++) {
@@ -335,7 +344,7 @@ static void a_list_is_one_submission(void **state) {
         assert_int_equal(unit_stats(hazards_ctx).submissions, submissions + 1);
         assert_int_equal(hazards_barriers(), before + 1);
         l = vd_list_begin(hazards_ctx, NULL);
-        run_in(l, hazards_b, hazards_a); /* b was made visible, a is not in use since */
+        run_in(l, hazards_b, hazards_a); /* b was made visible, and a has not been used since */
         assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
         assert_int_equal(unit_stats(hazards_ctx).submissions, submissions + 2);
         assert_int_equal(hazards_barriers(), before + 1);
@@ -354,15 +363,18 @@ static void many_memories_grow_the_table(void **state) {
     assert_int_equal(hazards_barriers(), 1);
 }
 
-static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) { return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial)); }
+static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) {
+    return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial));
+}
 
-/* The table finds what it was given, also when it grows and when the count of epochs wraps. */
+/* The table finds every entry, also after it grows and when the epoch counter wraps. */
 static void epochs(void **state) {
     (void)state;
     vd__hazards h;
     assert_true(vd__hazards_init(&h, &hazards_ctx->host.allocator));
     for (int round = 0; round < 6; round++) {
-        if (round == 3) h.epoch = 0 - VD__EPOCH; /* as after very many barriers: the table is empty, the next one wraps */
+        /* as after very many barriers: the table is empty, and the next barrier wraps the counter */
+        if (round == 3) h.epoch = 0 - VD__EPOCH;
         for (uint32_t i = 0; i < 500; i++) {
             assert_null(find(&h, i * 64));
             vd__access access = { NULL, i, i + 1, i % 2 != 0 };
@@ -388,6 +400,6 @@ static const struct CMUnitTest hazards_tests[] = {
     cmocka_unit_test(random_streams), CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
-    CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_keeps_what_it_uses), CASE(epochs),
+    CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use), CASE(epochs),
 };
 #undef CASE

@@ -1,4 +1,5 @@
-/* A builder that GLSL and CUDA C are left out of: what is left prints the same bytes, who asks for the rest is told why it is not there. */
+/* A builder without GLSL and CUDA C: the other targets print the same bytes, and asking for these two says why they are
+   missing. */
 #define VKDISPATCH_NO_GLSL
 #define VKDISPATCH_NO_CUDA_C
 #include "tests/unit/unit.h"
@@ -18,7 +19,8 @@ static FILE *expected(const char *sample, const char *suffix) {
 static void same_text(const char *sample, const char *suffix, const char *text) {
     FILE *f = expected(sample, suffix);
     assert_non_null(text);
-    for (size_t i = 0; text[i]; i++) if (fgetc(f) != (unsigned char)text[i]) fail_msg("%s.%s differs from byte %u on", sample, suffix, (unsigned)i);
+    for (size_t i = 0; text[i]; i++)
+        if (fgetc(f) != (unsigned char)text[i]) fail_msg("%s.%s differs from byte %u on", sample, suffix, (unsigned)i);
     assert_int_equal(fgetc(f), EOF);
     fclose(f);
 }
@@ -28,12 +30,13 @@ static void same_words(const char *sample, const char *suffix, const uint32_t *w
     uint32_t want;
     assert_non_null(words);
     for (size_t i = 0; i < count; i++)
-        if (fscanf(f, "%" SCNx32, &want) != 1 || want != words[i]) fail_msg("%s.%s differs from word %u on", sample, suffix, (unsigned)i);
+        if (fscanf(f, "%" SCNx32, &want) != 1 || want != words[i])
+            fail_msg("%s.%s differs from word %u on", sample, suffix, (unsigned)i);
     assert_int_equal(fscanf(f, "%" SCNx32, &want), EOF);
     fclose(f);
 }
 
-static void what_is_left_prints_the_same_bytes(void **state) {
+static void remaining_targets_print_the_same_bytes(void **state) {
     (void)state;
     for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
         const char *name = kernel_samples[i].name;
@@ -52,12 +55,12 @@ static void what_is_left_prints_the_same_bytes(void **state) {
 
 static void left_out_told(vc_kernel *k, const char *sentence) {
     assert_string_equal(vc_error(k), sentence);
-    assert_non_null(vc_spirv(k, NULL)); /* it stays good */
+    assert_non_null(vc_spirv(k, NULL)); /* the kernel stays valid */
     assert_null(vc_error(k));
     vc_free(k);
 }
 
-static void what_is_left_out_says_why(void **state) {
+static void missing_targets_say_why(void **state) {
     (void)state;
     vc_kernel *k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     assert_string_equal(vc_reflect_for(k, VC_TARGET_SPIRV)->entry, "main");
@@ -76,8 +79,9 @@ static void what_is_left_out_says_why(void **state) {
     left_out_told(k, "vc_source in kernel 'saxpy': target is 1, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL");
 }
 
-/* On a driver that is no driver (tests/fake/libcuda.c). The backend is there for kernels that come as text or as a cubin; ours are refused and stay good. */
-static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
+/* On a fake driver (tests/fake/libcuda.c). The backend works for kernels that come as text or cubin; kernels of this
+   builder are refused and stay valid. */
+static void the_cuda_backend_refuses_kernels_of_this_builder(void **state) {
     (void)state;
     vc_kernel *k = kernel_sample_make(&kernel_samples[0], VC_BUFFERS_DEFAULT);
     vd_context_desc desc;
@@ -102,8 +106,8 @@ static void a_backend_that_would_take_it_refuses_our_kernels(void **state) {
 }
 
 static const struct CMUnitTest left_out_tests[] = {
-    cmocka_unit_test(what_is_left_prints_the_same_bytes), cmocka_unit_test(what_is_left_out_says_why),
-    cmocka_unit_test(a_backend_that_would_take_it_refuses_our_kernels),
+    cmocka_unit_test(remaining_targets_print_the_same_bytes), cmocka_unit_test(missing_targets_say_why),
+    cmocka_unit_test(the_cuda_backend_refuses_kernels_of_this_builder),
 };
 
 int main(int argc, char **argv) {

@@ -10,7 +10,7 @@ static void plain_allocator(vd_allocator *a) {
     a->user = NULL;
 }
 
-/* Ranges that are out never overlap, lie inside, are aligned; when all are back, the space is one range again. */
+/* Allocated ranges never overlap, are within bounds and aligned. When all are freed, the space is one range again. */
 static void random_ranges(void **state) {
     (void)state;
     static uint8_t taken[1 << 16];
@@ -25,7 +25,8 @@ static void random_ranges(void **state) {
         memset(taken, 0, sizeof taken);
         for (int step = 0; step < 20000; step++) {
             if (count < 4096 && unit_random(&random) % 100 < (step / 4000 % 2 ? 40u : 60u)) {
-                uint32_t wanted = 1 + unit_random(&random) % (unit_random(&random) % 8 ? 40 : 4000), align = 1u << unit_random(&random) % 5;
+                uint32_t wanted = 1 + unit_random(&random) % (unit_random(&random) % 8 ? 40 : 4000),
+                         align = 1u << unit_random(&random) % 5;
                 uint32_t node = vd__tlsf_allocate(&space, wanted, align);
                 if (!node) continue;
                 range r = { node, space.nodes[node].offset, wanted };
@@ -71,7 +72,7 @@ static void many_small_buffers(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A device with 64 MiB, so with blocks of 8. */
+/* A device with 64 MiB, hence with blocks of 8 MiB. */
 static vd_context *small_device(void) {
     vd_device_info device;
     memset(&device, 0, sizeof device);
@@ -88,7 +89,7 @@ static void blocks_are_reused_and_released(void **state) {
     assert_in_range(unit_stats(ctx).device_blocks, 4, 6);
     for (int i = 0; i < 16; i++) vd_buffer_destroy(ctx, b[i]);
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
-    assert_int_equal(unit_stats(ctx).device_bytes, 8 << 20); /* one empty block stays */
+    assert_int_equal(unit_stats(ctx).device_bytes, 8 << 20); /* one empty block is kept */
     for (int i = 0; i < 20; i++) {
         vd_buffer big = unit_buffer(ctx, "big", VD_U8, 30 << 20, NULL); /* 600 MiB in all */
         if (!big.id) print_error("%s\n", vd_error_text());
@@ -152,7 +153,8 @@ static void arena_start(vd__vk_arena *a, heap *h, vd_allocator *allocator) {
     a->allocator = allocator;
 }
 
-/* Pieces of all sizes keep what is in them until they are given back; from the second round on, the small ones come from what is there. */
+/* Allocations of all sizes keep their contents until they are freed. From the second recording on, small ones come from
+   existing slabs. */
 static void commands_memory(void **state) {
     (void)state;
     enum { PIECES = 5000 };
@@ -162,7 +164,7 @@ static void commands_memory(void **state) {
     vd_allocator allocator;
     heap h;
     arena_start(&a, &h, &allocator);
-    uint8_t *before = piece(&a, 100, 8); /* before the first recording: on its own */
+    uint8_t *before = piece(&a, 100, 8); /* before the first recording: allocated separately */
     assert_int_equal(h.live, 1);
     for (int round = 0; round < 4; round++) {
         uint64_t random = 7;
@@ -195,9 +197,9 @@ static void commands_memory(void **state) {
     assert_int_equal(h.live, 0);
 }
 
-/* What is given back at once is cut anew; a recording of many commands does not keep its memory for good; a driver that keeps pieces over a reset gets the
-   next ones from the allocator until it has given those back. */
-static void commands_memory_is_given_back(void **state) {
+/* Freed memory is reused at once. A recording of many commands does not keep its memory. While a driver holds
+   allocations across a reset, the next ones come from the allocator. */
+static void commands_memory_is_released(void **state) {
     (void)state;
     vd__vk_arena a;
     vd_allocator allocator;
@@ -211,7 +213,7 @@ static void commands_memory_is_given_back(void **state) {
     uint8_t *kept = piece(&a, 24, 8);
     for (int i = 0; i < 100000; i++) piece(&a, 100, 8);
     assert_true(h.live > 2 * VD__VK_SLABS_KEPT);
-    a.live_allocations = 1; /* all but the one kept */
+    a.live_allocations = 1; /* all but `kept` count as freed */
     vd__vk_arena_reset(&a);
     long live = h.live;
     uint8_t *alone = piece(&a, 24, 8);
@@ -256,7 +258,7 @@ static const struct CMUnitTest memory_tests[] = {
     cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
     cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
 #if VD__HAS_VULKAN
-    cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_given_back),
+    cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_released),
     cmocka_unit_test(commands_memory_fails),
 #endif
 };

@@ -1,20 +1,24 @@
-/* What kernels print, on the host's side: formats that are none, and records that no kernel would write. Kernels for devices that are not alike. */
+/* Kernel output on the host: invalid formats and records, building kernels for several devices, and limits of
+   messages. */
 #include "tests/unit/unit.h"
 
 static void formats_are_read(void **state) {
     static const char *const good[] = {
-        ":", ":plain", ":100%%", "f32:%f", "f16 f64x4:%5.3g and % -e%%", "u32x2 i8 bool:%u %c %d", "complex_f32:%a", "assert:", "assert:%s%n:%",
-        "f32: f32:%.999f"
+        ":", ":plain", ":100%%", "f32:%f", "f16 f64x4:%5.3g and % -e%%", "u32x2 i8 bool:%u %c %d", "complex_f32:%a",
+        "assert:", "assert:%s%n:%", "f32: f32:%.999f"
     };
     static const char *const bad[] = {
-        "", "plain", ":%", ":%d", "f32:", "f32:%", "f32:%d", "u32:%f", "f32:%f %f", "f32 f32:%f", " f32:%f", "f32  f32:%f%f", "u33:%u", "f32x5:%f", "f32x1:%f",
-        "f32,f32:%f%f", "complex_f32x2:%f", "complex_:%f", "complex f32:%f", "u32:%s", "u32:%n", "u32:%llu", "u32:%*u", "u32:%1000u", "f32:%.1000f",
-        "u32:%------u", "assert", "assert f32:x", "f32x2x2:%f"
+        "", "plain", ":%", ":%d", "f32:", "f32:%", "f32:%d", "u32:%f", "f32:%f %f", "f32 f32:%f", " f32:%f",
+        "f32  f32:%f%f", "u33:%u", "f32x5:%f", "f32x1:%f", "f32,f32:%f%f", "complex_f32x2:%f", "complex_:%f",
+        "complex f32:%f", "u32:%s", "u32:%n", "u32:%llu", "u32:%*u", "u32:%1000u", "f32:%.1000f", "u32:%------u",
+        "assert", "assert f32:x", "f32x2x2:%f"
     };
     vd__format f;
     (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) if (!vd__format_read(good[i], &f)) fail_msg("'%s' is refused", good[i]);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) if (vd__format_read(bad[i], &f)) fail_msg("'%s' is taken", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!vd__format_read(good[i], &f)) fail_msg("'%s' is refused", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (vd__format_read(bad[i], &f)) fail_msg("'%s' is accepted", bad[i]);
     assert_true(vd__format_read("u32x2 i8 f64:%u %c %f", &f));
     assert_int_equal(f.words, 5);
     char many[40 * 4 + 200] = "u32";
@@ -66,13 +70,19 @@ static vc_kernel *kernel_talk(void) {
     vc_kernel *k = vc_begin(&desc);
     vc_val one = vc_const(k, vc_f64(1));
     vc_printf(k, "%u", vc_global_id(k, 0));
-    vc_printf(k, "%255.255f %c %g", vc_vec4(one, one, one, one), vc_cast(VC_I8, vc_global_id(k, 0)), vc_complex(vc_cast(VC_F16, one), vc_f16(2)));
+    vc_printf(k, "%255.255f %c %g", vc_vec4(one, one, one, one), vc_cast(VC_I8, vc_global_id(k, 0)),
+              vc_complex(vc_cast(VC_F16, one), vc_f16(2)));
     vc_assert(k, vc_eq(vc_global_id(k, 0), vc_u32(0)), "no % is read here");
     return k;
 }
 
-/* The desc of a kernel, to be spoilt. */
-typedef struct plan { vd_kernel_desc desc; vd_arg_info args[8]; vd_implicit_info hidden[16]; const char *formats[8]; } plan;
+/* The desc of a kernel, for tests to corrupt. */
+typedef struct plan {
+    vd_kernel_desc desc;
+    vd_arg_info args[8];
+    vd_implicit_info hidden[16];
+    const char *formats[8];
+} plan;
 
 static void plan_of(vc_kernel *k, plan *p) {
     size_t words = 0;
@@ -142,7 +152,7 @@ static void descs_that_print_are_checked(void **state) {
     CHECK_TEXT("vd_context_create: desc.print_bytes is 1073741825, but the limit is 1 GiB");
 }
 
-/* As if a submission had brought these words. */
+/* Processes these words like output of a finished submission. */
 static void print_words(vd_context *ctx, const uint32_t *words, uint32_t count) {
     vd_list *l = &ctx->queues[0].open_batch;
     assert_int_equal(vd__output_acquire(l), VD_OK);
@@ -151,7 +161,7 @@ static void print_words(vd_context *ctx, const uint32_t *words, uint32_t count) 
     vd__api_end(ctx);
 }
 
-static void records_may_be_anything(void **state) {
+static void invalid_records_are_harmless(void **state) {
     enum { WORDS = 64 };
     uint32_t words[WORDS];
     uint64_t seed = 7;
@@ -173,10 +183,10 @@ static void records_may_be_anything(void **state) {
     assert_int_equal(heard.printed, 2);
     assert_int_equal(strlen(heard.text), 1 + 4 * 257 + 3 * 2 + 1 + 3 + strlen("(1, 2)"));
     assert_string_equal(heard.text + strlen(heard.text) - 9, " A (1, 2)");
-    words[0]--; /* the last one is cut off */
+    words[0]--; /* truncates the last record */
     print_words(ctx, words, WORDS);
     assert_int_equal(heard.printed, 3);
-    words[4] = 3; /* a failed assertion without a record, of no known number */
+    words[4] = 3; /* a failed assertion without a record, with an invalid format number */
     words[1] = 1;
     print_words(ctx, words, WORDS);
     assert_int_equal(heard.errors, 1);
@@ -196,12 +206,13 @@ static void records_may_be_anything(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- a driver that copies the output and then fails to empty it ---- */
+/* ---- a driver that copies the output but fails to reset it ---- */
 
 static vd__backend forgetful;
 static bool forgets;
 
-static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t count) {
+static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                      const vd__wait *waits, uint32_t count) {
     const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
     if (!forgets || !d) return vd__dummy_queue_submit(dev, queue, c, value, waits, count);
     for (uint32_t i = 0; i < d->count; i++)
@@ -219,7 +230,7 @@ static void talk_once(vd_context *ctx, vd_kernel kernel, bool own_list) {
     assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
 }
 
-static void output_that_was_not_emptied_is_not_read_again(void **state) {
+static void output_is_not_read_twice_if_its_reset_failed(void **state) {
     vd_context *ctx = context_that_prints(0);
     vc_kernel *k = kernel_talk();
     vd_kernel kernel = vd_kernel_build(ctx, k);
@@ -228,18 +239,19 @@ static void output_that_was_not_emptied_is_not_read_again(void **state) {
     forgetful = vd__backend_dummy;
     forgetful.queue_submit = submit_without_fills;
     ctx->driver.backend = &forgetful;
-    for (int way = 0; way < 4; way++) { /* the failed work and the next are in the open batch, or in lists of their own */
+    /* the failing submission and the next ones use the immediate list or lists of their own */
+    for (int way = 0; way < 4; way++) {
         const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&ctx->buffers, ctx->queues[0].output.id);
         uint32_t *head = (uint32_t *)(void *)vd__dummy_bytes(&b->storage->memory);
         talk_once(ctx, kernel, (way & 1) != 0);
         assert_int_equal(vd_wait_idle(ctx), VD_OK);
         forgets = true;
-        head[4] = 1; /* as if the kernel's assertion had failed */
+        head[4] = 1; /* as if an assertion had failed */
         head[5] = 1;
         talk_once(ctx, kernel, (way & 1) != 0);
         forgets = false;
         assert_int_not_equal(vd_wait_idle(ctx), VD_OK);
-        vd_wait_idle(ctx); /* what else there is to report of it */
+        vd_wait_idle(ctx); /* report the remaining errors */
         vd_wait_idle(ctx);
         heard.errors = 0;
         for (int round = 0; round < 3; round++) {
@@ -253,8 +265,8 @@ static void output_that_was_not_emptied_is_not_read_again(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* Kernels alike in name and formats, one after another, keep one list of formats. */
-static void formats_are_kept_once(void **state) {
+/* Kernels with equal names and formats share one list of formats. */
+static void equal_formats_are_shared(void **state) {
     vd_context *ctx = context_that_prints(0);
     vc_kernel *k = kernel_talk();
     (void)state;
@@ -272,7 +284,7 @@ static void formats_are_kept_once(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- devices that are not alike ---- */
+/* ---- devices with different features ---- */
 
 static vd_kernel kernel_of(vd_context *ctx, vc_type type, uint32_t local, const vc_machine *machine) {
     vc_kernel_desc desc;
@@ -288,7 +300,7 @@ static vd_kernel kernel_of(vd_context *ctx, vc_type type, uint32_t local, const 
     return made;
 }
 
-static void kernels_are_for_all_devices(void **state) {
+static void kernels_must_fit_all_devices(void **state) {
     static const int twice[2] = { 1, 1 };
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -318,7 +330,7 @@ static void kernels_are_for_all_devices(void **state) {
     assert_int_equal(now.max_local_size[1], before.max_local_size[1]);
     assert_int_equal(now.max_groups[1], 5);
     assert_int_equal(vd__blob_form_match(ctx, &form), 1);
-    assert_int_not_equal(kernel_of(ctx, VC_F32, 128, NULL).id, 0); /* by bindings */
+    assert_int_not_equal(kernel_of(ctx, VC_F32, 128, NULL).id, 0); /* with bindings */
     assert_int_equal(kernel_of(ctx, VC_F64, 128, &now).id, 0);
     CHECK_TEXT("f64");
     assert_int_equal(kernel_of(ctx, VC_F32, 256, NULL).id, 0);
@@ -326,7 +338,7 @@ static void kernels_are_for_all_devices(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- messages that are not delivered ---- */
+/* ---- undelivered messages ---- */
 
 static struct { int infos; unsigned dropped; uint64_t bytes; char warning[200]; } taken_messages;
 
@@ -338,8 +350,8 @@ static void take_message(void *user, vd_log_level level, const char *message) {
     snprintf(taken_messages.warning, sizeof taken_messages.warning, "%s", message);
 }
 
-/* Messages that wait for the end of a library's call, as in a loop that logs for ever. */
-static void waiting_messages_are_limited(void **state) {
+/* Messages queued until a library's call ends, as by a loop that logs endlessly. */
+static void queued_messages_are_limited(void **state) {
     enum { MANY = 50000 };
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -364,42 +376,42 @@ static void waiting_messages_are_limited(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- contexts that log to each other ---- */
+/* ---- contexts whose log callbacks use each other ---- */
 
 static struct { vd_context *ctx; int heard, depth; } pair[2];
 
-/* A log message: a file in a folder that is not there. */
-static void chatter(vd_context *ctx) { vd_cache_store(ctx, "log", "key", 3, "data", 4); }
+/* Causes a log message: the cache directory does not exist. */
+static void log_something(vd_context *ctx) { vd_cache_store(ctx, "log", "key", 3, "data", 4); }
 
 /* Makes the other context log too. */
-static void hear_and_tell(void *user, vd_log_level level, const char *message) {
+static void log_to_the_other(void *user, vd_log_level level, const char *message) {
     int self = user == &pair[1];
     (void)level, (void)message;
     pair[self].heard++;
     assert_int_equal(pair[self].depth, 0);
     assert_true(pair[self].heard < 10);
     pair[self].depth++;
-    if (pair[1 - self].ctx) chatter(pair[1 - self].ctx);
+    if (pair[1 - self].ctx) log_something(pair[1 - self].ctx);
     pair[self].depth--;
 }
 
-static void log_callbacks_that_cause_each_other_end(void **state) {
+static void log_callbacks_that_trigger_each_other_terminate(void **state) {
     (void)state;
     memset(pair, 0, sizeof pair);
     for (int i = 0; i < 2; i++) {
         vd_context_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.backend = VD_BACKEND_DUMMY;
-        desc.log = hear_and_tell;
+        desc.log = log_to_the_other;
         desc.log_user = &pair[i];
         desc.cache_directory = "build/no such folder";
         assert_int_equal(vd_context_create(&desc, &pair[i].ctx), VD_OK);
     }
     pair[0].heard = pair[1].heard = 0;
-    chatter(pair[0].ctx);
+    log_something(pair[0].ctx);
     assert_int_equal(pair[0].heard, 1);
     assert_int_equal(pair[1].heard, 1);
-    chatter(pair[1].ctx);
+    log_something(pair[1].ctx);
     assert_int_equal(pair[0].heard, 2);
     assert_int_equal(pair[1].heard, 2);
     for (int i = 0; i < 2; i++) vd_context_destroy(pair[i].ctx);
@@ -407,7 +419,7 @@ static void log_callbacks_that_cause_each_other_end(void **state) {
 
 static const struct CMUnitTest output_tests[] = {
     cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
-    cmocka_unit_test(records_may_be_anything), cmocka_unit_test(output_that_was_not_emptied_is_not_read_again),
-    cmocka_unit_test(formats_are_kept_once), cmocka_unit_test(kernels_are_for_all_devices),
-    cmocka_unit_test(waiting_messages_are_limited), cmocka_unit_test(log_callbacks_that_cause_each_other_end),
+    cmocka_unit_test(invalid_records_are_harmless), cmocka_unit_test(output_is_not_read_twice_if_its_reset_failed),
+    cmocka_unit_test(equal_formats_are_shared), cmocka_unit_test(kernels_must_fit_all_devices),
+    cmocka_unit_test(queued_messages_are_limited), cmocka_unit_test(log_callbacks_that_trigger_each_other_terminate),
 };

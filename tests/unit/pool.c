@@ -1,4 +1,4 @@
-/* Handles: found while they live, refused with a reason afterwards, from another context, of another kind. */
+/* Handles: valid while the object lives; afterwards, or with another context or object type, refused with a reason. */
 #include "tests/unit/unit.h"
 
 static void stale_handles(void **state) {
@@ -8,7 +8,7 @@ static void stale_handles(void **state) {
     vd_buffer a = unit_buffer(ctx, "a", VD_F32, 1, &x), b;
     vd_buffer_destroy(ctx, a);
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
-    b = unit_buffer(ctx, "b", VD_F32, 1, &x); /* in the same slot */
+    b = unit_buffer(ctx, "b", VD_F32, 1, &x); /* reuses the slot */
     assert_int_equal((uint32_t)a.id & VD__ID_SLOT_MASK, (uint32_t)b.id & VD__ID_SLOT_MASK);
     assert_int_not_equal(a.id, b.id);
     assert_int_equal(vd_buffer_read(ctx, a, 0, &x, 4), VD_ERROR_INVALID);
@@ -44,7 +44,7 @@ static void foreign_handles(void **state) {
     CHECK_TEXT("vd_copy: the source buffer handle is invalid: expected a buffer, got a kernel");
     assert_int_equal(vd_buffer_write(one, none, 0, &x, 4), VD_ERROR_INVALID);
     CHECK_TEXT("handle is 0");
-    for (uint64_t i = 0; i < 64; i++) { /* no id leads anywhere wrong */
+    for (uint64_t i = 0; i < 64; i++) { /* every other id is refused */
         vd_buffer odd = { b.id ^ ((uint64_t)1 << i) };
         assert_int_equal(vd_buffer_write(one, odd, 0, &x, 4), VD_ERROR_INVALID);
     }
@@ -75,7 +75,7 @@ static void many_handles(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A handle stays invalid however often its slot is reused. */
+/* A handle stays invalid no matter how often its slot is reused. */
 static void exhausted_generations(void **state) {
     (void)state;
     vd_allocator allocator = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
@@ -111,7 +111,7 @@ static void distinct_context_numbers(void **state) {
     for (size_t i = 0; i < VD__COUNT(ctx); i++) vd_context_destroy(ctx[i]);
 }
 
-/* All numbers but 0 can be in use at a time; one more context is refused, and a freed number is used again. */
+/* Every context number except 0 can be in use at once; one more context is refused, and a freed number is reused. */
 static void all_context_numbers(void **state) {
     (void)state;
     static bool taken[VD__CONTEXT_NUMBERS];

@@ -1,5 +1,5 @@
-/* A set-user-id program does not open libraries that its user's environment names. The program copies itself, gives the copy to another user with the mode that
-   says so, and runs it as a third one with VKDISPATCH_LIBCUDA set. */
+/* A set-user-id program must not open libraries that environment variables name. This program copies itself, makes the
+   copy set-user-id, and runs it as another user with VKDISPATCH_LIBCUDA set. */
 #include "tests/unit/unit.h"
 
 #include <sys/prctl.h>
@@ -10,7 +10,7 @@ enum { OWNER = 12345, USER = 12346, LIBRARY_LOADED = 1, RAISED = 2, STARTED = 64
 
 static char privileged_folder[64], privileged_program[96], privileged_library[96];
 
-/* In the child: opens CUDA, and exits with what it saw. */
+/* In the child process: opens CUDA and exits with what it found. */
 static int privileged_look(const char *named) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -70,7 +70,8 @@ static void a_set_user_id_program_ignores_paths(void **state) {
     (void)state;
     const char *reason = NULL;
     if (geteuid() != 0) reason = "only root can make a set-user-id program of another user";
-    else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) reason = "this process has no_new_privs, which turns set-user-id off";
+    else if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+        reason = "this process has no_new_privs, which turns set-user-id off";
     else if (!statvfs(privileged_folder, &where) && where.f_flag & ST_NOSUID) reason = "/tmp is mounted with nosuid";
     if (reason) {
         print_message("# reason: %s\n", reason);
@@ -82,7 +83,7 @@ static void a_set_user_id_program_ignores_paths(void **state) {
     assert_int_equal(run_as_user(), STARTED | RAISED);
 }
 
-/* Where the test above cannot run, too. */
+/* Also runs where the test above is skipped. */
 static void this_program_is_not_privileged(void **state) {
     (void)state;
     char path[VD__PATH_CHARS];

@@ -1,4 +1,4 @@
-/* What stands around the instructions of a SPIR-V module: version, capabilities, entry point, limits. */
+/* SPIR-V modules apart from their instructions: version, capabilities, entry point, limits. */
 #include "tests/unit/unit.h"
 
 typedef void Build(vc_kernel *k);
@@ -11,9 +11,10 @@ static void build_saxpy(vc_kernel *k) {
     VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
 }
 
-/* Small types that are only stored need storage alone. */
+/* Small types that are only stored need only the storage feature. */
 static void build_storage_only(vc_kernel *k) {
-    vc_ref x = vc_buffer(k, "x", VC_U8, VC_READ), h = vc_buffer(k, "h", VC_F16, VC_READ_WRITE), v = vc_buffer(k, "v", VC_VEC(VC_U8, 4), VC_READ);
+    vc_ref x = vc_buffer(k, "x", VC_U8, VC_READ), h = vc_buffer(k, "h", VC_F16, VC_READ_WRITE),
+           v = vc_buffer(k, "v", VC_VEC(VC_U8, 4), VC_READ);
     vc_val i = vc_global_id(k, 0), sum = vc_add(vc_cast(VC_F32, vc_load(x, i)), vc_cast(VC_F32, vc_load(h, i)));
     vc_val four = vc_cast(VC_F32X4, vc_load(v, i));
     vc_store(h, i, vc_cast(VC_F16, vc_add(sum, vc_dot(four, four))));
@@ -41,13 +42,15 @@ static void build_counted(vc_kernel *k) {
 
 static void build_params(vc_kernel *k) {
     vc_ref y = vc_buffer(k, NULL, VC_F32, VC_WRITE);
-    vc_val p = vc_param(k, "p", VC_VEC(VC_F16, 3)), q = vc_param(k, "q", VC_I8), r = vc_param(k, "r", VC_VEC(VC_BOOL, 2)), t = vc_param(k, "t", VC_F64X3);
+    vc_val p = vc_param(k, "p", VC_VEC(VC_F16, 3)), q = vc_param(k, "q", VC_I8),
+           r = vc_param(k, "r", VC_VEC(VC_BOOL, 2)), t = vc_param(k, "t", VC_F64X3);
     vc_store(y, vc_global_id(k, 1), vc_cast(VC_F32, vc_component(p, 2)));
     vc_store(y, vc_u32(1), vc_select(vc_any(r), vc_cast(VC_F32, q), vc_cast(VC_F32, vc_component(t, 1))));
 }
 
 static void build_places(vc_kernel *k) {
-    vc_ref s = vc_shared(k, "s", VC_BOOL, 100), y = vc_buffer(k, "y", VC_F64, VC_READ_WRITE), a = vc_array(k, "a", VC_VEC(VC_I64, 2), 7);
+    vc_ref s = vc_shared(k, "s", VC_BOOL, 100), y = vc_buffer(k, "y", VC_F64, VC_READ_WRITE),
+           a = vc_array(k, "a", VC_VEC(VC_I64, 2), 7);
     vc_val i = vc_local_index(k);
     vc_store(s, i, vc_lt(vc_load(y, i), vc_f64(1)));
     vc_barrier(k);
@@ -56,7 +59,8 @@ static void build_places(vc_kernel *k) {
 }
 
 static Build *const builds[] = {
-    build_nothing, build_saxpy, build_storage_only, build_switch_on_stored, build_small_vectors, build_counted, build_params, build_places
+    build_nothing, build_saxpy, build_storage_only, build_switch_on_stored, build_small_vectors, build_counted,
+    build_params, build_places
 };
 
 static uint64_t feature_of(uint32_t capability) {
@@ -74,7 +78,7 @@ static uint64_t feature_of(uint32_t capability) {
     }
 }
 
-/* Capabilities are exactly the features that reflection tells. */
+/* The capabilities are exactly the features in the reflection. */
 static void test_capabilities_are_features(void **state) {
     (void)state;
     for (size_t i = 0; i < 2 * sizeof builds / sizeof builds[0]; i++) {
@@ -94,10 +98,12 @@ static void test_capabilities_are_features(void **state) {
     }
 }
 
-/* Every instruction lies within the module, ids within the bound; from 1.4 on the entry point names all its variables. */
+/* Every instruction lies within the module and every id within the bound; from SPIR-V 1.4 on the entry point lists all
+   variables. */
 static void test_versions(void **state) {
     static const struct { uint32_t asked, got, variables; } versions[] = {
-        { 0, 0x10300u, 1 }, { 0x10300u, 0x10300u, 1 }, { 0x10400u, 0x10400u, 2 }, { 0x10500u, 0x10500u, 2 }, { 0x10600u, 0x10600u, 2 }
+        { 0, 0x10300u, 1 }, { 0x10300u, 0x10300u, 1 }, { 0x10400u, 0x10400u, 2 }, { 0x10500u, 0x10500u, 2 },
+        { 0x10600u, 0x10600u, 2 }
     };
     (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
@@ -114,15 +120,18 @@ static void test_versions(void **state) {
         assert_int_equal(code[1], versions[i].got);
         for (; at < words; at += code[at] >> 16) {
             assert_int_not_equal(code[at] >> 16, 0);
-            if ((code[at] & 0xffffu) == 15) assert_int_equal(code[at] >> 16, 5 + versions[i].variables); /* "main" takes two words */
+            /* "main" takes two words */
+            if ((code[at] & 0xffffu) == 15) assert_int_equal(code[at] >> 16, 5 + versions[i].variables);
         }
         assert_int_equal(at, words);
         vc_free(k);
     }
 }
 
-static void test_versions_that_there_are_not(void **state) {
-    static const uint32_t versions[] = { 7, 3, 0x10000u, 0x10200u, 0x102ffu, 0x10301u, 0x10601u, 0x10700u, 0x20000u, UINT32_MAX };
+static void test_invalid_versions(void **state) {
+    static const uint32_t versions[] = {
+        7, 3, 0x10000u, 0x10200u, 0x102ffu, 0x10301u, 0x10601u, 0x10700u, 0x20000u, UINT32_MAX
+    };
     (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         vc_kernel_desc desc;
@@ -167,5 +176,5 @@ static void test_limits(void **state) {
 
 static const struct CMUnitTest spirv_modules_tests[] = {
     cmocka_unit_test(test_capabilities_are_features), cmocka_unit_test(test_versions),
-    cmocka_unit_test(test_versions_that_there_are_not), cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_invalid_versions), cmocka_unit_test(test_limits),
 };

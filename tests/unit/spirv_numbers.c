@@ -1,30 +1,35 @@
-/* The numbers of the SPIR-V printer and of the table of operations, compared with the headers of the SPIR-V registry. */
+/* The numbers of the SPIR-V printer and of the table of operations, compared with the headers of the SPIR-V
+   registry. */
 #include "tests/unit/unit.h"
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
-/* Numbers that have names in both: compared while this is compiled. */
+/* Numbers that have names in both are compared at compile time. */
 #define NAMED(name) typedef char same_##name[(int)VC__##name == (int)Spv##name ? 1 : -1];
-NAMED(OpName) NAMED(OpExtension) NAMED(OpExtInstImport) NAMED(OpExtInst) NAMED(OpMemoryModel) NAMED(OpEntryPoint) NAMED(OpExecutionMode)
-NAMED(OpCapability) NAMED(OpTypeVoid) NAMED(OpTypeBool) NAMED(OpTypeInt) NAMED(OpTypeFloat) NAMED(OpTypeVector) NAMED(OpTypeArray)
-NAMED(OpTypeRuntimeArray) NAMED(OpTypeStruct) NAMED(OpTypePointer) NAMED(OpTypeFunction) NAMED(OpConstantTrue) NAMED(OpConstantFalse)
-NAMED(OpConstant) NAMED(OpConstantComposite) NAMED(OpConstantNull) NAMED(OpFunction) NAMED(OpFunctionEnd) NAMED(OpVariable) NAMED(OpLoad)
-NAMED(OpStore) NAMED(OpAccessChain) NAMED(OpDecorate) NAMED(OpMemberDecorate) NAMED(OpCompositeConstruct) NAMED(OpCompositeExtract)
-NAMED(OpCopyObject) NAMED(OpConvertFToU) NAMED(OpConvertFToS) NAMED(OpConvertSToF) NAMED(OpConvertUToF) NAMED(OpUConvert) NAMED(OpSConvert)
-NAMED(OpFConvert) NAMED(OpConvertUToPtr) NAMED(OpBitcast) NAMED(OpIAdd) NAMED(OpIMul) NAMED(OpSelect) NAMED(OpINotEqual) NAMED(OpULessThan)
-NAMED(OpSLessThan) NAMED(OpShiftRightLogical) NAMED(OpShiftLeftLogical) NAMED(OpControlBarrier) NAMED(OpPhi) NAMED(OpLoopMerge)
-NAMED(OpTypeImage) NAMED(OpTypeSampledImage) NAMED(OpImageSampleExplicitLod) NAMED(OpImageFetch) NAMED(OpImageGather) NAMED(OpImageRead)
+NAMED(OpName) NAMED(OpExtension) NAMED(OpExtInstImport) NAMED(OpExtInst) NAMED(OpMemoryModel) NAMED(OpEntryPoint)
+NAMED(OpExecutionMode) NAMED(OpCapability) NAMED(OpTypeVoid) NAMED(OpTypeBool) NAMED(OpTypeInt) NAMED(OpTypeFloat)
+NAMED(OpTypeVector) NAMED(OpTypeArray) NAMED(OpTypeRuntimeArray) NAMED(OpTypeStruct) NAMED(OpTypePointer)
+NAMED(OpTypeFunction) NAMED(OpConstantTrue) NAMED(OpConstantFalse) NAMED(OpConstant) NAMED(OpConstantComposite)
+NAMED(OpConstantNull) NAMED(OpFunction) NAMED(OpFunctionEnd) NAMED(OpVariable) NAMED(OpLoad) NAMED(OpStore)
+NAMED(OpAccessChain) NAMED(OpDecorate) NAMED(OpMemberDecorate) NAMED(OpCompositeConstruct) NAMED(OpCompositeExtract)
+NAMED(OpCopyObject) NAMED(OpConvertFToU) NAMED(OpConvertFToS) NAMED(OpConvertSToF) NAMED(OpConvertUToF)
+NAMED(OpUConvert) NAMED(OpSConvert) NAMED(OpFConvert) NAMED(OpConvertUToPtr) NAMED(OpBitcast) NAMED(OpIAdd)
+NAMED(OpIMul) NAMED(OpSelect) NAMED(OpINotEqual) NAMED(OpULessThan) NAMED(OpSLessThan) NAMED(OpShiftRightLogical)
+NAMED(OpShiftLeftLogical) NAMED(OpControlBarrier) NAMED(OpPhi) NAMED(OpLoopMerge) NAMED(OpTypeImage)
+NAMED(OpTypeSampledImage) NAMED(OpImageSampleExplicitLod) NAMED(OpImageFetch) NAMED(OpImageGather) NAMED(OpImageRead)
 NAMED(OpImageWrite) NAMED(OpImage) NAMED(OpImageQuerySizeLod) NAMED(OpImageQuerySize) NAMED(OpImageQueryLevels)
 NAMED(OpSelectionMerge) NAMED(OpLabel) NAMED(OpBranch) NAMED(OpBranchConditional) NAMED(OpSwitch) NAMED(OpReturn)
-NAMED(DecorationBlock) NAMED(DecorationArrayStride) NAMED(DecorationBuiltIn) NAMED(DecorationRestrict) NAMED(DecorationNonWritable)
-NAMED(DecorationNonReadable) NAMED(DecorationBinding) NAMED(DecorationDescriptorSet) NAMED(DecorationOffset) NAMED(DecorationNoContraction)
+NAMED(DecorationBlock) NAMED(DecorationArrayStride) NAMED(DecorationBuiltIn) NAMED(DecorationRestrict)
+NAMED(DecorationNonWritable) NAMED(DecorationNonReadable) NAMED(DecorationBinding) NAMED(DecorationDescriptorSet)
+NAMED(DecorationOffset) NAMED(DecorationNoContraction)
 
 #define O(name) (uint32_t)SpvOp##name
 #define E(name) (0x10000u | (uint32_t)GLSLstd450##name)
 static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int, uint, float */
     { VC__OP_VEC, { O(CompositeConstruct), O(CompositeConstruct), O(CompositeConstruct), O(CompositeConstruct) } },
     { VC__OP_COMPONENT, { O(CompositeExtract), O(CompositeExtract), O(CompositeExtract), O(CompositeExtract) } },
-    { VC__OP_EXTRACT, { O(VectorExtractDynamic), O(VectorExtractDynamic), O(VectorExtractDynamic), O(VectorExtractDynamic) } },
+    { VC__OP_EXTRACT, { O(VectorExtractDynamic), O(VectorExtractDynamic), O(VectorExtractDynamic),
+      O(VectorExtractDynamic) } },
     { VC__OP_BITCAST, { O(Bitcast), O(Bitcast), O(Bitcast), O(Bitcast) } },
     { VC__OP_NEG, { 0, O(SNegate), O(SNegate), O(FNegate) } },
     { VC__OP_ADD, { 0, O(IAdd), O(IAdd), O(FAdd) } },
@@ -95,22 +100,31 @@ static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int,
     { VC__OP_VOTE_ANY, { O(GroupNonUniformAny), 0, 0, 0 } },
     { VC__OP_VOTE_ALL, { O(GroupNonUniformAll), 0, 0, 0 } },
     { VC__OP_BALLOT, { O(GroupNonUniformBallot), 0, 0, 0 } },
-    { VC__OP_VOTE_EQUAL, { O(GroupNonUniformAllEqual), O(GroupNonUniformAllEqual), O(GroupNonUniformAllEqual), O(GroupNonUniformAllEqual) } },
+    { VC__OP_VOTE_EQUAL, { O(GroupNonUniformAllEqual), O(GroupNonUniformAllEqual), O(GroupNonUniformAllEqual),
+      O(GroupNonUniformAllEqual) } },
     { VC__OP_BALLOT_COUNT, { 0, 0, O(GroupNonUniformBallotBitCount), 0 } },
-    { VC__OP_BROADCAST, { O(GroupNonUniformBroadcast), O(GroupNonUniformBroadcast), O(GroupNonUniformBroadcast), O(GroupNonUniformBroadcast) } },
+    { VC__OP_BROADCAST, { O(GroupNonUniformBroadcast), O(GroupNonUniformBroadcast), O(GroupNonUniformBroadcast),
+      O(GroupNonUniformBroadcast) } },
     { VC__OP_BROADCAST_FIRST, { O(GroupNonUniformBroadcastFirst), O(GroupNonUniformBroadcastFirst),
                                 O(GroupNonUniformBroadcastFirst), O(GroupNonUniformBroadcastFirst) } },
-    { VC__OP_SHUFFLE, { O(GroupNonUniformShuffle), O(GroupNonUniformShuffle), O(GroupNonUniformShuffle), O(GroupNonUniformShuffle) } },
-    { VC__OP_SHUFFLE_XOR, { O(GroupNonUniformShuffleXor), O(GroupNonUniformShuffleXor), O(GroupNonUniformShuffleXor), O(GroupNonUniformShuffleXor) } },
-    { VC__OP_SHUFFLE_UP, { O(GroupNonUniformShuffleUp), O(GroupNonUniformShuffleUp), O(GroupNonUniformShuffleUp), O(GroupNonUniformShuffleUp) } },
-    { VC__OP_SHUFFLE_DOWN, { O(GroupNonUniformShuffleDown), O(GroupNonUniformShuffleDown), O(GroupNonUniformShuffleDown), O(GroupNonUniformShuffleDown) } },
+    { VC__OP_SHUFFLE, { O(GroupNonUniformShuffle), O(GroupNonUniformShuffle), O(GroupNonUniformShuffle),
+      O(GroupNonUniformShuffle) } },
+    { VC__OP_SHUFFLE_XOR, { O(GroupNonUniformShuffleXor), O(GroupNonUniformShuffleXor), O(GroupNonUniformShuffleXor),
+      O(GroupNonUniformShuffleXor) } },
+    { VC__OP_SHUFFLE_UP, { O(GroupNonUniformShuffleUp), O(GroupNonUniformShuffleUp), O(GroupNonUniformShuffleUp),
+      O(GroupNonUniformShuffleUp) } },
+    { VC__OP_SHUFFLE_DOWN, { O(GroupNonUniformShuffleDown), O(GroupNonUniformShuffleDown),
+      O(GroupNonUniformShuffleDown), O(GroupNonUniformShuffleDown) } },
     { VC__OP_SUBGROUP_ADD, { 0, O(GroupNonUniformIAdd), O(GroupNonUniformIAdd), O(GroupNonUniformFAdd) } },
     { VC__OP_SUBGROUP_MUL, { 0, O(GroupNonUniformIMul), O(GroupNonUniformIMul), O(GroupNonUniformFMul) } },
     { VC__OP_SUBGROUP_MIN, { 0, O(GroupNonUniformSMin), O(GroupNonUniformUMin), O(GroupNonUniformFMin) } },
     { VC__OP_SUBGROUP_MAX, { 0, O(GroupNonUniformSMax), O(GroupNonUniformUMax), O(GroupNonUniformFMax) } },
-    { VC__OP_SUBGROUP_AND, { O(GroupNonUniformLogicalAnd), O(GroupNonUniformBitwiseAnd), O(GroupNonUniformBitwiseAnd), 0 } },
-    { VC__OP_SUBGROUP_OR, { O(GroupNonUniformLogicalOr), O(GroupNonUniformBitwiseOr), O(GroupNonUniformBitwiseOr), 0 } },
-    { VC__OP_SUBGROUP_XOR, { O(GroupNonUniformLogicalXor), O(GroupNonUniformBitwiseXor), O(GroupNonUniformBitwiseXor), 0 } },
+    { VC__OP_SUBGROUP_AND, { O(GroupNonUniformLogicalAnd), O(GroupNonUniformBitwiseAnd), O(GroupNonUniformBitwiseAnd),
+      0 } },
+    { VC__OP_SUBGROUP_OR, { O(GroupNonUniformLogicalOr), O(GroupNonUniformBitwiseOr), O(GroupNonUniformBitwiseOr),
+      0 } },
+    { VC__OP_SUBGROUP_XOR, { O(GroupNonUniformLogicalXor), O(GroupNonUniformBitwiseXor), O(GroupNonUniformBitwiseXor),
+      0 } },
     { VC__OP_ADD_CARRY, { 0, 0, O(IAddCarry), 0 } },
     { VC__OP_SUB_BORROW, { 0, 0, O(ISubBorrow), 0 } },
     { VC__OP_DOT_II, { 0, 0, O(SDot), 0 } },
@@ -125,7 +139,8 @@ static void test_operations(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         for (int j = 0; j < 4; j++) {
-            if (vc__op[forms[i].op].spirv[j] != forms[i].form[j]) print_message("# %s, form %d\n", vc__op_name[forms[i].op], j);
+            if (vc__op[forms[i].op].spirv[j] != forms[i].form[j])
+                print_message("# %s, form %d\n", vc__op_name[forms[i].op], j);
             assert_int_equal(vc__op[forms[i].op].spirv[j], forms[i].form[j]);
         }
 }
@@ -140,11 +155,12 @@ static void test_all_operations_are_listed(void **state) {
         }
 }
 
-/* What is printed as plain has a form for every kind that it takes and that is not expanded, and nothing else prints it. */
+/* An operation printed as a plain instruction has an opcode for every kind of type that it accepts and that is not
+   lowered; no other operation has one. */
 static void test_plain_operations(void **state) {
     static vc__spirv s;
     static vc__listing l;
-    vc__node n = { 0, 0, VC_F32, 0, { 0, 0, 0 }, 0 }; /* its operands are itself */
+    vc__node n = { 0, 0, VC_F32, 0, { 0, 0, 0 }, 0 }; /* its own operand */
     vc_kernel *k = vc_begin(NULL);
     uint32_t plain = 0;
     (void)state;
@@ -153,7 +169,8 @@ static void test_plain_operations(void **state) {
         if (!(k->lower.plain[op] & VC__PLAIN_PRINTED)) continue;
         for (int j = 0; j < 4; j++) {
             bool expanded = vc__op[op].rule && !(j == 3 && vc__op[op].flags & VC__FLAGS_INTEGERS);
-            if (vc__op[op].kinds >> j & 1 && !expanded && !vc__op[op].spirv[j]) fail_msg("%s has no form %d", vc__op_name[op], j);
+            if (vc__op[op].kinds >> j & 1 && !expanded && !vc__op[op].spirv[j])
+                fail_msg("%s has no form %d", vc__op_name[op], j);
         }
         memset(&s, 0, sizeof s);
         s.k = k;
@@ -162,7 +179,7 @@ static void test_plain_operations(void **state) {
         l.node = &n;
         n.op = (uint8_t)op;
         vc__spirv_node(&s, &n, 0);
-        if (!k->failed) fail_msg("%s is printed as plain and otherwise too", vc__op_name[op]);
+        if (!k->failed) fail_msg("%s is both printed as a plain instruction and lowered", vc__op_name[op]);
         assert_non_null(strstr(vc_error(k), "has no SPIR-V form"));
         k->failed = false;
         plain++;
@@ -172,20 +189,22 @@ static void test_plain_operations(void **state) {
 }
 
 static void test_enumerants(void **state) {
-    static const uint32_t caps[VC__CAPS] = { /* by bit */
-        SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt8, SpvCapabilityInt16, SpvCapabilityInt64, SpvCapabilityStorageBuffer8BitAccess,
-        SpvCapabilityStorageBuffer16BitAccess, SpvCapabilityPhysicalStorageBufferAddresses,
-        SpvCapabilityInt64Atomics, SpvCapabilityAtomicFloat32AddEXT, SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformVote,
-        SpvCapabilityGroupNonUniformArithmetic, SpvCapabilityGroupNonUniformBallot, SpvCapabilityGroupNonUniformShuffle,
-        SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered,
-        SpvCapabilitySampled1D, SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer, SpvCapabilityStorageImageExtendedFormats,
-        SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat, SpvCapabilityStorageImageWriteWithoutFormat,
-        SpvCapabilityDotProduct, SpvCapabilityDotProductInput4x8BitPacked
+    static const uint32_t caps[VC__CAPS] = { /* indexed by bit */
+        SpvCapabilityFloat16, SpvCapabilityFloat64, SpvCapabilityInt8, SpvCapabilityInt16, SpvCapabilityInt64,
+        SpvCapabilityStorageBuffer8BitAccess, SpvCapabilityStorageBuffer16BitAccess,
+        SpvCapabilityPhysicalStorageBufferAddresses, SpvCapabilityInt64Atomics, SpvCapabilityAtomicFloat32AddEXT,
+        SpvCapabilityGroupNonUniform, SpvCapabilityGroupNonUniformVote, SpvCapabilityGroupNonUniformArithmetic,
+        SpvCapabilityGroupNonUniformBallot, SpvCapabilityGroupNonUniformShuffle,
+        SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered, SpvCapabilitySampled1D,
+        SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer,
+        SpvCapabilityStorageImageExtendedFormats, SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat,
+        SpvCapabilityStorageImageWriteWithoutFormat, SpvCapabilityDotProduct, SpvCapabilityDotProductInput4x8BitPacked
     };
     uint32_t seen = 0;
     static const uint32_t classes[] = {
-        SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction, SpvStorageClassPushConstant,
-        SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer, SpvStorageClassUniformConstant
+        SpvStorageClassInput, SpvStorageClassWorkgroup, SpvStorageClassPrivate, SpvStorageClassFunction,
+        SpvStorageClassPushConstant, SpvStorageClassStorageBuffer, SpvStorageClassPhysicalStorageBuffer,
+        SpvStorageClassUniformConstant
     };
     static const uint32_t dims[] = { SpvDim1D, SpvDim2D, SpvDim3D, SpvDimCube, SpvDim1D, SpvDim2D, SpvDimBuffer };
     (void)state;

@@ -1,4 +1,5 @@
-/* Writes, reads, fills and copies of random ranges against an array of the host's; lists, tickets, and what a repeated call allocates. */
+/* Random writes, reads, fills and copies compared with an array on the host; lists, tickets, allocations of repeated
+   calls. */
 #include "tests/unit/unit.h"
 
 enum { BUFFERS = 4, SIZE = 3001, STEPS = 3000 };
@@ -6,7 +7,7 @@ enum { BUFFERS = 4, SIZE = 3001, STEPS = 3000 };
 static vd_context *device_context(bool shared) {
     vd_device_info device;
     memset(&device, 0, sizeof device);
-    device.shared_memory = shared; /* memory of the device is mapped: reads and writes go straight there */
+    device.shared_memory = shared; /* device memory is mapped: reads and writes access it directly */
     device.features = VD_FEATURE_ADDRESS;
     return unit_context(&device);
 }
@@ -30,8 +31,11 @@ static void random_transfers_on(bool shared) {
         }
         vd_list *own = NULL;
         for (int step = 0; step < STEPS; step++) {
-            uint32_t x = unit_random(&random) % BUFFERS, y = unit_random(&random) % BUFFERS, what = unit_random(&random) % 10;
-            uint64_t at = unit_random(&random) % SIZE, size = unit_random(&random) % (unit_random(&random) % 2 ? 20 : SIZE), to = unit_random(&random) % SIZE;
+            uint32_t x = unit_random(&random) % BUFFERS, y = unit_random(&random) % BUFFERS,
+                     what = unit_random(&random) % 10;
+            uint64_t at = unit_random(&random) % SIZE,
+                     size = unit_random(&random) % (unit_random(&random) % 2 ? 20 : SIZE),
+                     to = unit_random(&random) % SIZE;
             uint8_t value[64];
             size_t value_size = 1 + unit_random(&random) % 64;
             if (unit_random(&random) % 2) value_size = (size_t)1 << unit_random(&random) % 3;
@@ -39,7 +43,8 @@ static void random_transfers_on(bool shared) {
             for (int k = 0; k < 64; k++) value[k] = (uint8_t)(unit_random(&random) % 3 ? 7 : k);
             for (uint64_t k = 0; k < size; k++) data[k] = (uint8_t)unit_random(&random);
             if (!own && unit_random(&random) % 50 == 0) own = vd_list_begin(ctx, NULL);
-            vd_list *l = own ? own : vd_immediate(ctx, 0, 0); /* in the order of the model while a list is open */
+            /* executed in the order of the model while a list is open */
+            vd_list *l = own ? own : vd_immediate(ctx, 0, 0);
             if (what < 3) {
                 size -= size % value_size;
                 assert_int_equal(vd_fill(l, b[x], at, size, what ? value : NULL, what ? value_size : 0), VD_OK);
@@ -79,7 +84,10 @@ static void random_transfers(void **state) {
 
 static void fills_at_every_offset(void **state) {
     (void)state;
-    static const uint8_t value[64] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
+    static const uint8_t value[64] = {
+        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+        31, 32
+    };
     uint8_t got[96], want[96];
     vd_context *ctx = unit_context(NULL);
     vd_buffer b = unit_buffer(ctx, "b", VD_BYTES, 96, NULL);
@@ -97,7 +105,7 @@ static void fills_at_every_offset(void **state) {
     vd_context_destroy(ctx);
 }
 
-static void large_ones_pass_in_pieces(void **state) {
+static void large_transfers_are_split(void **state) {
     (void)state;
     enum { LARGE = 50000003 };
     uint8_t *data = (uint8_t *)malloc(LARGE), *got = (uint8_t *)malloc(LARGE);
@@ -139,7 +147,7 @@ static void tickets(void **state) {
         read.offset = i * 4;
         read.size = 4;
         assert_int_equal(vd_read_begin(vd_immediate(ctx, 0, 0), &read, &ticket[i]), VD_OK);
-        assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, i * 4, 4, NULL, 0), VD_OK); /* after the read */
+        assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, i * 4, 4, NULL, 0), VD_OK); /* recorded after the read */
     }
     for (uint32_t i = 40; i-- > 0;) {
         assert_int_equal(vd_read_ready(ctx, ticket[i], VD_FOREVER, &data), VD_OK);
@@ -168,8 +176,9 @@ static void tickets(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* What a watched list becomes, with commands and without, and whatever becomes of the next ones, which may have its place. */
-static void fates(void **state) {
+/* vd_list_watch: the status of a list, empty or not, after submission, discard or failure. Later lists may reuse its
+   memory. */
+static void watched_lists_report_their_status(void **state) {
     (void)state;
     vd_context *ctx = unit_context(NULL), *other = unit_context(NULL);
     vd_buffer b = unit_buffer(ctx, "b", VD_U32, 64, NULL);
@@ -195,7 +204,9 @@ static void fates(void **state) {
             desc.wait_count = 1;
             assert_int_equal(vd_submit(l, &desc, NULL), VD_ERROR_INVALID);
         }
-        for (int j = 0; j <= i; j++) assert_int_equal(vd_list_get_status(ctx, tickets[j]), j < 4 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_DISCARDED);
+        for (int j = 0; j <= i; j++)
+            assert_int_equal(vd_list_get_status(ctx, tickets[j]),
+                             j < 4 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_DISCARDED);
     }
     for (int i = 0; i < 12; i++) {
         data = &data;
@@ -212,7 +223,7 @@ static void fates(void **state) {
     CHECK_TEXT("vd_list_watch: the list is NULL");
     assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     CHECK_TEXT("vd_list_watch: out is NULL");
-    for (int i = 0; i < 3; i++) { /* immediate lists: nothing recorded, something, sent */
+    for (int i = 0; i < 3; i++) { /* immediate lists: empty, with a command, submitted */
         if (i == 1) assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_OK);
         if (i == 2) assert_int_equal(vd_flush(ctx), VD_OK);
         assert_int_equal(vd_list_watch(vd_immediate(ctx, 0, 0), &tickets[i]), VD_OK);
@@ -223,16 +234,16 @@ static void fates(void **state) {
     }
     vd_list *l = vd_list_begin(ctx, NULL), *next;
     assert_int_equal(vd_list_watch(l, &tickets[3]), VD_OK);
-    vd_read_end(ctx, tickets[3]); /* given back early */
+    vd_read_end(ctx, tickets[3]); /* ticket destroyed early */
     vd_list_discard(l);
     next = vd_list_begin(ctx, NULL);
     assert_int_equal(vd_list_watch(next, &tickets[3]), VD_OK);
     assert_int_equal(vd_list_get_status(ctx, tickets[3]), VD_LIST_STATUS_OPEN);
-    vd_context_destroy(ctx); /* with a list that is watched */
+    vd_context_destroy(ctx); /* while a list is watched */
     vd_context_destroy(other);
 }
 
-/* The second and later time of the same calls, nothing is allocated. */
+/* From the second iteration on, the same calls allocate nothing. */
 static void repeats_allocate_nothing(void **state) {
     (void)state;
     static uint8_t data[100000];
@@ -277,7 +288,7 @@ static void destroyed_while_in_use(void **state) {
     vd_buffer gone = unit_buffer(ctx, "gone", VD_F32, 1, &value);
     assert_int_equal(vd_copy(l, keep, 0, gone, 0, 4), VD_OK);
     vd_buffer_destroy(ctx, gone);
-    for (int i = 0; i < 100; i++) { /* would take its memory */
+    for (int i = 0; i < 100; i++) { /* these must not reuse its memory */
         float other = 9;
         vd_buffer b = unit_buffer(ctx, "other", VD_F32, 1, &other);
         vd_buffer_destroy(ctx, b);
@@ -295,7 +306,8 @@ static void destroyed_while_in_use(void **state) {
 
 static int fail_next;
 
-static vd_result failing_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result failing_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                const vd__wait *waits, uint32_t wait_count) {
     if (c && fail_next) {
         fail_next--;
         return vd__fail(VD_ERROR_BACKEND, "the driver is tired");
@@ -318,18 +330,19 @@ static void failed_submissions_end_their_events(void **state) {
     assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), VD_OK);
     assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_ERROR_BACKEND);
     CHECK_TEXT("the driver is tired");
-    assert_int_equal(vd_flush(ctx), VD_OK); /* it was told */
+    assert_int_equal(vd_flush(ctx), VD_OK); /* already reported */
     fail_next = 1;
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
     assert_int_equal(vd_flush(ctx), VD_ERROR_BACKEND);
     assert_int_equal(vd_flush(ctx), VD_OK);
-    assert_int_equal(vd_wait_idle(ctx), VD_ERROR_BACKEND); /* how the last batch ended */
+    assert_int_equal(vd_wait_idle(ctx), VD_ERROR_BACKEND); /* the result of the last batch */
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
     vd_context_destroy(ctx);
 }
 
-static vd_result lost_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, const vd__wait *waits, uint32_t wait_count) {
+static vd_result lost_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                             const vd__wait *waits, uint32_t wait_count) {
     (void)dev, (void)queue, (void)c, (void)value, (void)waits, (void)wait_count;
     return vd__fail(VD_ERROR_DEVICE_LOST, "the driver lost it");
 }
@@ -345,7 +358,8 @@ static void a_lost_device_stays_lost(void **state) {
     ctx->driver.backend = &backend;
     assert_int_equal(vd_buffer_read(ctx, b, 0, &x, 4), VD_ERROR_DEVICE_LOST);
     assert_int_equal(vd_flush(ctx), VD_ERROR_DEVICE_LOST);
-    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID); /* there is no list any more */
+    /* the list no longer exists */
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID);
     assert_int_equal(unit_buffer(ctx, "d", VD_F32, 1, NULL).id, 0);
     CHECK_TEXT("was lost");
     assert_int_equal(vd_buffer_read(other, c, 0, &x, 4), VD_OK);
@@ -355,7 +369,8 @@ static void a_lost_device_stays_lost(void **state) {
 
 static const struct CMUnitTest transfers_tests[] = {
     cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
-    cmocka_unit_test(large_ones_pass_in_pieces), cmocka_unit_test(tickets), cmocka_unit_test(fates),
-    cmocka_unit_test(repeats_allocate_nothing), cmocka_unit_test(destroyed_while_in_use),
-    cmocka_unit_test(failed_submissions_end_their_events), cmocka_unit_test(a_lost_device_stays_lost),
+    cmocka_unit_test(large_transfers_are_split), cmocka_unit_test(tickets),
+    cmocka_unit_test(watched_lists_report_their_status), cmocka_unit_test(repeats_allocate_nothing),
+    cmocka_unit_test(destroyed_while_in_use), cmocka_unit_test(failed_submissions_end_their_events),
+    cmocka_unit_test(a_lost_device_stays_lost),
 };

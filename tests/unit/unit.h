@@ -1,4 +1,4 @@
-/* What unit tests share: both implementations, cmocka, the selection of tests, a context on the dummy backend, a
+/* Shared by the unit tests: both implementations, cmocka, the selection of tests, a context on the dummy backend, a
  * counting allocator, random numbers. */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
@@ -156,7 +156,7 @@ static inline void unit_release(void *user, void *block) {
     free(block);
 }
 
-/* The last error names what it should. */
+/* The last error contains this text. */
 static inline void unit_check_text(const char *part, const char *file, int line) {
     if (strstr(vd_error_text(), part)) return;
     print_error("%s:%d: no \"%s\" in: %s\n", file, line, part, vd_error_text());
@@ -190,11 +190,39 @@ static inline vd_stats unit_stats(vd_context *ctx) {
     return stats;
 }
 
-/* A kernel with the interface of y = a * x + y that stores x[n] + y[n] in y[n]: buffers x (read) and y (both), push constants a (f32) and n (u32), local
-   size 64. */
+/* A kernel with the interface of y = a * x + y that stores x[n] + y[n] in y[n]: buffers x (read) and y (both), push
+   constants a (f32) and n (u32), local size 64. */
 static inline void unit_saxpy(unit_module *m) {
-    enum { VOID_T = 1, FUNCTION_T, F32, U32, ARRAY, X_T, Y_T, PUSH_T, X_P, Y_P, PUSH_P, X, Y, PUSH, ENTRY, LABEL, U32_P, F32_P, ZERO, ONE, AT_N, N, AT_X,
-           AT_Y, X_N, Y_N, SUM, BOUND };
+    enum {
+        VOID_T = 1,
+        FUNCTION_T,
+        F32,
+        U32,
+        ARRAY,
+        X_T,
+        Y_T,
+        PUSH_T,
+        X_P,
+        Y_P,
+        PUSH_P,
+        X,
+        Y,
+        PUSH,
+        ENTRY,
+        LABEL,
+        U32_P,
+        F32_P,
+        ZERO,
+        ONE,
+        AT_N,
+        N,
+        AT_X,
+        AT_Y,
+        X_N,
+        Y_N,
+        SUM,
+        BOUND
+    };
     memset(m, 0, sizeof *m);
     m->bound = BOUND;
     m->count = 5;

@@ -1,11 +1,11 @@
-/* Bad input: a result, a sentence that names what is wrong, a context that works on, and nothing left behind. */
+/* Invalid input: an error code, a message that names the mistake, a context that still works, and no leaks. */
 #include "tests/unit/unit.h"
 
 static vd_context *validate_ctx;
 static vd_buffer validate_x, validate_y;
 static vd_kernel validate_saxpy;
 
-/* setup and teardown around each test: after whatever it did, a dispatch and a read work and all memory comes back. */
+/* Setup and teardown of each test. Afterwards a dispatch and a read still work, and all memory is released. */
 static int validate_setup(void **state) {
     unit_module module;
     (void)state;
@@ -237,7 +237,7 @@ static void kernel_descs(void **state) {
     d.implicit = &hidden;
     d.implicit_count = 1;
     REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
-    hidden.kind = VD_IMPLICIT_LENGTH; /* of a value */
+    hidden.kind = VD_IMPLICIT_LENGTH; /* an implicit argument of a value */
     REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
     d.implicit_count = 0;
     for (uint32_t i = 0; i < 17; i++) {
@@ -256,7 +256,7 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(validate_ctx, &d), "desc.arg_count is 65, but must be 0 to 64");
 }
 
-static void kernels_that_ask_too_much(void **state) {
+static void kernels_beyond_the_limits(void **state) {
     vd_device_info device;
     unit_module module;
     vd_kernel_desc d;
@@ -303,7 +303,7 @@ static void events(void **state) {
 
 static void lists(void **state) {
     (void)state;
-#ifndef __cplusplus /* where a number that is no enumerator is the caller's undefined behaviour */
+#ifndef __cplusplus /* in C++ a value that is no enumerator is undefined behaviour */
     vd_list_desc d;
     memset(&d, 0, sizeof d);
     d.kind = (vd_list_kind)1;
@@ -313,7 +313,7 @@ static void lists(void **state) {
     INVALID(vd_list_end(vd_immediate(validate_ctx, 0, 0)), "cannot be ended");
     vd_list *l = vd_list_begin(validate_ctx, NULL);
     INVALID(vd_fill(l, validate_x, 5000, 4, NULL, 0), "offset 5000");
-    INVALID(vd_copy(l, validate_x, 0, validate_y, 0, 4), "vd_fill: offset 5000"); /* the first error stays */
+    INVALID(vd_copy(l, validate_x, 0, validate_y, 0, 4), "vd_fill: offset 5000"); /* the first error is kept */
     INVALID(vd_list_end(l), "vd_fill: offset 5000");
     INVALID(vd_submit(l, NULL, NULL), "vd_fill: offset 5000");
     INVALID(vd_submit(l, NULL, NULL), "already submitted or discarded");
@@ -325,7 +325,7 @@ static void lists(void **state) {
     assert_int_equal(vd_submit(l, NULL, &e), VD_OK);
     assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
     l = vd_list_begin(validate_ctx, NULL);
-    assert_int_equal(vd_submit(l, NULL, &e), VD_OK); /* empty */
+    assert_int_equal(vd_submit(l, NULL, &e), VD_OK); /* an empty list */
     assert_int_equal(vd_wait(validate_ctx, e, VD_FOREVER), VD_OK);
 }
 
@@ -356,7 +356,7 @@ static void environment(void **state) {
     setenv("VKDISPATCH_BUFFERS", "texture", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
     setenv("VKDISPATCH_BUFFERS", "binding", 1);
-    setenv("VKDISPATCH_COPIES", "magic", 1); /* of Vulkan alone, and wrong for every backend */
+    setenv("VKDISPATCH_COPIES", "magic", 1); /* affects only Vulkan, but is invalid for every backend */
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_COPIES is 'magic'; the choices are: kernel, driver");
     setenv("VKDISPATCH_COPIES", "Kernel", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_OK);
@@ -368,7 +368,7 @@ static void environment(void **state) {
     unsetenv("VKDISPATCH_COPIES");
     d.backend = VD_BACKEND_OPENCL;
     INVALID(vd_context_create(&d, &c), "desc.backend is 4, which is not compiled in");
-    for (int i = 0; i < 2; i++) { /* without CUDA the stream would be passed over */
+    for (int i = 0; i < 2; i++) { /* without CUDA the stream would be ignored */
         d.backend = i ? VD_BACKEND_DUMMY : VD_BACKEND_DEFAULT;
         d.cuda_stream = &d;
         INVALID(vd_context_create(&d, &c), i ? "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is 2" : "desc.backend is 0");
@@ -380,7 +380,7 @@ static void environment(void **state) {
     INVALID(vd_context_create_version(NULL, &c, 990000), "version 990000");
 }
 
-/* ---- an allocator that fails at the n-th call ---- */
+/* ---- an allocator that fails on the n-th call ---- */
 
 static int calls_left;
 
@@ -430,7 +430,8 @@ static void no_host_memory(void **state) {
     }
 }
 
-/* Texts are not read: arguments and local size come from the desc, kinds that a backend does not take are refused by name. */
+/* Source text is not parsed: arguments and local size come from the desc. Code kinds that a backend does not accept are
+   named in the error. */
 static void code_of_other_kinds(void **state) {
     (void)state;
     static const char text[] = "kernel void k() {}";
@@ -448,7 +449,7 @@ static void code_of_other_kinds(void **state) {
     k = vd_kernel_create(validate_ctx, &d);
     assert_true(k.id != 0);
     vd_kernel_destroy(validate_ctx, k);
-    d.code_size = 6; /* no zero in it */
+    d.code_size = 6; /* not zero-terminated */
     k = vd_kernel_create(validate_ctx, &d);
     assert_true(k.id != 0);
     vd_kernel_destroy(validate_ctx, k);
@@ -469,8 +470,8 @@ static void code_of_other_kinds(void **state) {
     CHECK_TEXT("desc.code_kind is 6, not a valid vd_code (0 to 5)");
 }
 
-/* The backend that takes SPIR-V alone says so. */
-static void code_that_a_backend_does_not_take(void **state) {
+/* A backend that only accepts SPIR-V says so. */
+static void code_that_a_backend_does_not_accept(void **state) {
     (void)state;
     const vd__backend *real = validate_ctx->driver.backend;
     vd__backend narrow = *real;
@@ -488,13 +489,15 @@ static void code_that_a_backend_does_not_take(void **state) {
     validate_ctx->driver.backend = real;
 }
 
-/* A compiler's log becomes its first error and the line of the source that it is about. */
+/* The error contains the first error of the compiler's log and the source line it is about. */
 static void logs_of_compilers(void **state) {
     static const char source[] = "first\n  int x = y;\nthird";
     static const struct { const char *log, *text; } rows[] = {
-        { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore", "X failed to compile the code: error: use of y; source line 2 is 'int x = y;'" },
+        { "warning: 1 thing\n/tmp/a_b.cl:2:11: error: use of y\nmore",
+          "X failed to compile the code: error: use of y; source line 2 is 'int x = y;'" },
         { "k.cu(3): error: no\n", "X failed to compile the code: error: no; source line 3 is 'third'" },
-        { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse", "X failed to compile the code: error: /a/b.cl:1:2: bad; source line 1 is 'first'" },
+        { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse",
+          "X failed to compile the code: error: /a/b.cl:1:2: bad; source line 1 is 'first'" },
         { "k.cu(30): error: past the end\n", "X failed to compile the code: k.cu(30): error: past the end\n" },
         { "something else", "X failed to compile the code: something else" },
         { "", "X failed to compile the code: the compiler's log is empty" },
@@ -506,8 +509,9 @@ static void logs_of_compilers(void **state) {
     }
 }
 
-/* One written buffer among as many as a kernel can have: it is found beside any other that is the same memory, and no other is taken for it. */
-static void the_same_memory_among_many(void **state) {
+/* One written buffer among the maximum number of arguments: an alias is found at every position, and no other argument
+   is mistaken for one. */
+static void aliases_among_many_arguments(void **state) {
     static char names[VD_MAX_ARGS][8];
     static vd_buffer buffers[2 * VD_MAX_ARGS];
     vd_arg_info infos[VD_MAX_ARGS];
@@ -539,7 +543,8 @@ static void the_same_memory_among_many(void **state) {
     for (int i = 0; i < 2 * VD_MAX_ARGS; i++) buffers[i] = unit_buffer(validate_ctx, "b", VD_F32, 16, NULL);
     for (int round = 0; round < 500; round++) {
         char text[96];
-        for (uint32_t i = 0; i < VD_MAX_ARGS; i++) args[i] = vd_b(buffers[(i * 2 + (unit_random(&random) & 1u) + (uint32_t)round) % (2 * VD_MAX_ARGS)]);
+        for (uint32_t i = 0; i < VD_MAX_ARGS; i++)
+            args[i] = vd_b(buffers[(i * 2 + (unit_random(&random) & 1u) + (uint32_t)round) % (2 * VD_MAX_ARGS)]);
         assert_int_equal(vd_run_args(validate_ctx, many, 64, 1, 1, args, VD_MAX_ARGS), VD_OK);
         uint32_t same = 1 + unit_random(&random) % (VD_MAX_ARGS - 1);
         args[same] = args[0];
@@ -597,11 +602,12 @@ static void views_of_structs(void **state) {
     assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
-/* Only floats form matrices and complex numbers, a vector has at most 4 components, and complex numbers no rows. */
+/* Only floats form matrices and complex numbers, a vector has at most 4 components, and complex numbers have no
+   rows. */
 static void types_that_do_not_exist(void **state) {
     static const vd_type wrong[] = {
-        VD_VEC(VD_F32, 5), VD_COMPLEX(VD_I32), VD_COMPLEX(VD_VEC(VD_F32, 2)), VD_MAT(VD_U32, 2, 2), VD_MAT(VD_BOOL, 3, 4),
-        (vd_type)13, (vd_type)0x40, (vd_type)0x200,
+        VD_VEC(VD_F32, 5), VD_COMPLEX(VD_I32), VD_COMPLEX(VD_VEC(VD_F32, 2)), VD_MAT(VD_U32, 2, 2),
+        VD_MAT(VD_BOOL, 3, 4), (vd_type)13, (vd_type)0x40, (vd_type)0x200,
     };
     (void)state;
     for (size_t i = 0; i < VD__COUNT(wrong); i++) {
@@ -651,7 +657,7 @@ static void resolved_arguments(void **state) {
     assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
-/* Public calls for libraries on top accept NULL, and a kind of cache file cannot leave the directory. */
+/* Public functions for libraries on top accept NULL, and a cache kind cannot name a path outside the directory. */
 static void calls_for_libraries(void **state) {
     vd_context *c = NULL;
     vd_context_desc desc;
@@ -674,7 +680,8 @@ static void calls_for_libraries(void **state) {
 
 static void names_of_backends(void **state) {
     (void)state;
-    for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++) assert_int_equal(vd_backend_from_name(vd_backend_name((vd_backend)b)), b);
+    for (int b = VD_BACKEND_DEFAULT; b <= VD_BACKEND_OPENCL; b++)
+        assert_int_equal(vd_backend_from_name(vd_backend_name((vd_backend)b)), b);
     assert_string_equal(vd_backend_name(VD_BACKEND_OPENCL), "opencl");
     assert_string_equal(vd_backend_name((vd_backend)77), "");
     assert_int_equal(vd_backend_from_name("OpenCL"), VD_BACKEND_OPENCL);
@@ -686,9 +693,9 @@ static void names_of_backends(void **state) {
 
 static const struct CMUnitTest validate_tests[] = {
     CASE(null_everywhere), CASE(buffer_descs), CASE(ranges), CASE(dispatch_arguments), CASE(dispatch_extents),
-    CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_take), CASE(logs_of_compilers),
+    CASE(kernel_descs), CASE(code_of_other_kinds), CASE(code_that_a_backend_does_not_accept), CASE(logs_of_compilers),
     CASE(names_of_backends), CASE(views_of_structs), CASE(types_that_do_not_exist), CASE(resolved_arguments),
-    CASE(calls_for_libraries), CASE(the_same_memory_among_many), CASE(kernels_that_ask_too_much), CASE(events),
+    CASE(calls_for_libraries), CASE(aliases_among_many_arguments), CASE(kernels_beyond_the_limits), CASE(events),
     CASE(lists), CASE(environment), CASE(no_host_memory),
 };
 #undef CASE

@@ -24,7 +24,7 @@ static VKAPI_ATTR void VKAPI_CALL spy(VkCommandBuffer buffer, VkPipelineStageFla
     barrier_seen.calls++;
 }
 
-/* Records a barrier; `moves`: transfers may be made by a kernel. */
+/* Records a barrier. `moves`: transfers may be kernels. */
 static void barrier_record(uint32_t from, uint32_t to, bool moves) {
     static vd__vk_device vk;
     static vd__vk_commands commands;

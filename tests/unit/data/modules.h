@@ -1,4 +1,5 @@
-/* Modules that glslangValidator -V --target-env vulkan1.2 made, as words; the sources stand in comments. */
+/* Modules compiled with glslangValidator -V --target-env vulkan1.2, as words. The source is in the comment before
+   each. */
 
 /*
 #version 450
