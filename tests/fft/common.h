@@ -1,4 +1,4 @@
-/* What the programs of this folder share: the device, buffers, messages, and a context that has to be left empty. */
+/* Shared by the programs of this folder: the device, buffers, messages, and a context that must be empty at the end. */
 #ifndef TESTS_FFT_COMMON_H
 #define TESTS_FFT_COMMON_H
 
@@ -26,7 +26,7 @@ static inline void need_device(void) {
     skip();
 }
 
-/* Whether the next case is to be left out, of which one in so many is done. */
+/* Whether to skip the next case: one in `opencl` or `others` cases is run. */
 static inline bool passes_over(uint32_t opencl, uint32_t others) {
     static uint32_t number;
     return !all_cases && number++ % (vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL ? opencl : others);
@@ -41,7 +41,7 @@ static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elemen
     return vd_buffer_create(ctx, &desc);
 }
 
-/* Whether the last message has this part. */
+/* The last error message contains this text. */
 static inline void says(const char *part) {
     if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
 }

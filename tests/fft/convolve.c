@@ -1,7 +1,6 @@
-/* Convolutions and correlations in every range, of one to three dimensions, complex and real, with batches, channels and kernels, against sums in double; and
-   what bad input gets.
-
-       convolve [-a]        -a: every sample on OpenCL too, where kernels take long to compile; a third of them otherwise */
+/* Convolutions and correlations in every range, in one to three dimensions, complex and real, with batches, channels
+   and kernels, compared with sums in double; invalid input.
+       convolve [-a]        -a: every sample on OpenCL too, where compiling is slow; otherwise a third of them */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,13 +32,15 @@ typedef struct sample {
     vd_convolve_kind kind;
     vd_convolve_mode range;
     uint32_t batch, channels, kernels;
-    int real;                /* 0: complex numbers, 1: reals, 2: reals, two groups as one */
+    int real;                /* 0: complex numbers, 1: reals, 2: reals, two groups packed into one */
     vd_type type;
 } sample;
 
 static uint32_t at_least_one(uint32_t x) { return x ? x : 1; }
 
-static uint64_t count_of(const uint64_t *shape) { return shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1); }
+static uint64_t count_of(const uint64_t *shape) {
+    return shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1);
+}
 
 static double noise(uint64_t i) {
     uint32_t x = (uint32_t)i * 2654435761u + 12345;
@@ -47,7 +48,7 @@ static double noise(uint64_t i) {
     return (double)((x ^ x >> 13) >> 8) / 8388608.0 - 1.0;
 }
 
-/* Numbers as the device gets them, in double: pairs, with 0 for the imaginary part of real ones. */
+/* The numbers as the device gets them, in double: pairs, with 0 for the imaginary part of reals. */
 static double *numbers(const sample *s, uint64_t count, uint64_t seed) {
     double *x = (double *)malloc((size_t)count * 2 * sizeof *x);
     assert_non_null(x);
@@ -79,7 +80,8 @@ static vd_buffer buffer_of(const sample *s, uint64_t count, const double *x) {
     return b;
 }
 
-/* The result with number `to` along a dimension takes element `to + first - m` of the signal for a convolution with element m of the kernel, or plus m. */
+/* Result `to` along a dimension uses signal element `to + first - m` with kernel element m for a convolution, and `to +
+   first + m` for a correlation. */
 static int64_t first_of(const sample *s, int64_t m) {
     bool back = s->kind == VD_CONVOLVE_CORRELATION;
     switch (s->range) {
@@ -97,16 +99,17 @@ static uint64_t results_of(const sample *s, int d) {
     return s->range == VD_CONVOLVE_FULL ? n + m - 1 : s->range == VD_CONVOLVE_VALID ? n - m + 1 : n;
 }
 
-/* Which element of the signal, or -1 where it has none. */
+/* Index of the signal's element, or -1 outside of it. */
 static int64_t source_of(const sample *s, int d, uint64_t to, uint64_t m) {
     int64_t n = (int64_t)s->shape[d], at;
     if (!n) return 0;
-    at = (int64_t)to + first_of(s, (int64_t)s->kernel[d]) + (s->kind == VD_CONVOLVE_CORRELATION ? (int64_t)m : -(int64_t)m);
+    at = (int64_t)to + first_of(s, (int64_t)s->kernel[d])
+         + (s->kind == VD_CONVOLVE_CORRELATION ? (int64_t)m : -(int64_t)m);
     if (s->range <= VD_CONVOLVE_CENTRED) return (at % n + n) % n;
     return at < 0 || at >= n ? -1 : at;
 }
 
-/* Adds one image with one kernel. */
+/* Adds one image convolved with one kernel. */
 static void add_image(const sample *s, double *y, const double *x, const double *k) {
     uint64_t size[3], kernel[3], shape[3];
     for (int d = 0; d < 3; d++) {
@@ -117,7 +120,8 @@ static void add_image(const sample *s, double *y, const double *x, const double 
     for (uint64_t i = 0; i < size[0] * size[1] * size[2]; i++)
         for (uint64_t j = 0; j < kernel[0] * kernel[1] * kernel[2]; j++) {
             int64_t a = source_of(s, 0, i / (size[1] * size[2]), j / (kernel[1] * kernel[2]));
-            int64_t b = source_of(s, 1, i / size[2] % size[1], j / kernel[2] % kernel[1]), c = source_of(s, 2, i % size[2], j % kernel[2]);
+            int64_t b = source_of(s, 1, i / size[2] % size[1], j / kernel[2] % kernel[1]),
+                    c = source_of(s, 2, i % size[2], j % kernel[2]);
             if (a < 0 || b < 0 || c < 0) continue;
             const double *p = x + 2 * (((uint64_t)a * shape[1] + (uint64_t)b) * shape[2] + (uint64_t)c), *q = k + 2 * j;
             double im = s->kind == VD_CONVOLVE_CORRELATION ? -q[1] : q[1];
@@ -127,8 +131,8 @@ static void add_image(const sample *s, double *y, const double *x, const double 
 }
 
 static void say(const sample *s, vd_convolve *plan) {
-    print_error("  shape %d %d %d, kernel %d %d %d, ", (int)s->shape[0], (int)s->shape[1], (int)s->shape[2], (int)s->kernel[0], (int)s->kernel[1],
-                (int)s->kernel[2]);
+    print_error("  shape %d %d %d, kernel %d %d %d, ", (int)s->shape[0], (int)s->shape[1], (int)s->shape[2],
+                (int)s->kernel[0], (int)s->kernel[1], (int)s->kernel[2]);
     print_error("kind %d, range %d, batch %u, channels %u, kernels %u, real %d, type %s\n%s", (int)s->kind, (int)s->range, s->batch, s->channels, s->kernels,
                 s->real, vd_type_name(s->type), plan ? vd_convolve_explain(plan) : "");
 }
@@ -140,7 +144,8 @@ static double distance(const sample *s, vd_buffer out, const double *y, uint64_t
     assert_non_null(got);
     if (vd_buffer_read(device_context, out, 0, got, count * parts * size)) fail_msg("%s", vd_error_text());
     for (uint64_t i = 0; i < count * parts; i++) {
-        double expected = y[s->real ? 2 * i : i], d = (s->type == VD_F64 ? ((double *)got)[i] : (double)((float *)got)[i]) - expected;
+        double expected = y[s->real ? 2 * i : i],
+               d = (s->type == VD_F64 ? ((double *)got)[i] : (double)((float *)got)[i]) - expected;
         wrong += d * d;
         all += expected * expected;
     }
@@ -160,19 +165,22 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     desc.filters = s->kernels;
     desc.real = s->real != 0;
     desc.type = s->type;
-    desc.pack_rows = s->real != 1; /* complex signals ignore it */
+    desc.pack_rows = s->real != 1; /* ignored for complex signals */
     return vd_convolve_create(ctx, &desc);
 }
 
 static void check_one(const sample *s) {
-    uint64_t batch = at_least_one(s->batch), channels = at_least_one(s->channels), kernels = at_least_one(s->kernels), results[3], shape[3];
+    uint64_t batch = at_least_one(s->batch), channels = at_least_one(s->channels), kernels = at_least_one(s->kernels),
+             results[3], shape[3];
     for (int d = 0; d < 3; d++) results[d] = results_of(s, d);
     uint64_t n = count_of(s->shape), m = count_of(s->kernel), out_count = count_of(results);
     uint64_t ins = batch * channels * n, outs = batch * kernels * out_count;
-    double *x = numbers(s, ins, 1), *k = numbers(s, kernels * channels * m, 777), *y = (double *)calloc((size_t)outs, 16);
+    double *x = numbers(s, ins, 1), *k = numbers(s, kernels * channels * m, 777),
+           *y = (double *)calloc((size_t)outs, 16);
     assert_non_null(y);
     vd_convolve *plan = plan_of(device_context, s);
-    vd_buffer in = buffer_of(s, ins, x), kernel = buffer_of(s, kernels * channels * m, k), out = buffer_of(s, outs, NULL);
+    vd_buffer in = buffer_of(s, ins, x), kernel = buffer_of(s, kernels * channels * m, k),
+              out = buffer_of(s, outs, NULL);
     vd_list *list = vd_immediate(device_context, 0, 0);
     if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
         say(s, plan);
@@ -183,7 +191,8 @@ static void check_one(const sample *s) {
     for (uint64_t b = 0; b < batch; b++)
         for (uint64_t i = 0; i < kernels; i++)
             for (uint64_t c = 0; c < channels; c++)
-                add_image(s, y + 2 * (b * kernels + i) * out_count, x + 2 * (b * channels + c) * n, k + 2 * (i * channels + c) * m);
+                add_image(s, y + 2 * (b * kernels + i) * out_count, x + 2 * (b * channels + c) * n,
+                          k + 2 * (i * channels + c) * m);
     double error = distance(s, out, y, outs), allowed = s->type == VD_F64 ? 2e-15 : 1e-6;
     if (!(error <= allowed)) {
         say(s, plan);
@@ -198,7 +207,7 @@ static void check_one(const sample *s) {
     free(y);
 }
 
-/* Reals with two groups as one, too. */
+/* Reals also with two groups packed into one. */
 static void check(const sample *s) {
     sample packed = *s;
     check_one(s);
@@ -212,7 +221,9 @@ static void ranges(void **state) {
     for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
         for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++)
             for (int real = 0; real < 2; real++) {
-                sample s = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 3, 1, 1, real, VD_F32 };
+                sample s = {
+                    { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 3, 1, 1, real, VD_F32
+                };
                 check(&s);
             }
 }
@@ -223,11 +234,12 @@ static void check_all(const sample *samples, size_t count) {
     for (size_t i = 0; i < count; i++) if (i % 3 == 0 || !some) check(&samples[i]);
 }
 
-/* One real group, which is independent of others in any case, with short kernels and with kernels as long as the signal. */
+/* One real group, which has no other to be packed with, with short kernels and with kernels as long as the signal. */
 static void reals(void **state) {
     static const sample samples[] = {
         { { 100, 0, 0 }, { 100, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
-        { { 37, 0, 0 }, { 37, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 1, 3, 2, 1, VD_F32 }, /* of a prime, with channels and kernels */
+        /* prime length, with channels and kernels */
+        { { 37, 0, 0 }, { 37, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 1, 3, 2, 1, VD_F32 },
         { { 64, 0, 0 }, { 1, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
         { { 64, 0, 0 }, { 33, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, 1, VD_F32 },
         { { 9, 16, 0 }, { 9, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 1, 0, 0, 1, VD_F32 },
@@ -243,7 +255,8 @@ static void reals(void **state) {
     check_all(samples, COUNT(samples));
     vd_convolve *plan = plan_of(device_context, &samples[COUNT(samples) - 1]);
     assert_non_null(plan);
-    if (!getenv("VKDISPATCH_FFT_SHAPES") && vd_device(device_context, 0)->type == VD_DEVICE_CPU) /* a GPU takes one kernel */
+    /* a GPU needs one kernel */
+    if (!getenv("VKDISPATCH_FFT_SHAPES") && vd_device(device_context, 0)->type == VD_DEVICE_CPU)
         assert_non_null(strstr(vd_convolve_explain(plan), "for reals of 10"));
     vd_convolve_destroy(plan);
 }
@@ -279,7 +292,7 @@ static void channels(void **state) {
     check_all(samples, COUNT(samples));
 }
 
-/* As many as loops on processors go round, and one more. */
+/* As many channels as a loop on a processor handles, and one more. */
 static void very_many(void **state) {
     static const sample samples[] = {
         { { 2, 0, 0 }, { 2, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 32768, 1, false, VD_F64 },
@@ -287,7 +300,8 @@ static void very_many(void **state) {
     };
     (void)state;
     need_device();
-    if (vd_device(device_context, 0)->features & VD_FEATURE_F64) check_all(samples, COUNT(samples)); /* sums of so many in f32 are less exact */
+    /* sums of so many elements in f32 are less exact */
+    if (vd_device(device_context, 0)->features & VD_FEATURE_F64) check_all(samples, COUNT(samples));
     for (int i = 0; i < 2 && vd_device(device_context, 0)->type == VD_DEVICE_CPU; i++) {
         vd_convolve_desc desc = { 0 };
         desc.shape[0] = 2;
@@ -315,10 +329,15 @@ static void doubles(void **state) {
     check_all(samples, COUNT(samples));
 }
 
-/* One pass of a kernel there, product and back, as the plan says; the image is too large for one kernel of any device. */
+/* One forward pass of a kernel, multiplication, and inverse, as the plan explains. The image is too large for one
+   kernel of any device. */
 static void passes(void **state) {
-    static const sample one = { { 1024, 0, 0 }, { 1024, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32 };
-    static const sample two = { { 512, 1024, 0 }, { 512, 1024, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32 };
+    static const sample one = {
+        { 1024, 0, 0 }, { 1024, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32
+    };
+    static const sample two = {
+        { 512, 1024, 0 }, { 512, 1024, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 4, 0, 0, false, VD_F32
+    };
     const sample *samples[2] = { &one, &two };
     (void)state;
     need_device();
@@ -333,7 +352,7 @@ static void passes(void **state) {
     }
 }
 
-/* Images in one kernel, whatever device is here. */
+/* Images in one kernel, on every device. */
 static void as_for_a_gpu(void **state) {
     static const sample samples[] = {
         { { 16, 20, 0 }, { 16, 20, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, false, VD_F32 },
@@ -353,13 +372,17 @@ static void as_for_a_gpu(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* Images in one kernel whose two axes meet in registers, with several kernels and channels too. */
+/* Images in one kernel whose two axes are joined in registers, also with several kernels and channels. */
 static void joined_axes(void **state) {
-    static const struct { const char *factors; sample s; } cases[] = { /* which are the kernel's own transform's too */
-        { "4x4+4x4/16/1/1", { { 16, 16, 0 }, { 16, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 1, 2, false, VD_F32 } },
-        { "2x4+4x2/4/2/0", { { 8, 8, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 1, 2, VD_F32 } },
-        { "8+2x4/4/1/1", { { 8, 8, 0 }, { 8, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
-        { "2x3+3x2/4/1/1", { { 6, 6, 0 }, { 6, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 } },
+    static const struct { const char *factors; sample s; } cases[] = { /* also used by the transform of the kernel */
+        { "4x4+4x4/16/1/1", { { 16, 16, 0 }, { 16, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 1, 2,
+          false, VD_F32 } },
+        { "2x4+4x2/4/2/0", { { 8, 8, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 1, 2,
+          VD_F32 } },
+        { "8+2x4/4/1/1", { { 8, 8, 0 }, { 8, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false,
+          VD_F32 } },
+        { "2x3+3x2/4/1/1", { { 6, 6, 0 }, { 6, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false,
+          VD_F32 } },
     };
     (void)state;
     need_device();
@@ -377,9 +400,10 @@ static void joined_axes(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* The first axis in parts, some of them beside the last, for a processor and as for a GPU: with rows that are all zero and rows that are zero in parts, with
-   results that lack some of the rows, in place and not. What the plan says shows that it was done so; of sample `alone` rows make parts alone. */
-static void check_in_parts(const char *parts, const sample *samples, size_t count, bool as_gpu, size_t alone) {
+/* The first axis is split, in some plans together with the last; planned for a processor and for a GPU; with rows that
+   are all zero and rows that are partly zero, with results that lack some rows, in place and not. The explanation must
+   show the split; for sample `alone` only rows are split. */
+static void check_split(const char *parts, const sample *samples, size_t count, bool as_gpu, size_t alone) {
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", parts, 1), 0);
     if (as_gpu) assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
     for (size_t i = 0; i < count; i++) {
@@ -388,7 +412,8 @@ static void check_in_parts(const char *parts, const sample *samples, size_t coun
         const char *text = vd_convolve_explain(plan), *line = text;
         int lines = 0;
         for (; *line; line++) lines += *line == '\n';
-        if (lines != 3 || !strstr(text, "then twiddle factors of") || !strstr(text, "after twiddle factors of")) fail_msg("%s: %s", parts, text);
+        if (lines != 3 || !strstr(text, "then twiddle factors of") || !strstr(text, "after twiddle factors of"))
+            fail_msg("%s: %s", parts, text);
         if (i == alone && (!strstr(text, "stored as 4 parts, then twiddle factors of")
                            || !strstr(text, "sum of 4 parts, after twiddle factors of"))) fail_msg("%s", text);
         vd_convolve_destroy(plan);
@@ -398,7 +423,7 @@ static void check_in_parts(const char *parts, const sample *samples, size_t coun
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-static void in_parts(void **state) {
+static void split_first_axis(void **state) {
     static const sample two[] = {
         { { 16, 32, 0 }, { 16, 32, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, false, VD_F32 },
         { { 18, 15, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_SAME, 2, 2, 2, true, VD_F32 },
@@ -407,10 +432,14 @@ static void in_parts(void **state) {
     static const sample four[] = {
         { { 16, 10, 0 }, { 7, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 1, 3, false, VD_F32 },
         { { 32, 6, 0 }, { 32, 6, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 3, 1, 2, VD_F32 },
-        { { 5, 8, 0 }, { 12, 9, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 1, false, VD_F32 }, /* of 16 rows 5: three parts in four are zero */
-        { { 3, 30, 0 }, { 27, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 3, 1, 2, true, VD_F32 }, /* nor wanted */
-        { { 20, 9, 0 }, { 20, 9, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_VALID, 2, 2, 1, false, VD_F32 },  /* one row is wanted */
-        { { 2, 5, 4 }, { 7, 2, 3 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_FULL, 2, 2, 2, true, VD_F32 },  /* no more rows than a part has */
+        /* 5 rows of 16: three parts of four are zero */
+        { { 5, 8, 0 }, { 12, 9, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_FULL, 2, 1, 1, false, VD_F32 },
+        /* and not wanted either */
+        { { 3, 30, 0 }, { 27, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 3, 1, 2, true, VD_F32 },
+        /* one row is wanted */
+        { { 20, 9, 0 }, { 20, 9, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_VALID, 2, 2, 1, false, VD_F32 },
+        /* no more rows than a part has */
+        { { 2, 5, 4 }, { 7, 2, 3 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_FULL, 2, 2, 2, true, VD_F32 },
     };
     static const sample wide[] = {
         { { 12, 14, 0 }, { 3, 4, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 3, 2, 2, 2, VD_F64 },
@@ -419,14 +448,16 @@ static void in_parts(void **state) {
     (void)state;
     need_device();
     bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
-    check_in_parts("p2", two, few ? 1 : COUNT(two), true, COUNT(two));
-    check_in_parts("p4", few ? four + 2 : four, few ? 2 : COUNT(four), true, few ? 1 : 3);
-    check_in_parts("p4", four + 1, few ? 1 : 3, false, 2);
-    if (vd_device(device_context, 0)->features & VD_FEATURE_F64) check_in_parts("p3,p2", wide, few ? 1 : COUNT(wide), false, COUNT(wide));
+    check_split("p2", two, few ? 1 : COUNT(two), true, COUNT(two));
+    check_split("p4", few ? four + 2 : four, few ? 2 : COUNT(four), true, few ? 1 : 3);
+    check_split("p4", four + 1, few ? 1 : 3, false, 2);
+    if (vd_device(device_context, 0)->features & VD_FEATURE_F64)
+        check_split("p3,p2", wide, few ? 1 : COUNT(wide), false, COUNT(wide));
 }
 
-/* A part of another length of a kernel that has its shape from the environment too, and an axis that it does not divide. */
-static void asks_for_parts(void **state) {
+/* A part of another length for a kernel whose shape also comes from the environment, and an axis that the part does not
+   divide. */
+static void requested_parts(void **state) {
     sample s = { { 30, 16, 0 }, { 30, 16, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32 };
     vd_convolve *plan;
     (void)state;
@@ -438,7 +469,7 @@ static void asks_for_parts(void **state) {
     assert_non_null(strstr(vd_convolve_explain(plan), "columns of 10 = 2 x 5, 2 threads per transform, 4 transforms per work-group"));
     vd_convolve_destroy(plan);
     check(&s);
-    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0); /* of 30: whole */
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0); /* of 30: not split */
     plan = plan_of(device_context, &s);
     assert_non_null(plan);
     assert_null(strstr(vd_convolve_explain(plan), "twiddle factors"));
@@ -449,7 +480,8 @@ static void asks_for_parts(void **state) {
     unsetenv("VKDISPATCH_FFT_FACTORS");
 }
 
-/* Parts of lengths whose shapes are known: of 512 x 512 and 1024 x 1024, narrow ones of the same columns, and both kinds of kernels of 128 x 128 x 128. */
+/* Parts of lengths with known shapes: 512 x 512 and 1024 x 1024, narrow ones of the same columns, and both kinds of
+   kernels of 128 x 128 x 128. */
 static void known_parts(void **state) {
     static const struct { const char *factors, *columns; sample s; } cases[] = {
         { "p8", "columns of 64 = 16 x 4, 4 threads per transform, 32 transforms per work-group, 16384 bytes of shared memory",
@@ -460,7 +492,8 @@ static void known_parts(void **state) {
           { { 128, 128, 8 }, { 2, 3, 2 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 1, 0, 0, false, VD_F32 } },
         { "p16", "rows of 128 by 16 = 8 x 16 by 16, 128 threads per transform, 1 transform per work-group, re and im exchanged separately",
           { { 32, 4, 128 }, { 3, 2, 2 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 0, 0, false, VD_F32 } },
-        { "p4", "columns of 32 = ", /* of both images, a kilobyte of each row at a time, since the spectra have 16 MiB */
+        /* of both images, one kilobyte of each row at a time, since the spectra have 16 MiB */
+        { "p4", "columns of 32 = ",
           { { 128, 256, 0 }, { 2, 1, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 8, 8, false, VD_F32 } },
     };
     (void)state;
@@ -471,7 +504,8 @@ static void known_parts(void **state) {
         assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
         vd_convolve *plan = plan_of(device_context, &cases[i].s);
         if (!plan) fail_msg("%s", vd_error_text());
-        if (!strstr(vd_convolve_explain(plan), cases[i].columns)) fail_msg("%s: %s", cases[i].columns, vd_convolve_explain(plan));
+        if (!strstr(vd_convolve_explain(plan), cases[i].columns))
+            fail_msg("%s: %s", cases[i].columns, vd_convolve_explain(plan));
         vd_convolve_destroy(plan);
         check(&cases[i].s);
     }
@@ -479,17 +513,22 @@ static void known_parts(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* A GPU takes the route that was the fastest on an NVIDIA H200 of those that were measured there, 1 GiB of data each, as far as they differ: large images and
-   cubes in parts, small and narrow ones not; planned without a device. */
-static void chooses_parts(void **state) {
-#define WHOLE(...) { __VA_ARGS__ }, { __VA_ARGS__ }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32
-#define CROPPED(n) { n / 8, n / 8, 0 }, { 14 * (n / 8) + 1, 14 * (n / 8) + 1, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 1, 0, 0, false, VD_F32
-    static const struct { sample s; const char *there, *middle; } cases[] = { /* NULL: not turned */
+/* A GPU gets the plan that was fastest on an NVIDIA H200 with 1 GiB of data: large images and cubes are split, small
+   and narrow ones are not. Planned without a device. */
+static void parts_chosen_for_a_gpu(void **state) {
+#define WHOLE(...) \
+    { __VA_ARGS__ }, { __VA_ARGS__ }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32
+#define CROPPED(n) \
+    { n / 8, n / 8, 0 }, { 14 * (n / 8) + 1, 14 * (n / 8) + 1, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, \
+    1, 0, 0, false, VD_F32
+    static const struct { sample s; const char *there, *middle; } cases[] = { /* NULL: not transposed */
         { { WHOLE(64, 64, 0) }, NULL,
           "rows of 64 by 64 = 8 x 8 + 4 x 16, last axis first, 128 threads per transform, 1 transform per work-group, re and im exchanged separately" },
-        { { WHOLE(512, 512, 0) }, "rows of 512 by 8", "columns of 64 = 16 x 4, 4 threads per transform, 32 transforms per work-group, 16384 bytes" },
-        { { WHOLE(1024, 1024, 0) }, "rows of 1024 by 8", "columns of 128 = 16 x 8, 8 threads per transform, 16 transforms per work-group, 16384 bytes" },
-        { { WHOLE(2048, 2048, 0) }, "rows of 2048 by 2", "columns of 1024" }, /* in 4 parts as fast */
+        { { WHOLE(512, 512, 0) }, "rows of 512 by 8",
+          "columns of 64 = 16 x 4, 4 threads per transform, 32 transforms per work-group, 16384 bytes" },
+        { { WHOLE(1024, 1024, 0) }, "rows of 1024 by 8",
+          "columns of 128 = 16 x 8, 8 threads per transform, 16 transforms per work-group, 16384 bytes" },
+        { { WHOLE(2048, 2048, 0) }, "rows of 2048 by 2", "columns of 1024" }, /* equally fast in 4 parts */
         { { WHOLE(4096, 4096, 0) }, "rows of 4096 by 4", "columns of 1024" },
         { { WHOLE(64, 64, 64) }, "rows of 64 by 32", "columns of 64 by 2" },
         { { WHOLE(128, 128, 128) }, "rows of 128 by 16 = 8 x 16 by 16",
@@ -499,7 +538,8 @@ static void chooses_parts(void **state) {
         { { CROPPED(1024) }, NULL, "columns of 1024" },
         { { CROPPED(2048) }, "stored as 2 parts", "columns of 1024" },
         { { CROPPED(4096) }, "stored as 4 parts", "columns of 1024" },
-        { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, 2, VD_F32 }, "rows of 1024 by ", "columns of " },
+        { { { 1024, 1024, 0 }, { 3, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 8, 3, 8, 2, VD_F32 },
+          "rows of 1024 by ", "columns of " },
     };
 #undef WHOLE
 #undef CROPPED
@@ -519,7 +559,7 @@ static void chooses_parts(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A filter divides by what it would have multiplied with, so that the second convolution undoes the first. */
+/* A filter that divides by what it would have multiplied with, so that the second convolution undoes the first. */
 static void inverse_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vc_val size = vc_fma(v->re, v->re, vc_mul(v->im, v->im));
     (void)k;
@@ -554,8 +594,9 @@ static void filters(void **state) {
     convolve.spectrum_hook = inverse_filter;
     vd_convolve *back = vd_convolve_create(device_context, &convolve);
     vd_list *list = vd_immediate(device_context, 0, 0);
-    if (!there || !back || vd_convolve_set_filter(there, list, kernel) || vd_convolve_set_filter(back, list, kernel) ||
-        vd_convolve_run(there, list, in, middle) || vd_convolve_run(back, list, middle, out) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE))
+    if (!there || !back || vd_convolve_set_filter(there, list, kernel) || vd_convolve_set_filter(back, list, kernel)
+        || vd_convolve_run(there, list, in, middle) || vd_convolve_run(back, list, middle, out)
+        || vd_buffer_read(device_context, out, 0, result, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     for (int i = 0; i < 40; i++) assert_float_equal(result[i], data[i], 2e-6f);
     vd_convolve_destroy(there);
@@ -579,8 +620,8 @@ static void hear(void *user, const char *kernel, const uint32_t id[3], const cha
     ++*(int *)user;
 }
 
-/* A filter's text arrives, once, and the kernel's spectrum is there. */
-static void filter_prints(void **state) {
+/* printf of a filter arrives once, and the kernel's spectrum is available. */
+static void printf_in_filters(void **state) {
     const float data[16] = { 1 }, kernel_data[3] = { 1, 2, 3 };
     float result[16];
     vd_context_desc context = { 0 };
@@ -608,7 +649,8 @@ static void filter_prints(void **state) {
     memory.data = kernel_data;
     vd_buffer kernel = vd_buffer_create(ctx, &memory);
     vd_list *list = vd_immediate(ctx, 0, 0);
-    if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE))
+    if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)
+        || vd_buffer_read(ctx, out, 0, result, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     for (int i = 0; i < 16; i++) assert_float_equal(result[i], (i < 3 ? (float)(i + 1) : 0.0f), 1e-5f);
     assert_int_equal(heard, 1);
@@ -619,8 +661,8 @@ static void filter_prints(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* Pictures through the context's plan: the second call makes no kernel. */
-static void simple(void **state) {
+/* Images through the context's kept plan: the second call builds no kernel. */
+static void simple_calls(void **state) {
     static const sample samples[2] = {
         { { 12, 20, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_SAME, 3, 1, 1, true, VD_F32 },
         { { 12, 20, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 3, 1, 1, true, VD_F32 },
@@ -665,7 +707,7 @@ static void simple(void **state) {
     }
 }
 
-/* ---- bad input, without a device ---- */
+/* ---- invalid input, without a device ---- */
 
 static void refuse(vd_context *ctx, const vd_convolve_desc *desc, const char *part) {
     assert_null(vd_convolve_create(ctx, desc));
@@ -766,11 +808,11 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges), cmocka_unit_test(reals), cmocka_unit_test(shapes), cmocka_unit_test(channels), cmocka_unit_test(very_many),
-        cmocka_unit_test(doubles),
-        cmocka_unit_test(passes),
-        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(in_parts), cmocka_unit_test(asks_for_parts),
-        cmocka_unit_test(known_parts), cmocka_unit_test(chooses_parts), cmocka_unit_test(filters), cmocka_unit_test(filter_prints), cmocka_unit_test(simple),
+        cmocka_unit_test(ranges), cmocka_unit_test(reals), cmocka_unit_test(shapes), cmocka_unit_test(channels),
+        cmocka_unit_test(very_many), cmocka_unit_test(doubles), cmocka_unit_test(passes),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(split_first_axis),
+        cmocka_unit_test(requested_parts), cmocka_unit_test(known_parts), cmocka_unit_test(parts_chosen_for_a_gpu),
+        cmocka_unit_test(filters), cmocka_unit_test(printf_in_filters), cmocka_unit_test(simple_calls),
         cmocka_unit_test(bad_input),
     };
     all_samples = argc > 1 && !strcmp(argv[1], "-a");

@@ -1,4 +1,5 @@
-/* Hooks of transforms: what they get and leave, in every rank, direction and kind of pass, against FFTW in double; their arguments; what bad ones get. */
+/* Hooks of transforms: the values they receive and store for every rank, direction and kind of pass, compared with FFTW
+   in double; their arguments; invalid hooks. */
 #include "common.h"
 
 #include <fftw3.h>
@@ -39,7 +40,7 @@ static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
     return place;
 }
 
-/* In place; scaled as plans do by default. */
+/* In place; normalised as plans are by default. */
 static void transform(const sample *s, fftw_complex *x) {
     fftw_iodim along[4], across[4];
     int along_count = 0, across_count = 0, stride = 1;
@@ -55,7 +56,8 @@ static void transform(const sample *s, fftw_complex *x) {
         }
         stride *= (int)s->shape[i];
     }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
+                                        s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     assert_non_null(plan);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
@@ -80,7 +82,7 @@ static vd_buffer device_buffer(vd_type type, uint64_t elements, const float *dat
     return b;
 }
 
-/* ---- hooks that tell an element from every other ---- */
+/* ---- hooks that distinguish all elements ---- */
 
 typedef struct mine { vc_ref window; vc_val gain; } mine;
 
@@ -92,7 +94,7 @@ static void declare(vc_kernel *k, void *user) {
 
 static const float share[4] = { 0.5f, 0.25f, 0.125f, 0.0625f };
 
-/* The element's window times what its coordinates say. */
+/* The element's window multiplied by a function of its coordinates. */
 static vc_val weight(const mine *m, const vd_fft_point *at) {
     vc_val sum = vc_f32(1);
     for (int d = 0; d < 4; d++) sum = vc_add(sum, vc_mul(vc_cast(VC_F32, at->coordinate[d]), vc_f32(share[d])));
@@ -115,7 +117,7 @@ static void load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *us
     v->im = vc_fma(v->im, w, m->gain);
 }
 
-/* Times the window turned by a quarter, which shows whether re and im come in their order. */
+/* Multiplies by the window rotated by a quarter turn, which detects exchanged real and imaginary parts. */
 static void store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const mine *m = (const mine *)user;
     vc_val w = weight(m, at), re = v->re;
@@ -127,7 +129,8 @@ static void store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *u
 static void say(const sample *s, const vd_fft *plan) {
     print_error("  shape");
     for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
-    print_error(", axes 0x%x, direction %d, in place %d\n%s", s->axes, (int)s->direction, s->in_place, plan ? vd_fft_explain((vd_fft *)(uintptr_t)plan) : "");
+    print_error(", axes 0x%x, direction %d, in place %d\n%s", s->axes, (int)s->direction, s->in_place,
+                plan ? vd_fft_explain((vd_fft *)(uintptr_t)plan) : "");
 }
 
 static void expect(const sample *s, const float *data, const float *window, float gain, fftw_complex *x) {
@@ -148,7 +151,8 @@ static void expect(const sample *s, const float *data, const float *window, floa
 
 static void check(const sample *s) {
     const float gain = 0.75f;
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
+             outs = place_of(s, s->out_stride, n - 1) + 1;
     float *data = (float *)malloc(ins * 8), *window = (float *)malloc(n * 4), *result = (float *)malloc(outs * 8);
     fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
     mine m;
@@ -166,7 +170,8 @@ static void check(const sample *s) {
     desc.hook_declare = declare;
     desc.hook_user = &m;
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer in = device_buffer(VD_F32C, ins, data), out = s->in_place ? in : device_buffer(VD_F32C, outs, NULL), w = device_buffer(VD_F32, n, window);
+    vd_buffer in = device_buffer(VD_F32C, ins, data), out = s->in_place ? in : device_buffer(VD_F32C, outs, NULL),
+              w = device_buffer(VD_F32, n, window);
     vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(w) } };
     memset(&io, 0, sizeof io);
     io.direction = s->direction;
@@ -174,7 +179,8 @@ static void check(const sample *s) {
     if (!s->in_place) io.out = out;
     io.args = args;
     io.arg_count = 2;
-    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, result, outs * 8)) {
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, out, 0, result, outs * 8)) {
         say(s, plan);
         fail_msg("%s", vd_error_text());
     }
@@ -186,7 +192,8 @@ static void check(const sample *s) {
             wrong += d * d;
             all += x[i][c] * x[i][c];
         }
-    if (!(sqrt(wrong / all) <= 1.5e-6)) { /* the sum has numbers of very different size: transforms alone are tested elsewhere */
+    /* the terms of the sum differ widely in magnitude; transforms alone are tested elsewhere */
+    if (!(sqrt(wrong / all) <= 1.5e-6)) {
         say(s, plan);
         fail_msg("error %.3g", sqrt(wrong / all));
     }
@@ -202,21 +209,32 @@ static void check(const sample *s) {
 
 static void kinds(void **state) {
     static const sample samples[] = {
-        { { 64, 0, 0, 0 }, 0, VD_FFT_FORWARD, true, { 0 }, { 0 } }, { { 3, 60, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
-        { { 12, 20, 0, 0 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 12, 20, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } },
-        { { 5, 8, 6, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } }, { { 5, 8, 6, 0 }, 2, VD_FFT_FORWARD, true, { 0 }, { 0 } },
-        { { 3, 4, 5, 6 }, 5, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, false, { 0 }, { 0 } },
-        { { 2, 37, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 37, 11, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } }, /* Bluestein */
-        { { 16384, 0, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } }, { { 16384, 3, 0, 0 }, 1, VD_FFT_FORWARD, true, { 0 }, { 0 } }, /* two passes */
-        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } }, { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, false, { 0 }, { 1, 30, 5, 0 } },
-        { { 512, 40, 0, 0 }, 3, VD_FFT_FORWARD, true, { 0 }, { 0 } }, { { 16, 128, 96, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } }, /* two on a GPU */
+        { { 64, 0, 0, 0 }, 0, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { { 3, 60, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 12, 20, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } },
+        { { 5, 8, 6, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 5, 8, 6, 0 }, 2, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { { 3, 4, 5, 6 }, 5, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        /* Bluestein */
+        { { 2, 37, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 37, 11, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } },
+        /* two passes */
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 16384, 3, 0, 0 }, 1, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } },
+        { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, false, { 0 }, { 1, 30, 5, 0 } },
+        /* two on a GPU */
+        { { 512, 40, 0, 0 }, 3, VD_FFT_FORWARD, true, { 0 }, { 0 } },
+        { { 16, 128, 96, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
-/* ---- arguments in place of `in` and `out` ---- */
+/* ---- arguments instead of `in` and `out` ---- */
 
 typedef struct real_and_power { vc_ref real, power; } real_and_power;
 
@@ -239,7 +257,7 @@ static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, v
     v->re = v->im = nothing;
 }
 
-/* |X|^2 of real numbers: neither side is complex, and in has no buffer, out none. */
+/* |X|^2 of real numbers: neither side is complex; there is no input buffer and no output buffer. */
 static void check_power(const sample *s) {
     uint64_t n = elements_of(s);
     float *data = (float *)malloc(n * 4), *result = (float *)malloc(n * 4);
@@ -275,13 +293,16 @@ static void check_power(const sample *s) {
     io.direction = s->direction;
     io.args = args;
     io.arg_count = 2;
-    if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, power, 0, result, n * 4)) fail_msg("%s", vd_error_text());
+    if (vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, power, 0, result, n * 4))
+        fail_msg("%s", vd_error_text());
     transform(s, x);
     double largest = 0;
     for (uint64_t i = 0; i < n; i++) largest = fmax(largest, x[i][0] * x[i][0] + x[i][1] * x[i][1]);
     for (uint64_t i = 0; i < n; i++) {
         double expected = x[i][0] * x[i][0] + x[i][1] * x[i][1];
-        if (!(fabs((double)result[i] - expected) <= 2e-6 * largest)) fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], expected);
+        if (!(fabs((double)result[i] - expected) <= 2e-6 * largest))
+            fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], expected);
     }
     vd_buffer_destroy(device_context, real);
     vd_buffer_destroy(device_context, power);
@@ -293,15 +314,18 @@ static void check_power(const sample *s) {
 
 static void no_arrays(void **state) {
     static const sample samples[] = {
-        { { 100, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 9, 16, 0, 0 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 } },
-        { { 4, 6, 10, 0 }, 7, VD_FFT_FORWARD, false, { 0 }, { 0 } }, { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 100, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 9, 16, 0, 0 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 4, 6, 10, 0 }, 7, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 } },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) check_power(&samples[i]);
 }
 
-/* ---- real kinds: what a plan without hooks makes of numbers that the host has changed; such plans are tested elsewhere ---- */
+/* ---- real transforms: compared with a plan without hooks on numbers changed by the host; such plans are tested
+   elsewhere ---- */
 
 typedef struct real_sample {
     vd_fft_kind kind;
@@ -313,7 +337,7 @@ typedef struct real_sample {
     uint64_t in_count[4], out_count[4];   /* zeros: all; in C order */
 } real_sample;
 
-/* One of its arrays: numbers of one part or two, of which so many indices are there. */
+/* One array: numbers with one or two parts, with `there` indices in memory. */
 typedef struct real_array { sample s; uint64_t stride[4], there[4], count, span; uint32_t parts; } real_array;
 
 static real_array array_of(const real_sample *r, bool bins) {
@@ -327,9 +351,10 @@ static real_array array_of(const real_sample *r, bool bins) {
     a.parts = bins && r->kind == VD_FFT_REAL ? 2 : 1;
     if (a.parts == 2) a.s.shape[axis] = a.s.shape[axis] / 2 + 1;
     a.count = elements_of(&a.s);
-    if (r->in_place && r->kind == VD_FFT_REAL && !bins) { /* rows with room for their bins */
+    if (r->in_place && r->kind == VD_FFT_REAL && !bins) { /* rows padded for their bins */
         uint64_t step = 1;
-        for (uint32_t d = dimensions_of(&a.s); d-- > 0; step *= d == axis ? 2 * (a.s.shape[d] / 2 + 1) : a.s.shape[d]) a.stride[d] = step;
+        for (uint32_t d = dimensions_of(&a.s); d-- > 0; step *= d == axis ? 2 * (a.s.shape[d] / 2 + 1) : a.s.shape[d])
+            a.stride[d] = step;
     }
     a.span = 1;
     for (uint32_t d = dimensions_of(&a.s), step = 1; d-- > 0; step *= (uint32_t)a.there[d]) {
@@ -348,7 +373,7 @@ static bool is_there(const real_array *a, uint64_t i) {
     return true;
 }
 
-/* Other weights for the two directions: a hook is told which it is. */
+/* Different weights for the two directions: a hook knows the direction. */
 static void weigh_real(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const mine *m = (const mine *)user;
     vc_val w = vc_mul(weight(m, at), vc_f32(at->direction ? 0.5f : 2));
@@ -367,8 +392,9 @@ static void weigh_on_host(const real_sample *r, const real_array *a, const float
     }
 }
 
-/* Runs a plan with hooks or without; `memory` holds the input and gets the result. */
-static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory, uint64_t room) {
+/* Runs a plan with or without hooks. `memory` contains the input and receives the result. */
+static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory,
+                        uint64_t room) {
     vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
     vd_buffer in = device_buffer(VD_F32, room, memory), out = r->in_place ? in : device_buffer(VD_F32, room, NULL);
     vd_fft_desc desc = { 0 };
@@ -394,7 +420,8 @@ static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, flo
     if (!r->in_place) io.out = out;
     io.args = args;
     io.arg_count = hooked ? 2 : 0;
-    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, memory, room * 4))
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, out, 0, memory, room * 4))
         fail_msg("kind %d: %s", (int)r->kind, vd_error_text());
     vd_buffer_destroy(device_context, in);
     if (!r->in_place) vd_buffer_destroy(device_context, out);
@@ -405,7 +432,8 @@ static void check_real(const real_sample *r) {
     const float gain = 0.75f;
     bool back = r->kind == VD_FFT_REAL && r->direction;
     real_array from = array_of(r, back), to = array_of(r, !back);
-    uint64_t ins = from.span * from.parts, outs = to.span * to.parts, room = ins > outs ? ins : outs, most = from.count > to.count ? from.count : to.count;
+    uint64_t ins = from.span * from.parts, outs = to.span * to.parts, room = ins > outs ? ins : outs,
+             most = from.count > to.count ? from.count : to.count;
     float *window = (float *)malloc(most * 4), *expected = (float *)calloc(room, 4), *result = (float *)calloc(room, 4);
     double wrong = 0, all = 0;
     mine m;
@@ -435,7 +463,8 @@ static void check_real(const real_sample *r) {
     free(result);
 }
 
-/* Even and odd lengths, Bluestein, columns, strides, several axes, both ways of long axes: all that loads and stores for itself. */
+/* Even and odd lengths, Bluestein, columns, strides, several axes, long axes in both directions: every pass with loads
+   and stores of its own. */
 static void real_kinds(void **state) {
     static const real_sample samples[] = {
         { VD_FFT_REAL, { 3, 64 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 }, { 0 }, { 0 } },
@@ -468,14 +497,18 @@ static void real_kinds(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) check_real(&samples[i]);
-    for (int kind = VD_FFT_DCT1; kind <= VD_FFT_DST4; kind++) { /* by turns the way back of rows of odd length, and columns too, in place */
+    /* alternately the inverse of odd rows, and columns too, in place */
+    for (int kind = VD_FFT_DCT1; kind <= VD_FFT_DST4; kind++) {
         bool turn = kind & 1;
-        real_sample r = { (vd_fft_kind)kind, { 15, turn ? 16 : 11 }, turn ? 3 : 2, turn ? VD_FFT_FORWARD : VD_FFT_INVERSE, turn, { 0 }, { 0 }, { 0 }, { 0 } };
+        real_sample r = {
+            (vd_fft_kind)kind, { 15, turn ? 16 : 11 }, turn ? 3 : 2, turn ? VD_FFT_FORWARD : VD_FFT_INVERSE, turn,
+            { 0 }, { 0 }, { 0 }, { 0 }
+        };
         check_real(&r);
     }
 }
 
-/* The imaginary part of a number does not matter, so these use nothing of what there is, in one direction. */
+/* The imaginary part is ignored, so these hooks leave it unset, in one direction. */
 static void load_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     (void)k;
     if (!at->direction) v->re = vc_load(((const real_and_power *)user)->real, at->index);
@@ -489,8 +522,10 @@ static void store_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
     v->re = nothing;
 }
 
-/* Reals from one buffer of ours to another by way of a spectrum of the plan's user; and a power spectrum of reals: as no_arrays, but for half the bins. */
-static void run_own(vd_fft *plan, vd_fft_direction direction, vd_buffer in, vd_buffer out, vd_buffer real, vd_buffer power) {
+/* Reals from one argument to another by way of a spectrum in an argument; and a power spectrum of reals, as no_arrays,
+   but with half the bins. */
+static void run_own(vd_fft *plan, vd_fft_direction direction, vd_buffer in, vd_buffer out, vd_buffer real,
+                    vd_buffer power) {
     vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
     vd_fft_io io;
     memset(&io, 0, sizeof io);
@@ -519,7 +554,8 @@ static void real_arrays(void **state) {
     desc.hook_declare = declare_two;
     desc.hook_user = &m;
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer real = device_buffer(VD_F32, ROWS * N, data), power = device_buffer(VD_F32, ROWS * N, NULL), bins = device_buffer(VD_F32C, ROWS * BINS, NULL);
+    vd_buffer real = device_buffer(VD_F32, ROWS * N, data), power = device_buffer(VD_F32, ROWS * N, NULL),
+              bins = device_buffer(VD_F32C, ROWS * BINS, NULL);
     run_own(plan, VD_FFT_FORWARD, none, none, real, power);
     assert_int_equal(vd_buffer_read(device_context, power, 0, result, ROWS * BINS * 4), VD_OK);
     for (uint32_t i = 0; i < ROWS * BINS; i++) {
@@ -529,7 +565,8 @@ static void real_arrays(void **state) {
             re += (double)data[i / BINS * N + j] * cos(turn);
             im -= (double)data[i / BINS * N + j] * sin(turn);
         }
-        if (!(fabs((double)result[i] - re * re - im * im) <= 1e-4)) fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], re * re + im * im);
+        if (!(fabs((double)result[i] - re * re - im * im) <= 1e-4))
+            fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], re * re + im * im);
     }
     vd_fft_destroy(plan);
     desc.load = load_number;
@@ -544,7 +581,8 @@ static void real_arrays(void **state) {
     vd_fft_destroy(plan);
     assert_int_equal(vd_buffer_read(device_context, power, 0, result, sizeof result), VD_OK);
     for (uint32_t i = 0; i < ROWS * N; i++)
-        if (!(fabsf(result[i] - data[i]) <= 1e-6f)) fail_msg("number %d is %.9g, not %.9g", (int)i, (double)result[i], (double)data[i]);
+        if (!(fabsf(result[i] - data[i]) <= 1e-6f))
+            fail_msg("number %d is %.9g, not %.9g", (int)i, (double)result[i], (double)data[i]);
     vd_buffer_destroy(device_context, real);
     vd_buffer_destroy(device_context, power);
     vd_buffer_destroy(device_context, bins);
@@ -553,7 +591,12 @@ static void real_arrays(void **state) {
 /* ---- shifts ---- */
 
 static void shift_one(uint64_t height, uint64_t width, uint32_t axes, vd_fft_direction direction) {
-    uint64_t down = axes == 2 ? 0 : direction ? height - height / 2 : height / 2, right = axes == 1 ? 0 : direction ? width - width / 2 : width / 2;
+    uint64_t down = axes == 2   ? 0
+                    : direction ? height - height / 2
+                                : height / 2,
+             right = axes == 1   ? 0
+                     : direction ? width - width / 2
+                                 : width / 2;
     float data[2 * 6 * 7], result[2 * 6 * 7];
     vd_buffer_desc desc = { 0 };
     for (uint64_t i = 0; i < 2 * height * width; i++) data[i] = noise(i);
@@ -562,10 +605,13 @@ static void shift_one(uint64_t height, uint64_t width, uint32_t axes, vd_fft_dir
     desc.shape[1] = width;
     desc.data = data;
     vd_buffer in = vd_buffer_create(device_context, &desc), out = vd_buffer_create(device_context, &desc);
-    if (vd_fft_shift(device_context, in, out, axes, direction) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    if (vd_fft_shift(device_context, in, out, axes, direction)
+        || vd_buffer_read(device_context, out, 0, result, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
     for (uint64_t y = 0; y < height; y++)
         for (uint64_t x = 0; x < width; x++)
-            assert_memory_equal(&result[2 * ((y + down) % height * width + (x + right) % width)], &data[2 * (y * width + x)], 8);
+            assert_memory_equal(&result[2 * ((y + down) % height * width + (x + right) % width)],
+                                &data[2 * (y * width + x)], 8);
     vd_buffer_destroy(device_context, in);
     vd_buffer_destroy(device_context, out);
 }
@@ -582,7 +628,7 @@ static void shifts(void **state) {
     for (int i = 0; i < 4; i++) assert_true(fabs(even[i] - (i < 2 ? i : i - 4) / 4.0) < 1e-15);
 }
 
-/* ---- hooks that print, with arguments and without ---- */
+/* ---- hooks that print, with and without arguments ---- */
 
 typedef struct printing { mine m; bool declares; int load, store; } printing;
 
@@ -612,8 +658,9 @@ static void hear(void *user, const char *kernel, const uint32_t id[3], const cha
     else fail_msg("\"%s\"", text);
 }
 
-/* All numbers are 3, in rows of 16: the text arrives, the arguments are those that were declared, and the result is what it is without printing. */
-static void prints(void **state) {
+/* All numbers are 3, in rows of 16: the text arrives, the arguments are those declared, and the result is the same as
+   without printing. */
+static void printf_in_hooks(void **state) {
     vd_context_desc context = { 0 };
     vd_context *ctx = NULL;
     printing p;
@@ -647,7 +694,8 @@ static void prints(void **state) {
         io.in = b;
         io.args = args;
         io.arg_count = count;
-        if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, b, 0, result, sizeof result)) fail_msg("%s", vd_error_text());
+        if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, b, 0, result, sizeof result))
+            fail_msg("%s", vd_error_text());
         vd_fft_destroy(plan);
         vd_buffer_destroy(ctx, b);
         vd_buffer_destroy(ctx, w);
@@ -658,7 +706,7 @@ static void prints(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- bad hooks and arguments, without a device ---- */
+/* ---- invalid hooks and arguments, without a device ---- */
 
 static void declare_many(vc_kernel *k, void *user) {
     char name[24];
@@ -669,7 +717,7 @@ static void declare_many(vc_kernel *k, void *user) {
     }
 }
 
-/* Two arguments, of these names. */
+/* Declares two arguments with these names. */
 static void declare_named(vc_kernel *k, void *user) {
     const char *const *name = (const char *const *)user;
     vc_param(k, name[0], VC_F32);
@@ -765,7 +813,7 @@ static void wants_f64(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, voi
     v->re = vc_cast(VC_F32, vc_sqrt(vc_cast(VC_F64, v->re)));
 }
 
-/* Without more address space than there is, until the builder has noticed. */
+/* Records until the builder fails; that must happen without more address space than exists. */
 static void too_long(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     struct rlimit limit, none;
     assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
@@ -806,19 +854,21 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
         { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': hooks: vc_cast in kernel 'hooked'" },
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
-        { declares, VD_ERROR_COMPILE, "'hooked': the hooks declare argument 'late' when they are called; declare it in hook_declare" },
+        { declares, VD_ERROR_COMPILE,
+          "'hooked': the hooks declare argument 'late' when they are called; declare it in hook_declare" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': hooks: " },
     };
     size_t count = COUNT(cases);
 #ifdef __SANITIZE_ADDRESS__
-    count--; /* its allocator ends the program without memory */
+    count--; /* the hook's allocator ends the program without memory */
 #endif
     desc.hook_declare = NULL;
     for (size_t i = 0; i < 2 * count; i++) {
         desc.load = i % 2 ? NULL : cases[i / 2].hook;
         desc.store = i % 2 ? cases[i / 2].hook : NULL;
         assert_null(vd_fft_create(ctx, &desc));
-        if (vd_error_result() != cases[i / 2].result) fail_msg("%s: %s", vd_result_name(vd_error_result()), vd_error_text());
+        if (vd_error_result() != cases[i / 2].result)
+            fail_msg("%s: %s", vd_result_name(vd_error_result()), vd_error_text());
         says(cases[i / 2].says);
     }
 }
@@ -892,7 +942,7 @@ static void bad_shifts(vd_context *ctx) {
 }
 
 /* The same without f64. */
-static void their_results(void **state) {
+static void hook_results(void **state) {
     vd_context_desc context = { 0 };
     vd_context *ctx = NULL;
     vd_fft_desc desc = { 0 };
@@ -954,8 +1004,9 @@ static void bad_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(no_arrays), cmocka_unit_test(real_kinds), cmocka_unit_test(real_arrays),
-                                        cmocka_unit_test(shifts), cmocka_unit_test(prints), cmocka_unit_test(their_results),
-                                        cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds),        cmocka_unit_test(no_arrays),
+                                        cmocka_unit_test(real_kinds),   cmocka_unit_test(real_arrays),
+                                        cmocka_unit_test(shifts),       cmocka_unit_test(printf_in_hooks),
+                                        cmocka_unit_test(hook_results), cmocka_unit_test(bad_input) };
     return RUN_ON_DEVICE(tests);
 }

@@ -1,14 +1,15 @@
-/* Host memory of plans, on the backend dummy: they and the kernels they write take it from the context alone, and give all of it back; and whichever request
-   is refused, there is a sentence, nothing is left behind, and the same works when there is memory again. */
+/* Host memory of plans, on the dummy backend: plans and the kernels they build allocate only from the context's
+   allocator and free everything. When any one allocation fails, there is an error message, nothing leaks, and the same
+   call succeeds once memory is available. */
 #include "common.h"
 
-/* ---- memory that is counted, and can be made to run out ---- */
+/* ---- a counting allocator that can fail ---- */
 
 typedef struct account {
-    long live;    /* blocks */
-    long calls;   /* that asked for memory */
-    long refused; /* this call is; 0: none */
-    bool later;   /* and all that follow */
+    long live;    /* live blocks */
+    long calls;   /* allocations so far */
+    long refused; /* number of the allocation that fails; 0: none */
+    bool later;   /* all later ones fail too */
 } account;
 
 void *__real_malloc(size_t size);
@@ -18,11 +19,11 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 
-static long behind; /* calls that did not come by an account, of all that is linked into this program */
+static long bypassed; /* allocations of the whole program that did not go through an account */
 
-void *__wrap_malloc(size_t size) { return behind++, __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return behind++, __real_calloc(count, size); }
-void *__wrap_realloc(void *block, size_t size) { return behind++, __real_realloc(block, size); }
+void *__wrap_malloc(size_t size) { return bypassed++, __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return bypassed++, __real_calloc(count, size); }
+void *__wrap_realloc(void *block, size_t size) { return bypassed++, __real_realloc(block, size); }
 
 static bool is_refused(account *a) {
     a->calls++;
@@ -48,7 +49,7 @@ static void give(void *user, void *block) {
     free(block);
 }
 
-/* ---- plans that are made, run and destroyed ---- */
+/* ---- plans are created, run and destroyed ---- */
 
 enum { N = 5000 };
 
@@ -214,14 +215,14 @@ static vd_result top_k(fixture *f) {
     return result;
 }
 
-/* Whose plans are the context's. */
+/* Simple calls, whose plans the context keeps. */
 static vd_result simple(fixture *f) {
     vd_result result = vd_reduce_sum(f->ctx, f->in, f->out);
     if (!result) result = vd_fft_shift(f->ctx, f->in, f->out, 0, VD_FFT_FORWARD);
     return result;
 }
 
-/* The calls that may fail, of which a message names one. */
+/* The calls that may fail; a message names one of them. */
 static const struct { const char *name; vd_result (*run)(fixture *f); const char *calls[3]; } plans[] = {
     { "fft", fft, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
     { "hooks", hooks, { "vd_fft_create 'fft': ", "vd_fft_run 'fft': ", NULL } },
@@ -237,14 +238,15 @@ static const struct { const char *name; vd_result (*run)(fixture *f); const char
     { "simple calls", simple, { "vd_reduce_sum: ", "vd_fft_shift: ", NULL } },
 };
 
-/* The message of a request that was refused: one of the calls, and the words once. */
+/* The message names one of the calls and says "out of memory" once. */
 static void check_words(size_t plan, long number) {
     static const char words[] = "out of host memory";
     const char *text = vd_error_text(), *at = strstr(text, words);
     bool named = false;
     for (int i = 0; i < 3 && plans[plan].calls[i]; i++)
         named |= strncmp(text, plans[plan].calls[i], strlen(plans[plan].calls[i])) == 0;
-    if (!named || !at || strstr(at + sizeof words - 1, words)) fail_msg("%s, request %ld: %s", plans[plan].name, number, text);
+    if (!named || !at || strstr(at + sizeof words - 1, words))
+        fail_msg("%s, request %ld: %s", plans[plan].name, number, text);
 }
 
 /* ---- tests ---- */
@@ -265,30 +267,30 @@ static void open_context(fixture *f, account *a) {
     a->calls = 0;
 }
 
-/* And nothing may be left. */
+/* Destroys the context; nothing may be left. */
 static void close_context(fixture *f, account *a) {
     vd_context_destroy(f->ctx);
     assert_int_equal(a->live, 0);
 }
 
-static void from_the_context_alone(void **state) {
+static void plans_allocate_from_the_context(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(plans); i++) {
         fixture f;
         account a;
-        behind = 0;
+        bypassed = 0;
         open_context(&f, &a);
         if (plans[i].run(&f)) fail_msg("%s: %s", plans[i].name, vd_error_text());
         assert_int_equal(vd_wait_idle(f.ctx), VD_OK);
         if (a.calls < 10) fail_msg("%s: %ld requests", plans[i].name, a.calls);
         close_context(&f, &a);
-        if (behind) fail_msg("%s: %ld requests went by the context", plans[i].name, behind);
+        if (bypassed) fail_msg("%s: %ld allocations bypassed the context", plans[i].name, bypassed);
     }
-    vc_free(vc_begin(NULL)); /* the counter counts */
-    assert_true(behind > 0);
+    vc_free(vc_begin(NULL)); /* checks that the counter counts */
+    assert_true(bypassed > 0);
 }
 
-/* One request of one plan; whether it comes to that one. */
+/* Lets one allocation of a plan fail. Returns whether there was an allocation of that number. */
 static bool refuses(size_t plan, long number, bool later) {
     fixture f;
     account a;
@@ -305,14 +307,15 @@ static bool refuses(size_t plan, long number, bool later) {
     if (result) check_words(plan, number);
     if (plans[plan].run != simple) {
         assert_int_equal(vd_context_stats(f.ctx, &stats), VD_OK);
-        if (stats.buffers != 4 || stats.kernels) fail_msg("%s, request %ld: %u kernels are left", plans[plan].name, number, (unsigned)stats.kernels);
+        if (stats.buffers != 4 || stats.kernels)
+            fail_msg("%s, request %ld: %u kernels are left", plans[plan].name, number, (unsigned)stats.kernels);
     }
     if (result && plans[plan].run(&f)) fail_msg("%s after request %ld: %s", plans[plan].name, number, vd_error_text());
     close_context(&f, &a);
     return came;
 }
 
-static void every_request_refused(void **state) {
+static void every_allocation_fails_once(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(plans); i++)
         for (int later = 0; later < 2; later++) {
@@ -323,6 +326,7 @@ static void every_request_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(from_the_context_alone), cmocka_unit_test(every_request_refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(plans_allocate_from_the_context),
+                                        cmocka_unit_test(every_allocation_fails_once) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,50 +1,51 @@
-/* Plans that live longer than their context: whatever is run says so, what the host knows is still told, and they are destroyed as ever. Which of them there
-   are, and in which order they came and go, does not matter; what the context keeps for simple calls is gone before it. And kernels of convolutions, which
-   live no longer than the list in which they are set, if that is discarded.
-       lifetimes [vkfft]    vkfft: plans of that engine, which have objects of the device's, and no others */
+/* Plans that outlive their context: running one is an error that says so, information held by the host is still
+   available, and destroying the plan works. This holds for plans of every kind, created and destroyed in any order;
+   plans kept for simple calls are destroyed with the context. Also kernels of convolutions: a kernel that is set in a
+   list is lost if the list is discarded.
+       lifetimes [vkfft]    vkfft: only plans of that engine, which own objects of the device */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
 #include <pthread.h>
 
-/* ---- host memory that is counted, and that has to be there for longer than the context ---- */
+/* ---- a counting allocator that outlives the context ---- */
 
-static uint64_t live; /* blocks */
+static uint64_t live; /* live blocks */
 
-static void *take(void *user, size_t size) {
+static void *count_allocate(void *user, size_t size) {
     void *block = malloc(size);
     if (block) __atomic_add_fetch((uint64_t *)user, 1, __ATOMIC_RELAXED);
     return block;
 }
 
-static void *grow(void *user, void *block, size_t size) {
-    if (!block) return take(user, size);
+static void *count_reallocate(void *user, void *block, size_t size) {
+    if (!block) return count_allocate(user, size);
     return realloc(block, size);
 }
 
-static void give(void *user, void *block) {
+static void count_release(void *user, void *block) {
     if (block) __atomic_sub_fetch((uint64_t *)user, 1, __ATOMIC_RELAXED);
     free(block);
 }
 
-static char told[4096]; /* by the log: of what is left */
+static char leak_messages[4096]; /* log messages about objects that were not destroyed */
 
 static void keep_log(void *user, vd_log_level level, const char *text) {
     (void)user, (void)level;
     if (strstr(text, " was not destroyed before "))
-        snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", text);
+        snprintf(leak_messages + strlen(leak_messages), sizeof leak_messages - strlen(leak_messages), "%s\n", text);
 }
 
 static vd_context *context_of(vd_backend backend) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;
-    told[0] = 0;
+    leak_messages[0] = 0;
     desc.backend = backend;
     desc.debug = true;
     desc.log = keep_log;
-    desc.allocator.allocate = take;
-    desc.allocator.reallocate = grow;
-    desc.allocator.release = give;
+    desc.allocator.allocate = count_allocate;
+    desc.allocator.reallocate = count_reallocate;
+    desc.allocator.release = count_release;
     desc.allocator.user = &live;
     return vd_context_create(&desc, &ctx) ? NULL : ctx;
 }
@@ -58,7 +59,7 @@ typedef struct plans {
     vd_convolve *convolve;
     vd_reduce *reduce;
     vd_scan *scan, *compact;
-    vd_sort *sort, *counting; /* by the default way, by scans of counts */
+    vd_sort *sort, *counting; /* with the default method, and with three kernels */
     vd_histogram *histogram;
     vd_top_k *top;
 } plans;
@@ -101,7 +102,8 @@ static const char *make_the_others(vd_context *ctx, plans *p) {
     p->counting = vd_sort_create(ctx, &sort);
     p->histogram = vd_histogram_create(ctx, &histogram);
     p->top = vd_top_k_create(ctx, &top);
-    return p->reduce && p->scan && p->compact && p->sort && p->counting && p->histogram && p->top ? NULL : vd_error_text();
+    return p->reduce && p->scan && p->compact && p->sort && p->counting && p->histogram && p->top ? NULL
+                                                                                                  : vd_error_text();
 }
 
 static void make(vd_context *ctx, plans *p) {
@@ -123,7 +125,7 @@ static void destroy(plans *p) {
     vd_top_k_destroy(p->top);
 }
 
-/* What a run gives, and the beginning of what it says. */
+/* Checks the result of a run; `whose` is the start of its message. */
 typedef void (*checker)(vd_result result, const char *whose);
 
 static void run_transforms(const plans *p, vd_list *list, const buffers *b, checker check) {
@@ -176,8 +178,8 @@ static buffers buffers_in(vd_context *ctx) {
 
 /* ---- tests ---- */
 
-/* What is read from host memory alone. */
-static void still_told(const plans *p) {
+/* Queries that need only host memory. */
+static void queries_still_work(const plans *p) {
     uint64_t shape[3] = { 7, 7, 7 };
     int count = 7;
     assert_non_null(strstr(vd_fft_explain(p->fft), "rows of 40"));
@@ -189,7 +191,7 @@ static void still_told(const plans *p) {
     assert_int_equal(count, 0);
 }
 
-/* With and without having run before, in its lists and in those of another context. */
+/* With and without an earlier run, recorded in its own lists and in those of another context. */
 static void outlived_on(vd_backend backend, bool run) {
     vd_context *other = dummy_context(), *ctx = context_of(backend);
     plans p;
@@ -207,32 +209,32 @@ static void outlived_on(vd_backend backend, bool run) {
         run_transforms(&p, i ? NULL : vd_immediate(other, 0, 0), &b, refused);
         run_the_others(&p, i ? NULL : vd_immediate(other, 0, 0), &b, refused);
     }
-    still_told(&p);
+    queries_still_work(&p);
     destroy(&p);
     vd_context_destroy(other);
     assert_int_equal(live, 0);
 }
 
-static void outlived(void **state) {
+static void plans_outlive_their_context(void **state) {
     (void)state;
     outlived_on(VD_BACKEND_DUMMY, false);
     outlived_on(VD_BACKEND_DUMMY, true);
 }
 
-static void outlived_on_a_device(void **state) {
+static void device_plans_outlive_their_context(void **state) {
     (void)state;
     need_device();
     outlived_on(vd_device(device_context, 0)->backend, true);
 }
 
-/* Under the validation layer an object that is left would be told when the device goes. */
-static void of_another_engine(void **state) {
+/* The validation layer reports objects that are left when the device is destroyed. */
+static void vkfft_plans_outlive_their_context(void **state) {
     vd_fft_desc desc = { 0 };
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
     vd_context *ctx = context_of(VD_BACKEND_VULKAN);
     (void)state;
     if (!ctx) {
-        print_message("# reason: there is no vulkan: %s\n", vd_error_text());
+        print_message("# reason: no Vulkan device: %s\n", vd_error_text());
         skip();
     }
     desc.shape[0] = 64;
@@ -255,8 +257,8 @@ static void of_another_engine(void **state) {
     assert_int_equal(live, 0);
 }
 
-/* Some before their context and some after it, in whatever order: the first of all, the last, those between. */
-static void in_any_order(void **state) {
+/* Some plans are destroyed before their context and some after it, in any order. */
+static void plans_are_destroyed_in_any_order(void **state) {
     enum { PLANS = 5 };
     (void)state;
     for (uint32_t order = 0; order < 1u << PLANS; order++) {
@@ -276,13 +278,13 @@ static void in_any_order(void **state) {
     }
 }
 
-/* Those that the context keeps have given everything back before what is left is told, whether there were others before them or behind. */
-static void kept_ones_go_first(void **state) {
+/* Kept plans are released before leak messages are printed, no matter in which order plans were created. */
+static void kept_plans_are_released_first(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         vd_context *ctx = context_of(VD_BACKEND_DUMMY);
         vd_reduce_desc desc = { 0 };
-        vd_reduce *before = NULL, *behind = NULL;
+        vd_reduce *before = NULL, *after = NULL;
         buffers b = buffers_in(ctx);
         desc.shape[0] = 8;
         if (i & 1) before = vd_reduce_create(ctx, &desc);
@@ -290,15 +292,15 @@ static void kept_ones_go_first(void **state) {
         assert_int_equal(vd_reduce_sum(ctx, b.in, b.out), VD_OK);
         assert_int_equal(vd_sort_all(ctx, b.in), VD_OK);
         assert_int_equal(vd_fft_shift(ctx, b.in, b.out, 0, VD_FFT_FORWARD), VD_OK);
-        if (i & 2) behind = vd_reduce_create(ctx, &desc);
+        if (i & 2) after = vd_reduce_create(ctx, &desc);
         vd_buffer_destroy(ctx, b.pairs);
         vd_buffer_destroy(ctx, b.in);
         vd_buffer_destroy(ctx, b.out);
         vd_buffer_destroy(ctx, b.numbers);
         vd_reduce_destroy(before);
-        vd_reduce_destroy(behind);
+        vd_reduce_destroy(after);
         vd_context_destroy(ctx);
-        assert_string_equal(told, "");
+        assert_string_equal(leak_messages, "");
         assert_int_equal(live, 0);
     }
 }
@@ -332,7 +334,7 @@ static void *make_and_destroy(void *user) {
     return NULL;
 }
 
-static void made_at_once(void **state) {
+static void plans_of_several_threads(void **state) {
     vd_context *ctx = context_of(VD_BACKEND_DUMMY);
     pthread_t threads[THREADS];
     job jobs[THREADS];
@@ -352,17 +354,17 @@ static void made_at_once(void **state) {
     assert_int_equal(live, 0);
 }
 
-/* ---- kernels in lists that are submitted, or not ---- */
+/* ---- convolution kernels set in lists that are submitted or discarded ---- */
 
-typedef struct room {
+typedef struct convolution {
     vd_buffer in, out, kernels[2]; /* of 1, 2, 3 and of 4, 5, 6 */
     vd_convolve *plan;
-} room;
+} convolution;
 
-static room room_in(vd_context *ctx) {
+static convolution convolution_in(vd_context *ctx) {
     const float impulse[16] = { 1 }, kernels[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
     vd_convolve_desc desc = { 0 };
-    room r;
+    convolution r;
     desc.shape[0] = 16;
     desc.filter_shape[0] = 3;
     desc.real = true;
@@ -374,18 +376,18 @@ static room room_in(vd_context *ctx) {
     return r;
 }
 
-static void leave_room(vd_context *ctx, room *r) {
+static void convolution_destroy(vd_context *ctx, convolution *r) {
     vd_convolve_destroy(r->plan);
     vd_buffer_destroy(ctx, r->in);
     vd_buffer_destroy(ctx, r->out);
     for (int i = 0; i < 2; i++) vd_buffer_destroy(ctx, r->kernels[i]);
 }
 
-static void set_in(vd_list *list, const room *r, int kernel) {
+static void set_in(vd_list *list, const convolution *r, int kernel) {
     if (vd_convolve_set_filter(r->plan, list, r->kernels[kernel])) fail_msg("%s", vd_error_text());
 }
 
-static void run_in(vd_list *list, const room *r) {
+static void run_in(vd_list *list, const convolution *r) {
     if (vd_convolve_run(r->plan, list, r->in, r->out)) fail_msg("%s", vd_error_text());
 }
 
@@ -393,14 +395,14 @@ static void submit(vd_list *list) {
     if (vd_submit(list, NULL, NULL)) fail_msg("%s", vd_error_text());
 }
 
-static void refused_in(vd_list *list, const room *r, const char *why) {
+static void refused_in(vd_list *list, const convolution *r, const char *why) {
     assert_int_equal(vd_convolve_run(r->plan, list, r->in, r->out), VD_ERROR_INVALID);
     says("vd_convolve_run 'convolve': ");
     says(why);
 }
 
-/* The last run had this kernel; whatever is in `out` goes. */
-static void had(vd_context *ctx, const room *r, int kernel) {
+/* The last run used this kernel. Clears `out`. */
+static void check_kernel_used(vd_context *ctx, const convolution *r, int kernel) {
     float got[16];
     if (vd_buffer_read(ctx, r->out, 0, got, VD_WHOLE)) fail_msg("%s", vd_error_text());
     for (int i = 0; i < 16; i++) assert_float_equal(got[i], i < 3 ? (float)(3 * kernel + i + 1) : 0.0f, 1e-4f);
@@ -409,14 +411,14 @@ static void had(vd_context *ctx, const room *r, int kernel) {
 
 static const char discarded[] = "no filter is set: the list of vd_convolve_set_filter was discarded or could not be submitted";
 
-/* Refused: a discarded list has set nothing, nor has one whose submission fails. */
-static void discarded_kernels(void **state) {
+/* Refused: a list sets no kernel if it is discarded or if its submission fails. */
+static void kernels_in_discarded_lists(void **state) {
     vd_context *ctx = device_context;
     const vd_event nowhere = { 1, 1, 0, 0 };
     vd_submit_desc wrong = { &nowhere, 1 };
     (void)state;
     need_device();
-    room r = room_in(ctx);
+    convolution r = convolution_in(ctx);
     vd_list *list = vd_list_begin(ctx, NULL), *second, *now = vd_immediate(ctx, 0, 0);
     refused_in(now, &r, "no filter is set: call vd_convolve_set_filter first");
     set_in(list, &r, 0);
@@ -424,7 +426,7 @@ static void discarded_kernels(void **state) {
     run_in(list, &r);
     vd_list_discard(list);
     refused_in(now, &r, discarded);
-    list = vd_list_begin(ctx, NULL); /* at the place of the one before */
+    list = vd_list_begin(ctx, NULL); /* reuses the memory of the previous list */
     refused_in(list, &r, discarded);
     set_in(list, &r, 0);
     set_in(list, &r, 1);
@@ -436,22 +438,23 @@ static void discarded_kernels(void **state) {
     set_in(second, &r, 1);
     vd_list_discard(second);
     set_in(list, &r, 0);
-    run_in(list, &r); /* which may still be submitted */
+    run_in(list, &r); /* allowed: the list may still be submitted */
     vd_list_discard(list);
     refused_in(now, &r, discarded);
     set_in(now, &r, 1);
     run_in(now, &r);
-    had(ctx, &r, 1);
-    leave_room(ctx, &r);
+    check_kernel_used(ctx, &r, 1);
+    convolution_destroy(ctx, &r);
 }
 
-/* Right: in the same list, in one that is submitted later, after one of several was, and where a discarded one would have set another. */
-static void submitted_kernels(void **state) {
+/* Accepted: in the same list, in a list that is submitted later, after one of several lists was submitted, and if a
+   list that would have set another kernel was discarded. */
+static void kernels_in_submitted_lists(void **state) {
     vd_context *ctx = device_context;
     (void)state;
     need_device();
     for (int i = 0; i < 5; i++) {
-        room r = room_in(ctx);
+        convolution r = convolution_in(ctx);
         vd_list *first = vd_list_begin(ctx, NULL), *second = vd_list_begin(ctx, NULL);
         set_in(first, &r, 0);
         if (i == 0) run_in(first, &r);
@@ -464,25 +467,25 @@ static void submitted_kernels(void **state) {
         if (i == 4) assert_int_equal(vd_wait_idle(ctx), VD_OK);
         if (i < 2 || i == 4) submit(second);
         if (i > 1) run_in(vd_immediate(ctx, 0, 0), &r);
-        had(ctx, &r, 0);
+        check_kernel_used(ctx, &r, 0);
         run_in(vd_immediate(ctx, 0, 0), &r);
-        had(ctx, &r, 0);
-        leave_room(ctx, &r);
+        check_kernel_used(ctx, &r, 0);
+        convolution_destroy(ctx, &r);
     }
 }
 
-/* A plan that is destroyed, and one that loses its context, while it is not known what becomes of its kernel. */
-static void open_kernels(void **state) {
+/* A plan is destroyed, and another loses its context, while the list that sets its kernel is open. */
+static void kernels_in_open_lists(void **state) {
     vd_context *ctx = dummy_context();
     (void)state;
-    room r = room_in(ctx), left = room_in(ctx);
+    convolution r = convolution_in(ctx), left = convolution_in(ctx);
     vd_list *list = vd_list_begin(ctx, NULL);
     set_in(list, &r, 0);
     set_in(list, &left, 0);
-    leave_room(ctx, &r);
+    convolution_destroy(ctx, &r);
     submit(list);
     list = vd_list_begin(ctx, NULL);
-    r = room_in(ctx);
+    r = convolution_in(ctx);
     set_in(list, &r, 0);
     vd_context_destroy(ctx);
     refused_in(NULL, &r, "the plan's context was destroyed; the plan cannot be run any more");
@@ -491,10 +494,13 @@ static void open_kernels(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest engine[] = { cmocka_unit_test(of_another_engine) };
-    const struct CMUnitTest tests[] = { cmocka_unit_test(outlived), cmocka_unit_test(outlived_on_a_device), cmocka_unit_test(in_any_order),
-                                        cmocka_unit_test(kept_ones_go_first), cmocka_unit_test(made_at_once), cmocka_unit_test(discarded_kernels),
-                                        cmocka_unit_test(submitted_kernels), cmocka_unit_test(open_kernels) };
+    const struct CMUnitTest engine[] = { cmocka_unit_test(vkfft_plans_outlive_their_context) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_outlive_their_context),      cmocka_unit_test(device_plans_outlive_their_context),
+        cmocka_unit_test(plans_are_destroyed_in_any_order), cmocka_unit_test(kept_plans_are_released_first),
+        cmocka_unit_test(plans_of_several_threads),         cmocka_unit_test(kernels_in_discarded_lists),
+        cmocka_unit_test(kernels_in_submitted_lists),       cmocka_unit_test(kernels_in_open_lists)
+    };
     if (argc > 1 && !strcmp(argv[1], "vkfft")) return cmocka_run_group_tests(engine, NULL, NULL);
     return RUN_ON_DEVICE(tests);
 }

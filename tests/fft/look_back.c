@@ -1,7 +1,7 @@
-/* Scans and sorts in one pass whose tiles get no answer from others that have begun: what workgroups do instead of waiting.
-
-   Tickets are dealt so that some tiles begin and do nothing more: a dispatch takes those before, then the counter is set behind them, and another takes those
-   that follow. Whoever looks back at the silent ones has to sum them by itself. Results of all others have to be right, and the next run, of all tiles, too. */
+/* Decoupled look-back in scans and sorts when other tiles never publish: forward progress without waiting. Tickets are
+   dealt so that some tiles begin and do nothing more: one dispatch processes the tiles before them, then the ticket
+   counter is set past them, and another dispatch processes those after. A tile that looks back at silent tiles must sum
+   them itself. The results of all other tiles, and of the next full run, must be right. */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-/* What is inside the plans, in a copy of its own of this header's functions. */
+/* A separate copy of this header's functions gives access to the insides of plans. */
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #undef VD_API
@@ -73,7 +73,7 @@ static vd_scan *scan_of(const scan_sample *s) {
     return p;
 }
 
-/* The same of so many elements that there are tiles behind the silent ones: a GPU's are larger. */
+/* The same sample, with enough elements that there are tiles after the silent ones: tiles are larger on a GPU. */
 static scan_sample scan_long_enough(const scan_sample *given) {
     scan_sample s = *given;
     uint64_t *count = &s.shape[s.shape[1] ? 1 : 0];
@@ -91,10 +91,12 @@ static scan_sample scan_long_enough(const scan_sample *given) {
 static uint64_t scan_number(uint64_t i) { return (i + 3) * 2654435761u >> 7 & 1023; }
 static uint32_t scan_head(uint64_t i) { return i % 7001 == 5; }
 
-/* What runs of integers give, by loops; UNTOUCHED where silent tiles would write. Returns how many elements there are, of a compaction those kept. */
+/* Expected results of runs of integers, by loops; UNTOUCHED where silent tiles would write. Returns the number of
+   elements or, for a compaction, of elements kept. */
 static uint64_t scan_expect(const scan_sample *s, uint64_t tile, uint8_t *to) {
     uint32_t size = vd_type_size(s->type);
-    uint64_t row = s->shape[1] ? s->shape[1] : s->shape[0], all = s->shape[1] ? s->shape[0] * row : row, sum = 0, written = 0;
+    uint64_t row = s->shape[1] ? s->shape[1] : s->shape[0], all = s->shape[1] ? s->shape[0] * row : row, sum = 0,
+             written = 0;
     for (uint64_t i = 0; i < all; i++) {
         uint64_t x = scan_number(i), before;
         bool silent = i < row && i >= s->from * tile && i < s->to * tile;
@@ -119,7 +121,7 @@ static void scan_with_silence(vd_scan *p, const scan_sample *s, const vd_scan_io
     desc.groups[0] = s->from;
     if (s->from) assert_int_equal(vd_dispatch(vd_immediate(device_context, 0, 0), &desc), VD_OK);
     set_word(p->flags, 0, s->to); /* tickets */
-    set_word(p->flags, 1, s->to); /* how many are done */
+    set_word(p->flags, 1, s->to); /* finished tiles */
     desc.groups[0] = p->rows * p->tiles - s->to;
     assert_int_equal(vd_dispatch(vd_immediate(device_context, 0, 0), &desc), VD_OK);
 }
@@ -132,7 +134,11 @@ static void scan_compare(const scan_sample *s, const vd_scan_io *io, uint64_t ti
     assert_true(wanted && got);
     memset(wanted, UNTOUCHED, all * size);
     if (!silence) whole.from = whole.to = 0;
-    if (silence && s->in_place) for (uint64_t i = 0; i < all; i++) { uint64_t x = scan_number(i); memcpy(wanted + i * size, &x, size); }
+    if (silence && s->in_place)
+        for (uint64_t i = 0; i < all; i++) {
+            uint64_t x = scan_number(i);
+            memcpy(wanted + i * size, &x, size);
+        }
     count = scan_expect(&whole, tile, wanted);
     if (vd_buffer_read(device_context, io->out, 0, got, VD_WHOLE)) fail_msg("%s", vd_error_text());
     if (s->compact) {
@@ -141,9 +147,9 @@ static void scan_compare(const scan_sample *s, const vd_scan_io *io, uint64_t ti
     }
     for (uint64_t i = 0; i < count; i++)
         if (memcmp(got + i * size, wanted + i * size, size))
-            fail_msg("%llu x %llu of %s, tiles %u ... %u of %llu silent%s: element %llu is wrong", (unsigned long long)s->shape[0],
-                     (unsigned long long)s->shape[1], vd_type_name(s->type), s->from, s->to - 1, (unsigned long long)tile,
-                     silence ? "" : ", the run behind", (unsigned long long)i);
+            fail_msg("%llu x %llu of %s, tiles %u ... %u of %llu silent%s: element %llu is wrong",
+                     (unsigned long long)s->shape[0], (unsigned long long)s->shape[1], vd_type_name(s->type), s->from,
+                     s->to - 1, (unsigned long long)tile, silence ? "" : ", the run behind", (unsigned long long)i);
     free(wanted);
     free(got);
 }
@@ -156,7 +162,11 @@ static void scan_check(const scan_sample *given) {
     uint32_t *heads = (uint32_t *)malloc(all * 4);
     assert_true(data && nothing && heads);
     memset(nothing, UNTOUCHED, all * size);
-    for (uint64_t i = 0; i < all; i++) { uint64_t x = scan_number(i); memcpy(data + i * size, &x, size); heads[i] = scan_head(i); }
+    for (uint64_t i = 0; i < all; i++) {
+        uint64_t x = scan_number(i);
+        memcpy(data + i * size, &x, size);
+        heads[i] = scan_head(i);
+    }
     vd_scan *p = scan_of(s);
     vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     tile = (uint64_t)p->threads * VD__SCAN_LOADS * p->vector;
@@ -183,17 +193,21 @@ static void scan_check(const scan_sample *given) {
 
 static void scans(void **state) {
     static const scan_sample samples[] = {
-        { VD_U32, { 20000, 0 }, 0, 1, false, false, false, false, false, false }, { VD_I32, { 20001, 0 }, 3, 4, true, false, false, false, true, false },
-        { VD_U32, { 2, 9000 }, 2, 5, false, true, false, false, false, false },  { VD_I32, { 20000, 0 }, 1, 3, false, false, true, false, false, false },
-        { VD_U32, { 20000, 0 }, 4, 6, false, false, false, true, false, false }, { VD_U64, { 9999, 0 }, 5, 7, true, false, false, false, false, false },
+        { VD_U32, { 20000, 0 }, 0, 1, false, false, false, false, false, false },
+        { VD_I32, { 20001, 0 }, 3, 4, true, false, false, false, true, false },
+        { VD_U32, { 2, 9000 }, 2, 5, false, true, false, false, false, false },
+        { VD_I32, { 20000, 0 }, 1, 3, false, false, true, false, false, false },
+        { VD_U32, { 20000, 0 }, 4, 6, false, false, false, true, false, false },
+        { VD_U64, { 9999, 0 }, 5, 7, true, false, false, false, false, false },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++)
-        if (vd_type_size(samples[i].type) < 8 || vd_device(device_context, 0)->features & VD_FEATURE_I64) scan_check(&samples[i]);
+        if (vd_type_size(samples[i].type) < 8 || vd_device(device_context, 0)->features & VD_FEATURE_I64)
+            scan_check(&samples[i]);
 }
 
-/* Large tiles; looking at several of them at once, where there are subgroups. */
+/* Large tiles; looking back at several tiles at once if there are subgroups. */
 static void scans_as_for_a_gpu(void **state) {
     static const scan_sample samples[] = {
         { VD_U32, { 150000, 0 }, 0, 1, false, false, false, false, false, true },
@@ -205,7 +219,8 @@ static void scans_as_for_a_gpu(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) scan_check(&samples[i]);
 }
 
-/* All tiles of a dispatch but the last are silent. On processors there are as many as leave llvmpipe's loops room: it ends them after 65535 rounds. */
+/* All tiles of a dispatch except the last are silent. On processors, as many as llvmpipe's limit of 65535 iterations
+   per loop allows. */
 static void longest_walks(void **state) {
     (void)state;
     need_device();
@@ -241,11 +256,13 @@ static vd_sort *sort_of(const sort_sample *s) {
     return p;
 }
 
-/* The first pass, in which tiles from..to begin and publish nothing. */
+/* Runs the first pass; tiles from..to begin and publish nothing. */
 static void sort_with_silence(vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
     vd_list *list = vd_immediate(device_context, 0, 0);
     vd_dispatch_desc desc = { 0 };
-    vd_arg args[6] = { vd_b(io->keys), vd_b(io->values), vd_b(io->out), vd_b(io->out_values), vd_b(p->counts), vd_u32(0) };
+    vd_arg args[6] = {
+        vd_b(io->keys), vd_b(io->values), vd_b(io->out), vd_b(io->out_values), vd_b(p->counts), vd_u32(0)
+    };
     assert_int_equal(vd__sort_run_count(p, list, io->keys, 0), VD_OK);
     desc.kernel = p->scatter;
     desc.args = args;
@@ -257,14 +274,17 @@ static void sort_with_silence(vd_sort *p, const sort_sample *s, const vd_sort_io
     assert_int_equal(vd_dispatch(list, &desc), VD_OK);
 }
 
-/* Whether the keys of all other tiles are where a count of digits puts them. */
+/* Checks that the keys of all other tiles are at the positions that counting digits gives. */
 static void sort_compare(const vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
-    uint32_t size = vd_type_size(s->type), *values = (uint32_t *)malloc(s->count * 4), next[256] = { 0 }, at = 0, digit, nothing;
+    uint32_t size = vd_type_size(s->type), *values = (uint32_t *)malloc(s->count * 4), next[256] = { 0 }, at = 0, digit,
+             nothing;
     uint8_t *keys = (uint8_t *)malloc(s->count * size), absent[8];
     assert_true(keys && values);
     memset(absent, UNTOUCHED, sizeof absent);
     memset(&nothing, UNTOUCHED, sizeof nothing);
-    assert_int_equal(vd_buffer_read(device_context, io->out, 0, keys, VD_WHOLE) || vd_buffer_read(device_context, io->out_values, 0, values, VD_WHOLE), 0);
+    assert_int_equal(vd_buffer_read(device_context, io->out, 0, keys, VD_WHOLE)
+                         || vd_buffer_read(device_context, io->out_values, 0, values, VD_WHOLE),
+                     0);
     for (uint64_t i = 0; i < s->count; i++) next[(sort_key(i) & 255) ^ (s->descending ? 255 : 0)]++;
     for (uint32_t d = 0, n; d < 256; d++, at += n) { n = next[d]; next[d] = at; }
     for (uint64_t i = 0; i < s->count; i++) {
@@ -272,7 +292,8 @@ static void sort_compare(const vd_sort *p, const sort_sample *s, const vd_sort_i
         bool silent = i / p->tile >= s->from && i / p->tile < s->to;
         digit = (uint32_t)(key & 255) ^ (s->descending ? 255u : 0u);
         at = next[digit]++;
-        if (memcmp(keys + at * size, silent ? (void *)absent : (void *)&key, size) || values[at] != (silent ? nothing : (uint32_t)i))
+        if (memcmp(keys + at * size, silent ? (void *)absent : (void *)&key, size)
+            || values[at] != (silent ? nothing : (uint32_t)i))
             fail_msg("%llu of %s, tiles %u ... %u of %u silent: key %llu is not at %u", (unsigned long long)s->count, vd_type_name(s->type), s->from,
                      s->to - 1, p->tile, (unsigned long long)i, at);
     }
@@ -280,19 +301,22 @@ static void sort_compare(const vd_sort *p, const sort_sample *s, const vd_sort_i
     free(values);
 }
 
-/* All passes, no tile of which is silent. */
+/* All passes, without silent tiles. */
 static void sort_whole(vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
     uint32_t size = vd_type_size(s->type), *values = (uint32_t *)malloc(s->count * 4);
     assert_non_null(values);
     uint64_t before = dispatches();
     if (vd_sort_run(p, vd_immediate(device_context, 0, 0), io)) fail_msg("%s", vd_error_text());
-    assert_int_equal(dispatches() - before, 1 + vd__sort_pass_count(p) * ((p->tiles + p->tiles_in_flight - 1) / p->tiles_in_flight));
+    assert_int_equal(dispatches() - before,
+                     1 + vd__sort_pass_count(p) * ((p->tiles + p->tiles_in_flight - 1) / p->tiles_in_flight));
     assert_int_equal(vd_buffer_read(device_context, io->out_values, 0, values, VD_WHOLE), VD_OK);
     for (uint64_t i = 1; i < s->count; i++) {
-        uint64_t a = sort_key(values[i - 1]), b = sort_key(values[i]), mask = size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
+        uint64_t a = sort_key(values[i - 1]), b = sort_key(values[i]),
+                 mask = size < 8 ? ((uint64_t)1 << 8 * size) - 1 : UINT64_MAX;
         a &= mask;
         b &= mask;
-        if (s->descending ? a < b : a > b) fail_msg("the run behind: %llu before %llu", (unsigned long long)a, (unsigned long long)b);
+        if (s->descending ? a < b : a > b)
+            fail_msg("the next run: %llu before %llu", (unsigned long long)a, (unsigned long long)b);
         if (a == b) assert_true(values[i - 1] < values[i]);
     }
     free(values);
@@ -303,7 +327,11 @@ static void sort_check(const sort_sample *s) {
     uint8_t *data = (uint8_t *)malloc(s->count * size), *nothing = (uint8_t *)malloc(s->count * 8);
     assert_true(data && nothing && values);
     memset(nothing, UNTOUCHED, s->count * 8);
-    for (uint64_t i = 0; i < s->count; i++) { uint64_t key = sort_key(i); memcpy(data + i * size, &key, size); values[i] = (uint32_t)i; }
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint64_t key = sort_key(i);
+        memcpy(data + i * size, &key, size);
+        values[i] = (uint32_t)i;
+    }
     vd_sort *p = sort_of(s);
     vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     io.keys = buffer_of(device_context, s->type, s->count, data);
@@ -326,12 +354,14 @@ static void sort_check(const sort_sample *s) {
     free(nothing);
     free(values);
     if (single) return;
-    print_message("# reason: sorts in one pass take subgroups of one size\n");
+    print_message("# reason: sorts in one pass require subgroups of one size\n");
     skip();
 }
 
 static void sorts(void **state) {
-    static const sort_sample samples[] = { { VD_U32, 30000, 0, 1, false }, { VD_U32, 40001, 5, 7, true }, { VD_U16, 20000, 2, 3, false } };
+    static const sort_sample samples[] = { { VD_U32, 30000, 0, 1, false },
+                                           { VD_U32, 40001, 5, 7, true },
+                                           { VD_U16, 20000, 2, 3, false } };
     (void)state;
     need_device();
     bool narrow = (vd_device(device_context, 0)->features & VD_FEATURE_STORAGE_16) != 0; /* u16 is the last one */
@@ -347,9 +377,10 @@ static void none_left(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(longest_walks), cmocka_unit_test(sorts), cmocka_unit_test(none_left),
+        cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(longest_walks),
+        cmocka_unit_test(sorts), cmocka_unit_test(none_left),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    alarm(300); /* a way out that is none is waited for until then */
+    alarm(300); /* fails instead of hanging if look-back never ends */
     return RUN_ON_DEVICE(tests);
 }

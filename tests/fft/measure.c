@@ -1,4 +1,5 @@
-/* Plans whose kernels were timed: right results against FFTW in double, choices that are found again in a folder, and what the environment says. */
+/* Plans chosen by timing kernels: correct results compared with FFTW in double, choices reloaded from the cache
+   directory, environment variables. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static vd_context *device_context; /* NULL: no device; it has no folder */
+static vd_context *device_context; /* NULL: no device; it has no cache directory */
 
 static void need_device(void) {
     if (device_context) return;
@@ -55,7 +56,7 @@ static void check_error(double wrong, double all, const char *what) {
     if (!(wrong <= 1e-6 * 1e-6 * all)) fail_msg("error %.3g of\n%s", sqrt(wrong / all), what);
 }
 
-/* The same numbers by FFTW: complex ones in place. */
+/* The same transform by FFTW; complex ones in place. */
 static void transform(const vd_fft_desc *desc, fftw_complex *x) {
     fftw_iodim along[4], across[4];
     int along_count = 0, across_count = 0, stride = 1, last = 3;
@@ -72,7 +73,7 @@ static void transform(const vd_fft_desc *desc, fftw_complex *x) {
     fftw_destroy_plan(plan);
 }
 
-/* Forward, of complex numbers or, along the last of two dimensions, of reals; `back` as well. */
+/* Forward transform of complex numbers or, along the last of two dimensions, of reals; also the inverse if `back`. */
 static void check_plan(vd_context *ctx, const vd_fft_desc *desc, vd_fft *plan) {
     bool real = desc->kind == VD_FFT_REAL;
     uint64_t n = 1, row = real ? desc->shape[1] : 1, bins = real ? row / 2 + 1 : 1;
@@ -90,7 +91,8 @@ static void check_plan(vd_context *ctx, const vd_fft_desc *desc, vd_fft *plan) {
     vd_fft_io io = { 0 };
     io.in = floats(ctx, ins, x);
     io.out = floats(ctx, outs, NULL);
-    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, y, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, y, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
     for (uint64_t i = 0; i < outs; i++) {
         uint64_t at = real ? i / 2 / bins * row + i / 2 % bins : i / 2;
         double d = (double)y[i] - expected[at][i % 2];
@@ -102,7 +104,8 @@ static void check_plan(vd_context *ctx, const vd_fft_desc *desc, vd_fft *plan) {
     io.out = io.in;
     io.in = from;
     io.direction = VD_FFT_INVERSE;
-    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, z, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    if (vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, io.out, 0, z, VD_WHOLE))
+        fail_msg("%s", vd_error_text());
     for (uint64_t i = 0; i < ins; i++) {
         lost += (double)(z[i] - x[i]) * (double)(z[i] - x[i]);
         whole += (double)x[i] * (double)x[i];
@@ -138,7 +141,7 @@ static vd_fft_desc desc_of(uint64_t a, uint64_t b, uint64_t c, uint32_t axes) {
     return desc;
 }
 
-/* PoCL compiles slowly, and what is measured does not differ there. */
+/* PoCL compiles slowly, and measuring does not differ there. */
 static bool is_slow(void) { return vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL; }
 
 static void check_measured(vd_fft_desc desc) {
@@ -172,14 +175,15 @@ static void shapes_for_gpus(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* The same results as those of the plan that is estimated. */
+/* The same results as the estimated plan. */
 static void check_convolution(bool padded) {
     enum { SIDE = 5, KERNEL = 4, POINTS = SIDE * SIDE, RESULTS = (SIDE + KERNEL - 1) * (SIDE + KERNEL - 1) };
     float x[2 * POINTS], k[2 * POINTS], y[2][2 * RESULTS] = { { 0 } };
     double wrong = 0, all = 0;
     noise(x, 2 * POINTS);
     for (int i = 0; i < 2 * POINTS; i++) k[i] = x[(i * 7 + 3) % (2 * POINTS)];
-    vd_buffer in = floats(device_context, 2 * POINTS, x), kernel = floats(device_context, 2 * POINTS, k), out = floats(device_context, 2 * RESULTS, y[0]);
+    vd_buffer in = floats(device_context, 2 * POINTS, x), kernel = floats(device_context, 2 * POINTS, k),
+              out = floats(device_context, 2 * RESULTS, y[0]);
     for (int i = 0; i < 2; i++) {
         vd_convolve_desc desc = { 0 };
         desc.shape[0] = desc.shape[1] = padded ? SIDE : KERNEL;
@@ -188,7 +192,8 @@ static void check_convolution(bool padded) {
         desc.rigor = i ? VD_FFT_MEASURE : VD_FFT_ESTIMATE;
         vd_convolve *plan = vd_convolve_create(device_context, &desc);
         vd_list *list = vd_immediate(device_context, 0, 0);
-        if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) fail_msg("%s", vd_error_text());
+        if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out))
+            fail_msg("%s", vd_error_text());
         assert_int_equal(vd_buffer_read(device_context, out, 0, y[i], VD_WHOLE), VD_OK);
         assert_int_equal(strstr(vd_convolve_explain(plan), "  measured") != NULL, i);
         vd_convolve_destroy(plan);
@@ -207,13 +212,13 @@ static void convolutions(void **state) {
     (void)state;
     need_device();
     check_convolution(false);
-    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1); /* in one kernel, whose spectrum lies as its shape has it */
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1); /* in one kernel, whose spectrum has the layout of its shape */
     check_convolution(false);
-    check_convolution(true); /* of 8 by 8, in parts and not */
+    check_convolution(true); /* of 8 by 8, split and not */
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* ---- what is kept ---- */
+/* ---- cached choices ---- */
 
 static char folder[64], pattern[100];
 
@@ -225,7 +230,7 @@ static vd_context *context_with(const char *directory) {
     return ctx;
 }
 
-/* A plan of a context of its own; its first line, which says what was chosen. */
+/* Creates a plan in a new context and checks the first line of its explanation, which names the choice. */
 static void check_found(const char *directory, uint64_t n, const char *how, char *line) {
     vd_context *ctx = context_with(directory);
     vd_fft_desc desc = desc_of(3, n, 0, 2);
@@ -238,7 +243,7 @@ static void check_found(const char *directory, uint64_t n, const char *how, char
     vd_context_destroy(ctx);
 }
 
-/* The only file, or that of number i. */
+/* The name of the only file, or of file number i. */
 static void file_of(size_t i, size_t count, char *out) {
     glob_t found;
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
@@ -262,7 +267,7 @@ static void write_file(const char *path, const char *bytes, size_t size) {
     fclose(file);
 }
 
-static void choices_are_kept(void **state) {
+static void choices_are_cached(void **state) {
     static char bytes[1 << 16], changed[1 << 16];
     char first[200], line[200], path[200], other[200];
     (void)state;
@@ -277,7 +282,7 @@ static void choices_are_kept(void **state) {
     changed[size / 2] ^= 1;
     write_file(path, changed, size);
     check_found(folder, 6, "  measured now, ", line);
-    assert_int_equal(read_file(path, changed, sizeof changed), size); /* it was written anew */
+    assert_int_equal(read_file(path, changed, sizeof changed), size); /* it was rewritten */
     write_file(path, bytes, size - 5);
     check_found(folder, 6, "  measured now, ", line);
     write_file(path, bytes, size);
@@ -286,13 +291,13 @@ static void choices_are_kept(void **state) {
     check_found(folder, 5, "  measured now, ", line);
     file_of(0, 2, other);
     if (!strcmp(other, path)) file_of(1, 2, other);
-    write_file(other, bytes, size); /* of another length */
+    write_file(other, bytes, size); /* for another length */
     check_found(folder, 5, "  measured now, ", line);
     assert_int_equal(remove(path), 0);
     assert_int_equal(remove(other), 0);
 }
 
-static void contexts_remember(void **state) {
+static void contexts_remember_choices(void **state) {
     char line[200];
     (void)state;
     need_device();
@@ -301,7 +306,7 @@ static void contexts_remember(void **state) {
     vd_fft *plan = made(ctx, &desc);
     check_says(plan, "  measured now, ", true);
     vd_fft_destroy(plan);
-    desc.shape[0] = 31; /* as many in powers of two */
+    desc.shape[0] = 31; /* the padded length is the same power of two */
     plan = made(ctx, &desc);
     check_says(plan, "  measured earlier, ", true);
     check_plan(ctx, &desc, plan);
@@ -316,7 +321,7 @@ static void contexts_remember(void **state) {
 
 /* ---- without a device, without memory ---- */
 
-static void dummies_estimate(void **state) {
+static void the_dummy_backend_estimates(void **state) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;
     (void)state;
@@ -333,7 +338,7 @@ static void dummies_estimate(void **state) {
     vd_context_destroy(ctx);
 }
 
-typedef struct meter { long left; } meter; /* allocations until one fails; below 0: none does */
+typedef struct meter { long left; } meter; /* allocations until one fails; negative: none fails */
 
 static bool is_refused(void *user) { return ((meter *)user)->left > 0 && --((meter *)user)->left == 0; }
 static void *allocate(void *user, size_t size) { return is_refused(user) ? NULL : malloc(size); }
@@ -372,7 +377,7 @@ static void memory_runs_out(void **state) {
 
 /* ---- the environment ---- */
 
-static void the_environment_has_its_way(void **state) {
+static void the_environment_overrides_choices(void **state) {
     (void)state;
     need_device();
     vd_fft_desc desc = desc_of(3, 9, 0, 2);
@@ -393,7 +398,7 @@ static void check_refused(const vd_fft_desc *desc, const char *factors, const ch
     setenv("VKDISPATCH_FFT_FACTORS", factors, 1);
     vd_fft *plan = vd_fft_create(device_context, desc);
     unsetenv("VKDISPATCH_FFT_FACTORS");
-    if (plan) fail_msg("'%s' is taken:\n%s", factors, vd_fft_explain(plan));
+    if (plan) fail_msg("'%s' is accepted:\n%s", factors, vd_fft_explain(plan));
     if (!strstr(vd_error_text(), text)) fail_msg("'%s': %s", factors, vd_error_text());
 }
 
@@ -412,11 +417,12 @@ static void check_forced(const vd_fft_desc *desc, const char *factors, const cha
     vd_fft_destroy(plan);
 }
 
-static void shapes_can_be_told(void **state) {
+static void shapes_can_be_set(void **state) {
     (void)state;
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
-    vd_fft_desc rows = desc_of(33, 64, 0, 2), columns = desc_of(64, 33, 0, 1), image = desc_of(3, 16, 16, 6), prime = desc_of(5, 37, 0, 2);
+    vd_fft_desc rows = desc_of(33, 64, 0, 2), columns = desc_of(64, 33, 0, 1), image = desc_of(3, 16, 16, 6),
+                prime = desc_of(5, 37, 0, 2);
     rows.rigor = columns.rigor = prime.rigor = VD_FFT_RIGOR_DEFAULT;
     check_forced(&rows, "4x4x4/16/3/2", "rows of 64 = 4 x 4 x 4, 16 threads per transform, 3 transforms per work-group, exchange in 2 slices");
     check_forced(&rows, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0",
@@ -446,8 +452,9 @@ static void shapes_can_be_told(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* Neighbours of a subgroup exchange values on llvmpipe alone, where subgroups are large enough and full; elsewhere such shapes are refused. */
-static void lanes_can_be_told(void **state) {
+/* Exchanging values between neighbours of a subgroup is supported on llvmpipe if subgroups are large enough and full;
+   elsewhere such shapes are refused. */
+static void lanes_can_be_set(void **state) {
     static const struct { uint32_t n, threads, lanes; const char *factors, *text; } rows[] = {
         { 64, 8, 8, "8+8/8/3/0", "rows of 64 = 8 + 8, 8 threads per transform, 3 transforms per work-group, 0 bytes of shared memory" },
         { 256, 16, 8, "16+8x2/16/1/1", "rows of 256 = 16 + 8 x 2, 16 threads per transform" },
@@ -458,15 +465,17 @@ static void lanes_can_be_told(void **state) {
     (void)state;
     need_device();
     const vd_device_info *d = vd_device(device_context, 0);
-    bool llvmpipe = d->backend == VD_BACKEND_VULKAN && d->type == VD_DEVICE_CPU && d->limits.min_subgroup_size == d->limits.max_subgroup_size;
+    bool llvmpipe = d->backend == VD_BACKEND_VULKAN && d->type == VD_DEVICE_CPU
+                    && d->limits.min_subgroup_size == d->limits.max_subgroup_size;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bool exchanges = llvmpipe && d->limits.min_subgroup_size % rows[i].lanes == 0 && rows[i].threads % d->limits.min_subgroup_size == 0;
+        bool exchanges = llvmpipe && d->limits.min_subgroup_size % rows[i].lanes == 0
+                         && rows[i].threads % d->limits.min_subgroup_size == 0;
         vd_fft_desc desc = desc_of(7, rows[i].n, 0, 2);
         desc.rigor = VD_FFT_RIGOR_DEFAULT;
         if (exchanges) check_forced(&desc, rows[i].factors, rows[i].text);
         else check_refused(&desc, rows[i].factors, "points cannot have this shape");
         desc.shape[1] *= 2;
-        desc.kind = VD_FFT_REAL; /* as many complex numbers, half of them */
+        desc.kind = VD_FFT_REAL; /* half as many complex numbers */
         if (exchanges) check_forced(&desc, rows[i].factors, " + ");
     }
     vd_fft_desc turned = desc_of(64, 9, 0, 1), few = desc_of(7, 64, 0, 2);
@@ -476,10 +485,10 @@ static void lanes_can_be_told(void **state) {
     else check_refused(&turned, "8+8/8/8/0", "points cannot have this shape");
     check_refused(&few, "8+8/16/1/0", "points cannot have this shape");     /* 16 threads, 8 values to share */
     check_refused(&few, "4+16/8/1/0", "points cannot have this shape");
-    check_refused(&few, "4+4+4/16/1/0", "points cannot have this shape");   /* one stage gives on what it gets */
+    check_refused(&few, "4+4+4/16/1/0", "points cannot have this shape");   /* one stage passes its input on */
 }
 
-/* Of the programs that were compiled for CUDA or OpenCL; what was measured, by pattern, the tests take away themselves. */
+/* Removes the cached CUDA or OpenCL programs. The tests remove measured choices themselves. */
 static void empty_folder(void) {
     char programs[100];
     glob_t found;
@@ -491,9 +500,11 @@ static void empty_folder(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_for_processors), cmocka_unit_test(shapes_for_gpus), cmocka_unit_test(convolutions), cmocka_unit_test(choices_are_kept),
-        cmocka_unit_test(contexts_remember), cmocka_unit_test(dummies_estimate), cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(the_environment_has_its_way), cmocka_unit_test(shapes_can_be_told), cmocka_unit_test(lanes_can_be_told),
+        cmocka_unit_test(shapes_for_processors), cmocka_unit_test(shapes_for_gpus), cmocka_unit_test(convolutions),
+        cmocka_unit_test(choices_are_cached), cmocka_unit_test(contexts_remember_choices),
+        cmocka_unit_test(the_dummy_backend_estimates), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(the_environment_overrides_choices), cmocka_unit_test(shapes_can_be_set),
+        cmocka_unit_test(lanes_can_be_set),
     };
     snprintf(folder, sizeof folder, "/tmp/vkdispatch-measure-XXXXXX");
     if (!mkdtemp(folder)) return 1;
@@ -502,6 +513,6 @@ int main(void) {
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     vd_context_destroy(device_context);
     empty_folder();
-    if (rmdir(folder) && !failed) failed = 1; /* something else was left there */
+    if (rmdir(folder) && !failed) failed = 1; /* an unexpected file was left there */
     return failed;
 }

@@ -1,5 +1,5 @@
-/* Plans of reductions, scans, sorts and histograms of every type: only whether their kernels compile. It is run on CUDA without a GPU, where NVRTC takes the
-   texts and a stand-in for the driver takes what comes out. */
+/* Creates plans of reductions, scans, sorts and histograms of every type, to check that their kernels compile. Run on
+   CUDA without a GPU: NVRTC compiles the source, and the fake driver accepts the result. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void need_compiler(void) {
     skip();
 }
 
-/* Where CUDA's own packages put it, which the library does not search. */
+/* Finds NVRTC where CUDA's own packages install it, which the library does not search. */
 static void find_nvrtc(void) {
     static const char *const places[] = { "/usr/local/cuda*/lib64/libnvrtc.so", "/usr/lib/*/libnvrtc.so.1?" };
     for (size_t i = 0; i < sizeof places / sizeof *places && !getenv("VKDISPATCH_NVRTC"); i++) {
@@ -52,8 +52,8 @@ static void reductions(void **state) {
     need_compiler();
     for (vd_type type = VD_I8; type <= VD_F64; type++)
         for (int i = 0; i < 2; i++) { /* every operation for some type: parts of one result, rows, columns */
-            static const vd_reduce_op some[] = { VD_REDUCE_SUM, VD_REDUCE_ANY, VD_REDUCE_ARGMIN, VD_REDUCE_DOT, VD_REDUCE_NORM, VD_REDUCE_VARIANCE,
-                                                 VD_REDUCE_MAX };
+            static const vd_reduce_op some[] = { VD_REDUCE_SUM,  VD_REDUCE_ANY,      VD_REDUCE_ARGMIN, VD_REDUCE_DOT,
+                                                 VD_REDUCE_NORM, VD_REDUCE_VARIANCE, VD_REDUCE_MAX };
             vd_reduce_desc desc = { 0 };
             desc.op = some[(2 * type + (vd_type)i) % 7];
             desc.type = type;
@@ -116,7 +116,8 @@ static void sorts_and_histograms(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(reductions), cmocka_unit_test(scans), cmocka_unit_test(sorts_and_histograms) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(reductions), cmocka_unit_test(scans),
+                                        cmocka_unit_test(sorts_and_histograms) };
     find_nvrtc();
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,8 @@
-/* Transforms of reals against FFTW in double: half spectra and back, cosine and sine transforms I to IV; lengths, axes, norms, strides, types, in and out of
-   place, long axes; the simple calls; and what bad input gets.
-
-       real [-a] [-p I/N] [NAME]      -a: more lengths; -p: only part I of N of all lengths up to 1200; NAME: only this test
-
-   The error allowed is that of complex transforms of the same logical length (tests/fft/transforms.c). */
+/* Transforms of reals compared with FFTW in double: half spectra and their inverse, cosine and sine transforms I to IV;
+   lengths, axes, norms, strides, types, in and out of place, long axes; simple calls; invalid input.
+       real [-a] [-p I/N] [NAME]      -a: more lengths; -p: only part I of N of all lengths up to 1200; NAME: only this
+           test
+   The permitted error is that of complex transforms of the same logical length (tests/fft/transforms.c). */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
 
@@ -32,9 +31,9 @@ typedef struct sample {
 
 /* One of the two arrays of a transform. */
 typedef struct array {
-    uint64_t shape[4], stride[4], count, span; /* of numbers, of which a complex one is one */
-    uint64_t there[4];                         /* indices that lie in memory */
-    uint32_t parts;                            /* of a number */
+    uint64_t shape[4], stride[4], count, span; /* in numbers; a complex number counts once */
+    uint64_t there[4];                         /* number of indices that are in memory */
+    uint32_t parts;                            /* reals per number */
     vd_type type;
 } array;
 
@@ -52,7 +51,7 @@ static uint32_t halved_axis(const sample *s) {
     return i;
 }
 
-/* Of the reals, which are the input of all kinds but going back from a half spectrum, or of the other array. */
+/* The array of reals, or the other one. The reals are the input, except for the inverse of a half spectrum. */
 static array array_of(const sample *s, bool other) {
     array a = { { 0 }, { 0 }, 1, 1, { 0 }, 1, other ? s->out_type : s->in_type };
     const uint64_t *stride = other ? s->out_stride : s->in_stride, *count = other ? s->out_count : s->in_count;
@@ -66,8 +65,10 @@ static array array_of(const sample *s, bool other) {
         a.there[i] = count[i] ? count[i] : a.shape[i];
         a.count *= a.shape[i];
         a.stride[i] = stride[0] | stride[1] | stride[2] | stride[3] ? stride[i] : dense;
-        if (real && !other && s->in_place) /* the room of the bins */
-            dense *= s->out_count[i] ? (i == halved_axis(s) ? 2 : 1) * s->out_count[i] : i == halved_axis(s) ? 2 * (s->shape[i] / 2 + 1) : a.shape[i];
+        if (real && !other && s->in_place) /* the padding for the bins */
+            dense *= s->out_count[i]       ? (i == halved_axis(s) ? 2 : 1) * s->out_count[i]
+                     : i == halved_axis(s) ? 2 * (s->shape[i] / 2 + 1)
+                                           : a.shape[i];
         else
             dense *= a.there[i];
         a.span += (a.there[i] - 1) * a.stride[i];
@@ -78,7 +79,7 @@ static array array_of(const sample *s, bool other) {
 static size_t part_size(const array *a) { return (size_t)vd_type_size(a->type); }
 static size_t bytes_of(const array *a) { return (size_t)a->span * a->parts * part_size(a); }
 
-/* NOWHERE: it does not lie in memory. */
+/* NOWHERE: not in memory. */
 static uint64_t place_of(const array *a, uint64_t i) {
     uint64_t at = 0;
     for (uint32_t d = 4; d-- > 0;) {
@@ -90,7 +91,7 @@ static uint64_t place_of(const array *a, uint64_t i) {
     return at;
 }
 
-/* f16 of NaN, infinities and numbers that are exact in it. */
+/* Converts to f16; for NaN, infinities and numbers that f16 represents exactly. */
 static uint16_t half_of(double x) {
     int exponent;
     double m = frexp(fabs(x), &exponent);
@@ -124,7 +125,7 @@ static double get_number(vd_type type, const void *at) {
     return of_half(h);
 }
 
-/* Between the numbers one behind the other and their places in memory. */
+/* Copies between numbers in C order and their positions in memory. */
 static void scatter(const array *a, const double *from, unsigned char *to) {
     for (uint64_t i = 0; i < a->count; i++)
         for (uint32_t c = 0; c < a->parts && place_of(a, i) != NOWHERE; c++)
@@ -134,15 +135,17 @@ static void scatter(const array *a, const double *from, unsigned char *to) {
 static void gather(const array *a, const unsigned char *from, double *to) {
     for (uint64_t i = 0; i < a->count; i++)
         for (uint32_t c = 0; c < a->parts; c++)
-            to[i * a->parts + c] = place_of(a, i) == NOWHERE ? 0 : get_number(a->type, from + (place_of(a, i) * a->parts + c) * part_size(a));
+            to[i * a->parts + c] = place_of(a, i) == NOWHERE
+                                       ? 0
+                                       : get_number(a->type, from + (place_of(a, i) * a->parts + c) * part_size(a));
 }
 
-/* Zeros for what does not lie in memory. */
+/* Sets numbers that are not in memory to zero. */
 static void forget_outside(const array *a, double *x) {
     for (uint64_t i = 0; i < a->count * a->parts; i++) if (place_of(a, i / a->parts) == NOWHERE) x[i] = 0;
 }
 
-/* Multiples of 1 / 1024, which every type has, or of 2^-23. */
+/* Multiples of 1 / 1024, which every type represents exactly, or of 2^-23. */
 static void random_numbers(double *x, uint64_t count, vd_type type) {
     uint64_t state = count * 2654435761u + 1;
     for (uint64_t i = 0; i < count; i++) {
@@ -158,7 +161,7 @@ static const fftw_r2r_kind r2r_kinds[2][8] = {
     { FFTW_REDFT00, FFTW_REDFT01, FFTW_REDFT10, FFTW_REDFT11, FFTW_RODFT00, FFTW_RODFT01, FFTW_RODFT10, FFTW_RODFT11 }
 };
 
-/* From x to y, one number behind the other; the product of what the axes multiply by, there and back. */
+/* Transforms x to y, both in C order. Returns the factor of a round trip. */
 static double transform(const sample *s, double *x, double *y) {
     array in = array_of(s, false), out = array_of(s, true);
     bool back = s->kind == VD_FFT_REAL && s->direction, real = s->kind == VD_FFT_REAL;
@@ -182,7 +185,8 @@ static double transform(const sample *s, double *x, double *y) {
         os *= (int)out.shape[i];
     }
     if (!real) plan = fftw_plan_guru_r2r(along_count, along, across_count, across, x, y, kinds, FFTW_ESTIMATE);
-    else if (back) plan = fftw_plan_guru_dft_c2r(along_count, along, across_count, across, (fftw_complex *)x, y, FFTW_ESTIMATE);
+    else if (back)
+        plan = fftw_plan_guru_dft_c2r(along_count, along, across_count, across, (fftw_complex *)x, y, FFTW_ESTIMATE);
     else plan = fftw_plan_guru_dft_r2c(along_count, along, across_count, across, x, (fftw_complex *)y, FFTW_ESTIMATE);
     assert_non_null(plan);
     fftw_execute(plan);
@@ -200,7 +204,8 @@ static double scale_of(const sample *s, double product) {
 static void say(const sample *s) {
     print_error("  kind %d, shape", (int)s->kind);
     for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
-    print_error(", axes 0x%x, direction %d, norm %d, in place %d\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place);
+    print_error(", axes 0x%x, direction %d, norm %d, in place %d\n", axes_of(s), (int)s->direction, (int)s->norm,
+                s->in_place);
 }
 
 static double compare(const double *is, const double *wanted, uint64_t n, double scale) {
@@ -213,8 +218,11 @@ static double compare(const double *is, const double *wanted, uint64_t n, double
 }
 
 static double allowed_error(const sample *s, const array *to, double product) {
-    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = to->type == VD_F16 ? 4.9e-4 : to->type == VD_F32 ? 6e-8 : 1.2e-16;
-    return 0.5 * eps * log2(product < 2 ? 2 : product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
+    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = to->type == VD_F16   ? 4.9e-4
+                                                                      : to->type == VD_F32 ? 6e-8
+                                                                                           : 1.2e-16;
+    return 0.5 * eps * log2(product < 2 ? 2 : product) + (stored > eps / 2 ? stored : eps / 2)
+           + (s->type == VD_F64 ? eps : 0);
 }
 
 static void negate(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
@@ -243,7 +251,7 @@ static vd_fft *plan_of(vd_context *ctx, const sample *s) {
     return vd_fft_create(ctx, &desc);
 }
 
-/* Whether element i of a half spectrum is of bin 0 or, of an even n, of bin n / 2. */
+/* Whether element i of a half spectrum belongs to bin 0 or, for even n, to bin n / 2. */
 static bool is_end(const sample *s, uint64_t i) {
     uint64_t n = s->shape[halved_axis(s)];
     for (uint32_t d = halved_axis(s) + 1; d < dimensions_of(s); d++) i /= s->shape[d];
@@ -251,7 +259,8 @@ static bool is_end(const sample *s, uint64_t i) {
     return i == 0 || 2 * i == n;
 }
 
-/* Input of a transform back from a half spectrum: the spectrum of reals, with other imaginary parts in the bins 0 and n / 2. */
+/* Input of an inverse half-spectrum transform: the spectrum of reals, with changed imaginary parts in the bins 0 and n
+   / 2. */
 static void half_spectrum(const sample *s, double *x) {
     sample forward = *s;
     array reals = array_of(s, false), other = array_of(s, true);
@@ -264,7 +273,8 @@ static void half_spectrum(const sample *s, double *x) {
     fftw_free(y);
 }
 
-/* Of one axis these imaginary parts are ignored. Of several axes they are transformed along the others first, by FFTW too. */
+/* With one axis these imaginary parts are ignored. With several axes they are transformed along the other axes first,
+   as FFTW does. */
 static void forget_ends(const sample *s, double *x) {
     array other = array_of(s, true);
     for (uint64_t i = 0; i < other.count; i++) if (axes_of(s) == 1u << halved_axis(s) && is_end(s, i)) x[2 * i + 1] = 0;
@@ -275,7 +285,9 @@ static void run_sample(const sample *s, vd_buffer in, vd_buffer out, size_t size
     io.direction = s->direction;
     io.in = in;
     if (!s->in_place) io.out = out;
-    if (plan && !vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) && !vd_buffer_read(device_context, out, 0, result, size)) return;
+    if (plan && !vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        && !vd_buffer_read(device_context, out, 0, result, size))
+        return;
     say(s);
     fail_msg("%s", vd_error_text());
 }
@@ -284,18 +296,21 @@ static void check_one(const sample *s) {
     bool back = s->kind == VD_FFT_REAL && s->direction;
     array from = array_of(s, back), to = array_of(s, !back);
     size_t in_size = bytes_of(&from), out_size = bytes_of(&to), room = in_size > out_size ? in_size : out_size;
-    unsigned char *data = (unsigned char *)calloc(1, room), *result = (unsigned char *)calloc(1, room), *after = (unsigned char *)malloc(room);
-    double *x = (double *)fftw_malloc((size_t)from.count * 2 * sizeof *x), *y = (double *)fftw_malloc((size_t)to.count * 2 * sizeof *y);
+    unsigned char *data = (unsigned char *)calloc(1, room), *result = (unsigned char *)calloc(1, room),
+                  *after = (unsigned char *)malloc(room);
+    double *x = (double *)fftw_malloc((size_t)from.count * 2 * sizeof *x),
+           *y = (double *)fftw_malloc((size_t)to.count * 2 * sizeof *y);
     double *is = (double *)malloc((size_t)to.count * 2 * sizeof *is);
     assert_true(data && result && after && x && y && is);
     if (back) half_spectrum(s, x);
     else random_numbers(x, from.count, from.type);
     scatter(&from, x, data);
     forget_outside(&from, x);
-    if (!back) gather(&from, data, x); /* places may have more than one number */
+    if (!back) gather(&from, data, x); /* a position may be read several times */
     else forget_ends(s, x);
     vd_fft *plan = plan_of(device_context, s);
-    vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
+    vd_buffer in = buffer_of(device_context, VD_U8, room, data),
+              out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
     run_sample(s, in, out, out_size, result, plan);
     gather(&to, result, is);
     double product = transform(s, x, y);
@@ -307,7 +322,7 @@ static void check_one(const sample *s) {
     }
     if (!s->in_place) {
         assert_int_equal(vd_buffer_read(device_context, in, 0, after, room), VD_OK);
-        assert_memory_equal(after, data, room); /* the input is as it was */
+        assert_memory_equal(after, data, room); /* the input is unchanged */
         vd_buffer_destroy(device_context, out);
     }
     vd_buffer_destroy(device_context, in);
@@ -320,7 +335,7 @@ static void check_one(const sample *s) {
     fftw_free(y);
 }
 
-/* Where an axis is of odd length, also with two rows as one. */
+/* If an axis has odd length, also with two rows packed into one. */
 static void check(const sample *s) {
     sample packed = *s;
     bool odd = false;
@@ -332,12 +347,12 @@ static void check(const sample *s) {
 
 /* ---- right numbers ---- */
 
-/* Batches of 3, direction and place by turns. */
+/* Batches of 3, alternating direction and placement. */
 static void check_length(vd_fft_kind kind, uint64_t n) {
     sample s = { .kind = kind, .shape = { 3, n } };
     s.direction = (n + (uint64_t)kind) & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
     s.in_place = (n + (uint64_t)kind) >> 1 & 1;
-    if (kind == VD_FFT_DCT1 && n == 1) return; /* which has none */
+    if (kind == VD_FFT_DCT1 && n == 1) return; /* DCT-I of length 1 does not exist */
     check(&s);
 }
 
@@ -347,8 +362,10 @@ static void lengths_of(vd_fft_kind kind) {
     for (uint64_t n = 41 + first; step && n <= 1200; n += step) check_length(kind, n);
     if (first) return;
     for (uint64_t n = 1; n <= 6; n++) check_length(kind, n);
-    check_length(kind, kind == VD_FFT_DCT1 ? 41 : kind == VD_FFT_DST1 ? 39 : kind % 2 ? 45 : 72); /* in two stages, of all or of half the length */
-    if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 74 : 37); /* by Bluestein's algorithm, of half the length or of all of it */
+    /* in two stages, of all or of half the length */
+    check_length(kind, kind == VD_FFT_DCT1 ? 41 : kind == VD_FFT_DST1 ? 39 : kind % 2 ? 45 : 72);
+    /* by Bluestein's algorithm, of half the length or of all of it */
+    if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 74 : 37);
     for (uint64_t n = 7; all_lengths && n <= 40; n++) check_length(kind, n);
     for (size_t i = 0; all_lengths && i < COUNT(many); i++) check_length(kind, many[i]);
 }
@@ -406,12 +423,15 @@ static void norms(void **state) {
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++)
             for (int kind = VD_FFT_REAL; kind <= VD_FFT_DST4; kind++) {
-                sample s = { .kind = (vd_fft_kind)kind, .shape = { 2, 3 }, .direction = (vd_fft_direction)direction, .norm = (vd_fft_norm)norm };
+                sample s = { .kind = (vd_fft_kind)kind,
+                             .shape = { 2, 3 },
+                             .direction = (vd_fft_direction)direction,
+                             .norm = (vd_fft_norm)norm };
                 check(&s);
             }
 }
 
-/* Rows that one kernel does not take, and columns of them. */
+/* Rows too long for one kernel, and columns of them. */
 static void long_axes(void **state) {
     static const sample samples[] = {
         { .kind = VD_FFT_REAL, .shape = { 2, 32768 } },
@@ -443,15 +463,21 @@ static void long_axes(void **state) {
 static void strides(void **state) {
     static const sample samples[] = {
         { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .in_stride = { 1, 12 }, .out_stride = { 1, 13 } },
-        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 23, 1 }, .out_stride = { 1, 14 } },
-        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 24, 1 }, .out_stride = { 11, 1 } },
-        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_stride = { 40, 2 }, .out_stride = { 16, 2 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 23, 1 },
+          .out_stride = { 1, 14 } },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .direction = VD_FFT_INVERSE, .in_stride = { 24, 1 },
+          .out_stride = { 11, 1 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_stride = { 40, 2 }, .out_stride = { 16, 2 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 5, 8, 6 }, .axes = 5, .out_stride = { 1, 20, 5 } },
-        { .kind = VD_FFT_REAL, .shape = { 4, 10, 6 }, .axes = 2, .in_place = true, .in_stride = { 72, 1, 12 }, .out_stride = { 36, 1, 6 } },
+        { .kind = VD_FFT_REAL, .shape = { 4, 10, 6 }, .axes = 2, .in_place = true, .in_stride = { 72, 1, 12 },
+          .out_stride = { 36, 1, 6 } },
         { .kind = VD_FFT_DCT2, .shape = { 12, 20 }, .in_stride = { 1, 12 }, .out_stride = { 21, 1 } },
-        { .kind = VD_FFT_DST3, .shape = { 5, 33, 6 }, .axes = 2, .direction = VD_FFT_INVERSE, .in_stride = { 6, 31, 1 }, .out_stride = { 2, 10, 332 } },
-        { .kind = VD_FFT_DCT4, .shape = { 3, 37, 2 }, .axes = 2, .in_place = true, .in_stride = { 3, 10, 1 }, .out_stride = { 3, 10, 1 } },
-        /* elements that lie in one place */
+        { .kind = VD_FFT_DST3, .shape = { 5, 33, 6 }, .axes = 2, .direction = VD_FFT_INVERSE, .in_stride = { 6, 31, 1 },
+          .out_stride = { 2, 10, 332 } },
+        { .kind = VD_FFT_DCT4, .shape = { 3, 37, 2 }, .axes = 2, .in_place = true, .in_stride = { 3, 10, 1 },
+          .out_stride = { 3, 10, 1 } },
+        /* overlapping input rows */
         { .kind = VD_FFT_REAL, .shape = { 20, 64 }, .in_stride = { 16, 1 } },
         { .kind = VD_FFT_REAL, .shape = { 20, 64 }, .in_stride = { 1, 1 } },
         { .kind = VD_FFT_REAL, .shape = { 7, 33 }, .in_stride = { 10, 2 } },
@@ -463,37 +489,47 @@ static void strides(void **state) {
     check_all(samples, COUNT(samples));
 }
 
-/* Input that fills a part of what is transformed, results of which a part is wanted. */
+/* Input that covers a part of the transform, and output of a part of the result. */
 static void parts(void **state) {
     static const sample samples[] = {
-        /* half spectra: two by two, one by one, two rows at once; by Bluestein's algorithm; of one index, of all but one, of a part of either half */
+        /* half spectra: two by two, one by one, two rows at once; by Bluestein's algorithm; one index, all but one, a
+           part of either half */
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 8 } },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 13 }, .out_count = { 0, 7 } },
-        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 1 }, .out_count = { 0, 32 }, .direction = VD_FFT_INVERSE },
-        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 5 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 1 }, .out_count = { 0, 32 },
+          .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 5 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .out_count = { 0, 17 }, .in_stride = { 71, 1 } },
         { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 4 }, .out_count = { 0, 3 } },
-        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 9 }, .out_count = { 0, 7 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 9 }, .out_count = { 0, 7 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 2, 74 }, .in_count = { 0, 20 }, .out_count = { 0, 20 } },
-        { .kind = VD_FFT_REAL, .shape = { 4, 37 }, .in_count = { 0, 30 }, .out_count = { 0, 2 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 4, 37 }, .in_count = { 0, 30 }, .out_count = { 0, 2 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 12 }, .in_place = true },
-        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .in_place = true, .direction = VD_FFT_INVERSE },
-        /* several axes, in all places */
+        { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .in_place = true,
+          .direction = VD_FFT_INVERSE },
+        /* several axes, in all positions */
         { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .in_count = { 5, 7 }, .out_count = { 3, 4 } },
-        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .in_count = { 5, 7 }, .out_count = { 3, 4 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3, .in_count = { 5, 7 }, .out_count = { 3, 4 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 7, .in_count = { 3, 4, 6 } },
         { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 3, .out_count = { 2, 3 }, .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 6, 8, 10 }, .axes = 6, .in_count = { 0, 3, 2 }, .in_place = true },
         { .kind = VD_FFT_REAL, .shape = { 16, 5 }, .axes = 1, .in_count = { 4 }, .out_count = { 3 } },
         /* in two kernels, and in three */
         { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .in_count = { 0, 9000 }, .out_count = { 0, 4001 } },
-        { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .in_count = { 0, 9000 }, .out_count = { 0, 4001 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 2, 40000 }, .in_count = { 0, 9000 }, .out_count = { 0, 4001 },
+          .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 19683, 2 }, .axes = 1, .in_count = { 5000 }, .out_count = { 77 } },
         /* cosines and sines */
         { .kind = VD_FFT_DCT1, .shape = { 3, 41 }, .in_count = { 0, 9 }, .out_count = { 0, 30 } },
         { .kind = VD_FFT_DCT2, .shape = { 3, 64 }, .in_count = { 0, 9 }, .out_count = { 0, 13 } },
-        { .kind = VD_FFT_DCT2, .shape = { 3, 45 }, .in_count = { 0, 20 }, .out_count = { 0, 44 }, .direction = VD_FFT_INVERSE },
-        { .kind = VD_FFT_DCT2, .shape = { 8, 12 }, .axes = 3, .in_count = { 3, 5 }, .out_count = { 3, 5 }, .in_place = true },
+        { .kind = VD_FFT_DCT2, .shape = { 3, 45 }, .in_count = { 0, 20 }, .out_count = { 0, 44 },
+          .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DCT2, .shape = { 8, 12 }, .axes = 3, .in_count = { 3, 5 }, .out_count = { 3, 5 },
+          .in_place = true },
         { .kind = VD_FFT_DCT3, .shape = { 3, 64 }, .in_count = { 0, 7 }, .out_count = { 0, 50 } },
         { .kind = VD_FFT_DCT4, .shape = { 3, 64 }, .in_count = { 0, 11 }, .out_count = { 0, 60 } },
         { .kind = VD_FFT_DCT4, .shape = { 3, 37 }, .in_count = { 0, 11 }, .out_count = { 0, 20 } },
@@ -508,7 +544,9 @@ static void parts(void **state) {
 }
 
 static void types(void **state) {
-    static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F32, VD_F16 } };
+    static const vd_type mixes[][3] = {
+        { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F32, VD_F16 }
+    };
     static const sample samples[] = {
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .norm = VD_FFT_NORM_ORTHO },
         { .kind = VD_FFT_REAL, .shape = { 8, 15 }, .axes = 3, .norm = VD_FFT_NORM_ORTHO },
@@ -530,8 +568,9 @@ static void types(void **state) {
             s.type = mixes[m][0];
             s.in_type = mixes[m][1];
             s.out_type = mixes[m][2];
-            if (s.shape[1] > 20000 && (!f16 || s.type == s.in_type) && !all_lengths) continue; /* one that goes through three kernels is enough */
-            if (f16 && s.direction) continue; /* a spectrum that f16 has exactly is none of anything */
+            /* one that goes through three kernels is enough */
+            if (s.shape[1] > 20000 && (!f16 || s.type == s.in_type) && !all_lengths) continue;
+            if (f16 && s.direction) continue; /* a spectrum that f16 represents exactly need not belong to reals */
             check(&s);
         }
     }
@@ -539,7 +578,7 @@ static void types(void **state) {
 
 /* ---- ignored imaginary parts ---- */
 
-/* The results of a transform back, with this value in the imaginary parts of the bins 0 and n / 2. */
+/* Runs the inverse transform with this value in the imaginary parts of the bins 0 and n / 2. */
 static void run_with_ends(const sample *s, vd_fft *plan, double value, double *results) {
     array from = array_of(s, true), to = array_of(s, false);
     size_t room = bytes_of(&from) > bytes_of(&to) ? bytes_of(&from) : bytes_of(&to);
@@ -549,7 +588,8 @@ static void run_with_ends(const sample *s, vd_fft *plan, double value, double *r
     random_numbers(x, from.count * 2, from.type);
     for (uint64_t i = 0; i < from.count; i++) if (is_end(s, i)) x[2 * i + 1] = value;
     scatter(&from, x, data);
-    vd_buffer in = buffer_of(device_context, VD_U8, room, data), out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
+    vd_buffer in = buffer_of(device_context, VD_U8, room, data),
+              out = s->in_place ? in : buffer_of(device_context, VD_U8, room, NULL);
     run_sample(s, in, out, bytes_of(&to), data, plan);
     gather(&to, data, results);
     if (!s->in_place) vd_buffer_destroy(device_context, out);
@@ -577,8 +617,8 @@ static void check_ends(const sample *s) {
     free(wanted);
 }
 
-/* One axis: of half the length and of odd length, alone or two rows at once; by Bluestein's algorithm; in several kernels; rows and columns, in part, in
-   place, with a hook; the other axes have one element. */
+/* One axis: of even and of odd length, alone or two rows at once; by Bluestein's algorithm; in several kernels; rows
+   and columns, partial, in place, with a hook. The other axes have one element. */
 static const sample with_ends[] = {
     { .shape = { 5, 1 } },
     { .shape = { 5, 2 } },
@@ -663,7 +703,7 @@ static void simple(void **state) {
     vd_buffer_destroy(device_context, half);
 }
 
-/* The complex ones over two and three axes: there and back, and one number by hand. */
+/* Complex transforms over two and three axes: a round trip, and one number checked by hand. */
 static void several_axes(void **state) {
     float data[2 * 2 * 3 * 4], result[2 * 2 * 3 * 4];
     (void)state;
@@ -685,7 +725,7 @@ static void several_axes(void **state) {
     vd_buffer_destroy(device_context, b);
 }
 
-/* Rows with room behind them: written and read without it, transformed in place, the bins seen through the other view. */
+/* Padded rows: read and written without the padding, transformed in place; the bins are seen through another view. */
 static void rows(void **state) {
     static const uint64_t shapes[][4] = { { 3, 10 }, { 2, 3, 7 }, { 9 }, { 2, 2, 2, 6 } };
     (void)state;
@@ -723,7 +763,7 @@ static void rows(void **state) {
     }
 }
 
-/* ---- bad input and explanations, without a device ---- */
+/* ---- invalid input and explanations, without a device ---- */
 
 static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
     assert_null(vd_fft_create(ctx, desc));
@@ -776,9 +816,10 @@ static void bad_input(void **state) {
     desc.padded = false;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
-    vd_buffer reals = buffer_of(ctx, VD_F32, 40, NULL), bins = buffer_of(ctx, VD_F32C, 24, NULL), few = buffer_of(ctx, VD_F32C, 23, NULL);
+    vd_buffer reals = buffer_of(ctx, VD_F32, 40, NULL), bins = buffer_of(ctx, VD_F32C, 24, NULL),
+              few = buffer_of(ctx, VD_F32C, 23, NULL);
     vd_fft_io io = { .in = bins };
-    for (int i = 0; i < 4; i++) { /* whatever room there is */
+    for (int i = 0; i < 4; i++) { /* whatever the amount of shared memory */
         io.in = i < 2 ? bins : reals;
         io.direction = i % 2 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
         assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
@@ -806,7 +847,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     says(", but must begin at a multiple of 8");
     vd_fft_destroy(plan);
-    desc.store = negate; /* hooks or not, reals are read and written by two */
+    desc.store = negate; /* with and without hooks, reals are read and written in pairs */
     plan = vd_fft_create(ctx, &desc);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     says(", but must begin at a multiple of 8");
@@ -844,7 +885,7 @@ static void *take(void *user, size_t size) {
     return malloc(size);
 }
 
-/* Blocks of memory that stand for a device's are taken at once. */
+/* Keeps the size of the largest block that is reallocated. */
 static void *grow(void *user, void *block, size_t size) {
     size_t *largest = (size_t *)user;
     if (size > *largest) *largest = size;
@@ -856,12 +897,13 @@ static void give(void *user, void *block) {
     free(block);
 }
 
-/* Kernels of both directions, the first and the last of each, take the same factors. What a plan lets grow the most is the room of all tables, pairs
-   of f64 that is doubled until they fit; twice as much is one table too many. */
+/* Kernels of both directions, and the first and last of each, share their tables. The largest allocation of a plan is
+   the array of all tables, pairs of f64 that doubles until they fit; twice as much means one table too many. */
 static void tables_are_shared(void **state) {
     static const struct { vd_fft_kind kind; uint64_t n, bytes; } cases[] = {
-        { VD_FFT_REAL, 200000, 2 << 20 }, { VD_FFT_DCT1, 100001, 2 << 20 }, { VD_FFT_DCT2, 100000, 4 << 20 }, { VD_FFT_DCT3, 100000, 4 << 20 },
-        { VD_FFT_DCT4, 200000, 2 << 20 }, { VD_FFT_DST1, 99999, 2 << 20 },  { VD_FFT_DST2, 100000, 4 << 20 }, { VD_FFT_DST4, 200000, 2 << 20 },
+        { VD_FFT_REAL, 200000, 2 << 20 }, { VD_FFT_DCT1, 100001, 2 << 20 }, { VD_FFT_DCT2, 100000, 4 << 20 },
+        { VD_FFT_DCT3, 100000, 4 << 20 }, { VD_FFT_DCT4, 200000, 2 << 20 }, { VD_FFT_DST1, 99999, 2 << 20 },
+        { VD_FFT_DST2, 100000, 4 << 20 }, { VD_FFT_DST4, 200000, 2 << 20 },
     };
     vd_context_desc context = { 0 };
     vd_context *ctx = NULL;
@@ -880,28 +922,30 @@ static void tables_are_shared(void **state) {
         largest = 0;
         vd_fft *plan = vd_fft_create(ctx, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        if (largest != cases[i].bytes) fail_msg("kind %d of %d: %zu bytes", (int)cases[i].kind, (int)cases[i].n, largest);
+        if (largest != cases[i].bytes)
+            fail_msg("kind %d of %d: %zu bytes", (int)cases[i].kind, (int)cases[i].n, largest);
         vd_fft_destroy(plan);
     }
     vd_context_destroy(ctx);
 }
 
 #define BY_LENGTH \
-    cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), cmocka_unit_test(cosine_3), \
-    cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), cmocka_unit_test(sine_3), \
-    cmocka_unit_test(sine_4)
+    cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), \
+    cmocka_unit_test(cosine_3), cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), \
+    cmocka_unit_test(sine_3), cmocka_unit_test(sine_4)
 
 int main(int argc, char **argv) {
     const struct CMUnitTest by_length[] = { BY_LENGTH };
     const struct CMUnitTest tests[] = {
         BY_LENGTH, cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes),
         cmocka_unit_test(strides), cmocka_unit_test(parts), cmocka_unit_test(types), cmocka_unit_test(ignored_parts),
-        cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows), cmocka_unit_test(tables_are_shared),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows),
+        cmocka_unit_test(tables_are_shared), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-a")) all_lengths = true;
-        else if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step) i++;
+        else if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step)
+            i++;
         else cmocka_set_test_filter(argv[i]);
     }
     if (step) return RUN_ON_DEVICE(by_length);

@@ -1,5 +1,6 @@
-/* Reductions of every type and operation, over any axes, against loops on the host; and what bad input gets.
-     reduce [-a]     -a: all cases on OpenCL too, where a compiler takes half a second for each kernel and one case in eight is run otherwise */
+/* Reductions of every type and operation over any axes, compared with loops on the host; invalid input.
+       reduce [-a]     -a: all cases on OpenCL too, where compiling a kernel takes half a second; otherwise one case in
+           eight */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
@@ -13,7 +14,7 @@ static uint64_t elements_of(const sample *s) {
     return n;
 }
 
-/* Which result element `at` belongs to. */
+/* Index of the result that element `at` belongs to. */
 static uint64_t result_of(const sample *s, uint64_t at) {
     uint64_t place = 0, step = 1;
     for (int i = 3; i >= 0; i--) {
@@ -55,10 +56,11 @@ static number get(vd_type type, const void *at) {
     return n;
 }
 
-/* Small numbers, so that sums of f16 do not overflow; products stay near one. */
+/* Small numbers, so that sums of f16 do not overflow and products stay near one. */
 static void put(vd_type type, vd_reduce_op op, void *at, uint32_t random) {
     static const uint16_t halves[4] = { 0x3c00, 0x3800, 0x3e00, 0xbc00 }; /* 1, 0.5, 1.5, -1 */
-    double real = op == VD_REDUCE_PRODUCT ? 1 + ((int)(random % 5) - 2) * 0.01 : (double)(int)(random % 2001) / 1000.0 - 1;
+    double real = op == VD_REDUCE_PRODUCT ? 1 + ((int)(random % 5) - 2) * 0.01
+                                          : (double)(int)(random % 2001) / 1000.0 - 1;
     uint64_t whole = random * (uint64_t)0x9e3779b97f4a7c15u;
     if (type == VD_F16) memcpy(at, &halves[op == VD_REDUCE_PRODUCT ? 0 : random % 4], 2);
     else if (type == VD_F32) { float f = (float)real; memcpy(at, &f, 4); }
@@ -93,14 +95,16 @@ static bool lacks(vd_type type) {
     return false;
 }
 
-/* Whether a result is right: exact but for rounded sums and products. `weight`: the sum of magnitudes, of `length` elements. */
+/* Whether a result is right: exact except for rounded sums and products. `weight`: the sum of magnitudes of the
+   `length` elements. */
 static bool is_right(vd_type type, vd_reduce_op op, number got, number wanted, double weight, double length) {
     double eps = type == VD_F16 ? 4.9e-4 : type == VD_F32 ? 6e-8 : 1.2e-16, allowed = 0;
     uint32_t size = vd_type_size(type);
     uint64_t mask = size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * size)) - 1;
     if (!is_real(type)) return (((uint64_t)got.whole ^ (uint64_t)wanted.whole) & mask) == 0;
     if (op == VD_REDUCE_PRODUCT) allowed = eps * length * fabs(wanted.real);
-    if (op <= VD_REDUCE_SUM) allowed = eps * fabs(wanted.real) + (type == VD_F16 ? 1e-5 : 40 * eps) * weight; /* f16 is summed in f32 */
+    /* f16 is summed in f32 */
+    if (op <= VD_REDUCE_SUM) allowed = eps * fabs(wanted.real) + (type == VD_F16 ? 1e-5 : 40 * eps) * weight;
     return fabs(got.real - wanted.real) <= allowed;
 }
 
@@ -116,7 +120,7 @@ static void check(const sample *s, vd_type type, vd_reduce_op op) {
     uint32_t size = vd_type_size(type), state = (uint32_t)n + (uint32_t)type;
     uint8_t *data = (uint8_t *)malloc(n * size), *got = (uint8_t *)malloc(results * size);
     number *wanted = (number *)malloc(results * sizeof *wanted);
-    double *weight = (double *)calloc(results, sizeof *weight); /* sums of magnitudes, for the error allowed */
+    double *weight = (double *)calloc(results, sizeof *weight); /* sums of magnitudes, for the permitted error */
     bool *begun = (bool *)calloc(results, sizeof *begun);
     vd_reduce_desc desc = { 0 };
     assert_true(data && got && wanted && weight && begun);
@@ -136,14 +140,15 @@ static void check(const sample *s, vd_type type, vd_reduce_op op) {
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
     vd_buffer in = buffer_of(device_context, type, n, data), out = buffer_of(device_context, type, results, NULL);
     if (!plan) fail_msg("%s", vd_error_text());
-    for (int round = 0; round < 2; round++) { /* tickets are put back */
+    for (int round = 0; round < 2; round++) { /* the first run must reset the tickets */
         assert_int_equal(vd_fill(vd_immediate(device_context, 0, 0), out, 0, VD_WHOLE, NULL, 0), VD_OK);
         vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out);
         if (!result) result = vd_buffer_read(device_context, out, 0, got, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
         for (uint64_t r = 0; r < results; r++) {
             number g = get(type, got + r * size);
-            if (!is_right(type, op, g, wanted[r], weight[r], (double)(n / results))) complain(s, type, op, r, g, wanted[r]);
+            if (!is_right(type, op, g, wanted[r], weight[r], (double)(n / results)))
+                complain(s, type, op, r, g, wanted[r]);
         }
     }
     vd_buffer_destroy(device_context, in);
@@ -171,11 +176,12 @@ static void types_and_operations(void **state) {
 
 static void shapes_and_axes(void **state) {
     static const sample samples[] = {
-        { { 1, 0, 0, 0 }, 1 }, { { 7, 0, 0, 0 }, 1 }, { { 100000, 0, 0, 0 }, 1 }, { { 33, 1000, 0, 0 }, 2 }, { { 1000, 33, 0, 0 }, 1 },
-        { { 50000, 9, 0, 0 }, 1 }, { { 20, 30, 40, 0 }, 1 }, { { 20, 30, 40, 0 }, 2 }, { { 20, 30, 40, 0 }, 4 }, { { 20, 30, 40, 0 }, 3 },
-        { { 20, 30, 40, 0 }, 5 }, { { 20, 30, 40, 0 }, 6 }, { { 20, 30, 40, 0 }, 7 }, { { 5, 6, 7, 8 }, 5 }, { { 5, 6, 7, 8 }, 10 },
-        { { 3, 20000, 2, 0 }, 2 }, { { 1, 5, 1, 64 }, 13 }, { { 1000, 5, 0, 0 }, 2 }, { { 700, 32, 0, 0 }, 2 },
-        { { 10, 300, 4, 0 }, 4 }, { { 40, 3, 7, 2 }, 14 },
+        { { 1, 0, 0, 0 }, 1 }, { { 7, 0, 0, 0 }, 1 }, { { 100000, 0, 0, 0 }, 1 }, { { 33, 1000, 0, 0 }, 2 },
+        { { 1000, 33, 0, 0 }, 1 }, { { 50000, 9, 0, 0 }, 1 }, { { 20, 30, 40, 0 }, 1 }, { { 20, 30, 40, 0 }, 2 },
+        { { 20, 30, 40, 0 }, 4 }, { { 20, 30, 40, 0 }, 3 }, { { 20, 30, 40, 0 }, 5 }, { { 20, 30, 40, 0 }, 6 },
+        { { 20, 30, 40, 0 }, 7 }, { { 5, 6, 7, 8 }, 5 }, { { 5, 6, 7, 8 }, 10 }, { { 3, 20000, 2, 0 }, 2 },
+        { { 1, 5, 1, 64 }, 13 }, { { 1000, 5, 0, 0 }, 2 }, { { 700, 32, 0, 0 }, 2 }, { { 10, 300, 4, 0 }, 4 },
+        { { 40, 3, 7, 2 }, 14 },
     };
     (void)state;
     need_device();
@@ -213,11 +219,11 @@ static void mapped(void **state) {
     vd_reduce_destroy(plan);
 }
 
-/* ---- what takes more buffers, or gives another type ---- */
+/* ---- operations with several buffers or another result type ---- */
 
-/* Runs a plan twice on the numbers, since tickets are put back; `out` and `also` are of `results` elements. */
-static void run(const vd_reduce_desc *desc, const void *data, const void *with, uint64_t n, void *out, vd_type out_type, void *also, vd_type also_type,
-                uint64_t results) {
+/* Runs a plan twice, to check that tickets are reset. `out` and `also` have `results` elements. */
+static void run(const vd_reduce_desc *desc, const void *data, const void *with, uint64_t n, void *out, vd_type out_type,
+                void *also, vd_type also_type, uint64_t results) {
     vd_reduce *plan = vd_reduce_create(device_context, desc);
     vd_type type = desc->type ? desc->type : VD_F32;
     vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
@@ -240,7 +246,7 @@ static void run(const vd_reduce_desc *desc, const void *data, const void *with, 
     vd_reduce_destroy(plan);
 }
 
-/* The number of element `at` among those of its result. */
+/* Index of element `at` among the elements of its result. */
 static uint32_t number_of(const sample *s, uint64_t at) {
     sample turned = *s;
     turned.axes = ~s->axes;
@@ -248,10 +254,12 @@ static uint32_t number_of(const sample *s, uint64_t at) {
 }
 
 static bool is_less(vd_type type, number a, number b) {
-    return is_real(type) ? a.real < b.real : is_signed(type) ? a.whole < b.whole : (uint64_t)a.whole < (uint64_t)b.whole;
+    return is_real(type)     ? a.real < b.real
+           : is_signed(type) ? a.whole < b.whole
+                             : (uint64_t)a.whole < (uint64_t)b.whole;
 }
 
-/* Few different numbers, so that many elements are the least: the lowest index is wanted. NaN now and then. */
+/* Few different numbers, so that many elements are equal: the lowest index is expected. Occasionally NaN. */
 static void check_arg(const sample *s, vd_type type, bool most) {
     uint64_t n = elements_of(s), results = results_of(s);
     uint32_t size = vd_type_size(type), state = (uint32_t)(n * 7 + (uint64_t)type);
@@ -266,7 +274,7 @@ static void check_arg(const sample *s, vd_type type, bool most) {
         static const float floats[5] = { 1, -1, 2, NAN, INFINITY };
         uint64_t r = result_of(s, i), whole;
         state = state * 1664525u + 1013904223u;
-        uint32_t pick = n < 9 ? 3 : (state >> 16) % 5; /* short ones: NaN alone */
+        uint32_t pick = n < 9 ? 3 : (state >> 16) % 5; /* short ones: only NaN */
         double real = (double)floats[pick];
         whole = (uint64_t)(state >> 20) % 5 - 2;
         if (type == VD_F16) memcpy(data + i * 2, &halves[pick], 2);
@@ -276,7 +284,10 @@ static void check_arg(const sample *s, vd_type type, bool most) {
         number x = get(type, data + i * size);
         if (is_real(type)) x.real = (double)floats[pick];
         if (is_real(type) && isnan(x.real)) continue;
-        if (wanted[r] == UINT32_MAX || (most ? is_less(type, best[r], x) : is_less(type, x, best[r]))) { wanted[r] = number_of(s, i); best[r] = x; }
+        if (wanted[r] == UINT32_MAX || (most ? is_less(type, best[r], x) : is_less(type, x, best[r]))) {
+            wanted[r] = number_of(s, i);
+            best[r] = x;
+        }
     }
     desc.op = most ? VD_REDUCE_ARGMAX : VD_REDUCE_ARGMIN;
     desc.type = type;
@@ -285,10 +296,12 @@ static void check_arg(const sample *s, vd_type type, bool most) {
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     run(&desc, data, NULL, n, got, VD_U32, values, type, results);
     for (uint64_t r = 0; r < results; r++) {
-        if (got[r] != wanted[r]) fail_msg("%s of %llu elements, result %llu: got %u, wanted %u", vd_type_name(type), (unsigned long long)n,
-                                          (unsigned long long)r, got[r], wanted[r]);
+        if (got[r] != wanted[r])
+            fail_msg("%s of %llu elements, result %llu: got %u, wanted %u", vd_type_name(type), (unsigned long long)n,
+                     (unsigned long long)r, got[r], wanted[r]);
         for (uint64_t i = 0; i < n; i++)
-            if (result_of(s, i) == r && number_of(s, i) == wanted[r]) assert_memory_equal(values + r * size, data + i * size, size);
+            if (result_of(s, i) == r && number_of(s, i) == wanted[r])
+                assert_memory_equal(values + r * size, data + i * size, size);
     }
     free(data);
     free(values);
@@ -305,13 +318,16 @@ static void least_and_most(void **state) {
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
         if (lacks(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
         for (size_t i = 0; i < COUNT(samples); i++)
-            if ((i == type % 4 || type == VD_F32 || !i) && !passes_over(8, 1)) check_arg(&samples[i], type, (i + type) % 2);
+            if ((i == type % 4 || type == VD_F32 || !i) && !passes_over(8, 1))
+                check_arg(&samples[i], type, (i + type) % 2);
     }
 }
 
-/* By vectors, large workgroups and many of them. */
+/* Vector loads, large work-groups and many of them. */
 static void as_for_a_gpu(void **state) {
-    static const sample samples[] = { { { 300001, 0, 0, 0 }, 1 }, { { 5, 4096, 0, 0 }, 2 }, { { 3, 24, 7, 20 }, 10 }, { { 1000, 8, 0, 0 }, 2 } };
+    static const sample samples[] = {
+        { { 300001, 0, 0, 0 }, 1 }, { { 5, 4096, 0, 0 }, 2 }, { { 3, 24, 7, 20 }, 10 }, { { 1000, 8, 0, 0 }, 2 }
+    };
     static const vd_type some[] = { VD_F32, VD_I8, VD_F64, VD_U16 };
     (void)state;
     need_device();
@@ -325,7 +341,7 @@ static void as_for_a_gpu(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* Where subgroups do not combine 64-bit integers. */
+/* Devices whose subgroups do not combine 64-bit integers. */
 static void without_wide_subgroups(void **state) {
     static const sample all = { { 5001, 0, 0, 0 }, 1 };
     vd_context_desc desc = { 0 };
@@ -343,7 +359,7 @@ static void without_wide_subgroups(void **state) {
     device_context = usual;
 }
 
-/* Every length, which vectors, threads and parts all divide otherwise, alone and in rows. */
+/* Many lengths, each divided differently among vectors, threads and parts; as one row and as several. */
 static void lengths(void **state) {
     enum { MOST = 1100 };
     int32_t data[3 * MOST];
@@ -364,11 +380,12 @@ static void lengths(void **state) {
         desc.axes = 2;
         run(&desc, data, NULL, 3 * n, got, VD_I32, NULL, VD_I32, 3);
         for (int i = 0; i < 3; i++)
-            if (got[i] != wanted[i]) fail_msg("row %d of %llu elements: got %d, wanted %d", i, (unsigned long long)n, got[i], wanted[i]);
+            if (got[i] != wanted[i])
+                fail_msg("row %d of %llu elements: got %d, wanted %d", i, (unsigned long long)n, got[i], wanted[i]);
     }
 }
 
-/* Far from zero, where the mean of squares less the square of the mean has no digit left. */
+/* Far from zero, where the mean of squares minus the square of the mean has no correct digit. */
 static void statistics(void **state) {
     enum { N = 30011 };
     float *x = (float *)malloc(4 * N), *y = (float *)malloc(4 * N), got = 0, mean = 0;
@@ -391,7 +408,8 @@ static void statistics(void **state) {
     desc.extra_out = true;
     desc.correction = 1;
     run(&desc, x, NULL, N, &got, VD_F32, &mean, VD_F32, 1);
-    if (fabs((double)got - squares / (N - 1)) > 1e-2 * squares / (N - 1)) fail_msg("variance %g, wanted %g", (double)got, squares / (N - 1));
+    if (fabs((double)got - squares / (N - 1)) > 1e-2 * squares / (N - 1))
+        fail_msg("variance %g, wanted %g", (double)got, squares / (N - 1));
     assert_true(fabs((double)mean - average) < 4e-7 * average);
     desc.extra_out = false;
     desc.correction = 0;
@@ -408,7 +426,7 @@ static void statistics(void **state) {
     free(y);
 }
 
-/* Means, variances and norms of integers come as floats, of f16 as f16; every type, with rows and columns. */
+/* Means, variances and norms: floats for integers, f16 for f16. Every type, with rows and columns. */
 static void statistics_of_types(void **state) {
     enum { ROWS = 9, WIDE = 40 };
     (void)state;
@@ -424,7 +442,9 @@ static void statistics_of_types(void **state) {
             uint64_t whole = 1 + i * 31 % 4;
             float f = (float)whole;
             double d = (double)whole;
-            const void *from = type == VD_F16 ? (const void *)&halves[whole - 1] : type == VD_F32 ? (const void *)&f : (const void *)&whole;
+            const void *from = type == VD_F16   ? (const void *)&halves[whole - 1]
+                               : type == VD_F32 ? (const void *)&f
+                                                : (const void *)&whole;
             memcpy(data + i * size, type == VD_F64 ? (const void *)&d : from, size);
         }
         for (uint32_t axes = 1; axes <= 2; axes++) {
@@ -445,10 +465,11 @@ static void statistics_of_types(void **state) {
                     squares += v * v;
                 }
                 double average = sum / (double)count, variance = squares / (double)count - average * average;
-                number g = get(result, got + r * vd_type_size(result)), m = get(result, mean + r * vd_type_size(result));
+                number g = get(result, got + r * vd_type_size(result)),
+                       m = get(result, mean + r * vd_type_size(result));
                 if (fabs(g.real - variance) > eps * (1 + variance) || fabs(m.real - average) > eps * average)
-                    fail_msg("%s, axes %u, result %llu: %g %g, wanted %g %g", vd_type_name(type), axes, (unsigned long long)r, g.real, m.real,
-                             variance, average);
+                    fail_msg("%s, axes %u, result %llu: %g %g, wanted %g %g", vd_type_name(type), axes,
+                             (unsigned long long)r, g.real, m.real, variance, average);
             }
         }
     }
@@ -459,7 +480,8 @@ static void times(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
     *out = vc_mul(pair[0], pair[1]);
 }
 
-static void unequal(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) { /* squared distance of both inputs */
+/* squared distance between the inputs */
+static void unequal(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
     (void)k, (void)user;
     *out = vc_mul(vc_sub(pair[0], pair[1]), vc_sub(pair[0], pair[1]));
 }
@@ -473,7 +495,8 @@ static void own_operations(void **state) {
         uint8_t data[N * 8], got[8] = { 0 }, wanted[8] = { 0 };
         vd_reduce_desc desc = { 0 };
         if (lacks(type) || passes_over(8, 1)) continue;
-        for (int i = 0; i < N; i++) put(type, VD_REDUCE_PRODUCT, data + (size_t)i * vd_type_size(type), (uint32_t)i * 2654435761u | 1);
+        for (int i = 0; i < N; i++)
+            put(type, VD_REDUCE_PRODUCT, data + (size_t)i * vd_type_size(type), (uint32_t)i * 2654435761u | 1);
         desc.type = type;
         desc.shape[0] = N;
         desc.op = VD_REDUCE_PRODUCT;
@@ -482,12 +505,17 @@ static void own_operations(void **state) {
         desc.combine = times;
         desc.identity = vc_imm(type, is_real(type) ? ones[type - VD_F16] : 1);
         run(&desc, data, NULL, N, got, type, NULL, type, 1);
-        if (is_real(type)) assert_true(fabs(get(type, got).real - get(type, wanted).real) <= 1e-3 * fabs(get(type, wanted).real));
+        if (is_real(type))
+            assert_true(fabs(get(type, got).real - get(type, wanted).real) <= 1e-3 * fabs(get(type, wanted).real));
         else assert_memory_equal(got, wanted, 8);
     }
     float a[101], b[101], got = 0, wanted = 0;
     vd_reduce_desc desc = { 0 };
-    for (int i = 0; i < 101; i++) { a[i] = (float)(i % 7); b[i] = (float)(i % 5); wanted += (a[i] - b[i]) * (a[i] - b[i]); }
+    for (int i = 0; i < 101; i++) {
+        a[i] = (float)(i % 7);
+        b[i] = (float)(i % 5);
+        wanted += (a[i] - b[i]) * (a[i] - b[i]);
+    }
     desc.op = VD_REDUCE_DOT;
     desc.shape[0] = 101;
     desc.map = unequal;
@@ -505,29 +533,41 @@ static void larger(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     *out = vc_max(in[0], in[1]);
 }
 
-/* Identities that are no normal numbers: NaN, infinity, subnormals. Of f16 they are combined as f32. */
+/* Identities that are not normal numbers: NaN, infinity, subnormals. Values of f16 are combined as f32. */
 static void identities(void **state) {
-    static const struct { vd_type type; uint64_t bits; vd_fragment combine; double wanted; } cases[] = { /* of -4 */
-        { VD_F32, 0x7fc00000u, known, -4 }, { VD_F16, 0x7e00, known, -4 }, { VD_F32, 0xff800000u, larger, -4 }, { VD_F16, 0xfc00, larger, -4 },
-        { VD_F32, 1, larger, 0 }, { VD_F16, 1, larger, 1 / 16777216.0 }, { VD_F16, 0x83ff, larger, -1023 / 16777216.0 },
-        { VD_F16, 0x0400, larger, 1 / 16384.0 }, { VD_F16, 0, larger, 0 }, { VD_F16, 0xbc01, larger, -1025 / 1024.0 }, { VD_F16, 0x7bff, larger, 65504 } };
+    static const struct { vd_type type; uint64_t bits; vd_fragment combine; double wanted;
+    } cases[] = { /* of -4 */
+                  { VD_F32, 0x7fc00000u, known, -4 },
+                  { VD_F16, 0x7e00, known, -4 },
+                  { VD_F32, 0xff800000u, larger, -4 },
+                  { VD_F16, 0xfc00, larger, -4 },
+                  { VD_F32, 1, larger, 0 },
+                  { VD_F16, 1, larger, 1 / 16777216.0 },
+                  { VD_F16, 0x83ff, larger, -1023 / 16777216.0 },
+                  { VD_F16, 0x0400, larger, 1 / 16384.0 },
+                  { VD_F16, 0, larger, 0 },
+                  { VD_F16, 0xbc01, larger, -1025 / 1024.0 },
+                  { VD_F16, 0x7bff, larger, 65504 }
+    };
     (void)state;
     need_device();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t data[8] = { 0 }, got[8] = { 0 };
         vd_reduce_desc desc = { 0 };
         if (lacks(cases[i].type)) continue;
-        memcpy(data, cases[i].type == VD_F32 ? (const void *)&(float){ -4 } : (const void *)&(uint16_t){ 0xc400 }, vd_type_size(cases[i].type));
+        memcpy(data, cases[i].type == VD_F32 ? (const void *)&(float){ -4 } : (const void *)&(uint16_t){ 0xc400 },
+               vd_type_size(cases[i].type));
         desc.type = cases[i].type;
         desc.shape[0] = 1;
         desc.combine = cases[i].combine;
         desc.identity = vc_imm(cases[i].type, cases[i].bits);
         run(&desc, data, NULL, 1, got, cases[i].type, NULL, cases[i].type, 1);
-        if (!(fabs(get(cases[i].type, got).real - cases[i].wanted) < 1e-9)) fail_msg("case %d: %g", (int)i, get(cases[i].type, got).real);
+        if (!(fabs(get(cases[i].type, got).real - cases[i].wanted) < 1e-9))
+            fail_msg("case %d: %g", (int)i, get(cases[i].type, got).real);
     }
 }
 
-/* Segments of all lengths, an empty one among them; numbers count from where a segment begins. */
+/* Segments of all lengths, including empty ones; indices count from the start of a segment. */
 static void segments(void **state) {
     enum { MOST = 90, N = MOST * (MOST - 1) / 2 };
     static const vd_reduce_op ops[] = { VD_REDUCE_SUM, VD_REDUCE_ARGMAX, VD_REDUCE_MEAN };
@@ -537,7 +577,7 @@ static void segments(void **state) {
     need_device();
     for (int i = 0; i < N; i++) data[i] = (int32_t)((uint32_t)i * 2654435761u >> 20) - 2048;
     for (uint32_t i = 0; i <= MOST; i++) offsets[i] = i * (i ? i - 1 : 0) / 2;
-    for (size_t o = 0; o < 2 * COUNT(ops); o++) { /* short ones, a thread for each; and longer ones */
+    for (size_t o = 0; o < 2 * COUNT(ops); o++) { /* short ones, one thread each; and longer ones */
         uint32_t count = o % 2 ? 60 : MOST, n = count * (count - 1) / 2;
         vd_reduce_desc desc = { 0 };
         desc.op = ops[o / 2];
@@ -565,7 +605,8 @@ static void segments(void **state) {
             }
             memcpy(&mean, &got[i], 4);
             if (o / 2 == 2) assert_true(length ? fabs((double)mean - (double)sum / length) < 1e-3 : isnan(mean));
-            else if (got[i] != (o / 2 ? best : (uint32_t)sum)) fail_msg("op %d, segment %u: got %u", (int)ops[o / 2], i, got[i]);
+            else if (got[i] != (o / 2 ? best : (uint32_t)sum))
+                fail_msg("op %d, segment %u: got %u", (int)ops[o / 2], i, got[i]);
         }
         vd_buffer_destroy(device_context, io.in);
         vd_buffer_destroy(device_context, io.offsets);
@@ -574,7 +615,8 @@ static void segments(void **state) {
     }
 }
 
-/* The least and the largest number of an empty segment, of every integer type, and of one of three numbers; by a thread for each, and by a workgroup. */
+/* Minimum and maximum of an empty segment, for every integer type, and of a segment of three numbers; by one thread and
+   by a work-group. */
 static void empty_segments(void **state) {
     enum { MOST = 40 };
     uint32_t offsets[MOST + 1] = { 0, 3, 3 };
@@ -585,7 +627,8 @@ static void empty_segments(void **state) {
         vd_type type = (vd_type)(VD_I8 + i / 4);
         uint32_t size = vd_type_size(type), count = i & 2 ? MOST : 2;
         uint64_t ones = UINT64_MAX >> (64 - 8 * size), top = ones / 2 + 1, data[3] = { 0, 0, 0 }, got[MOST] = { 0 };
-        uint64_t least = is_signed(type) ? top : 0, most = is_signed(type) ? top - 1 : ones, empty = i & 1 ? least : most, full = i & 1 ? 7 : 5;
+        uint64_t least = is_signed(type) ? top : 0, most = is_signed(type) ? top - 1 : ones,
+                 empty = i & 1 ? least : most, full = i & 1 ? 7 : 5;
         uint64_t seen[2] = { 0, 0 };
         if (lacks(type) || passes_over(4, 1)) continue;
         for (uint64_t j = 0; j < 3; j++) memcpy((uint8_t *)data + j * size, &(uint64_t){ 5 + j }, size);
@@ -600,12 +643,14 @@ static void empty_segments(void **state) {
         io.in = buffer_of(device_context, type, 3, data);
         io.offsets = buffer_of(device_context, VD_U32, count + 1, offsets);
         io.out = buffer_of(device_context, type, count, NULL);
-        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
+        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io)
+            || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
             fail_msg("%s", vd_error_text());
         memcpy(&seen[0], got, size);
         memcpy(&seen[1], (uint8_t *)got + (count - 1) * size, size);
         if (seen[0] != full || seen[1] != empty)
-            fail_msg("%s, op %d: 0x%llx and, of none, 0x%llx", vd_type_name(type), (int)desc.op, (unsigned long long)seen[0], (unsigned long long)seen[1]);
+            fail_msg("%s, op %d: 0x%llx and, of none, 0x%llx", vd_type_name(type), (int)desc.op,
+                     (unsigned long long)seen[0], (unsigned long long)seen[1]);
         vd_buffer_destroy(device_context, io.in);
         vd_buffer_destroy(device_context, io.offsets);
         vd_buffer_destroy(device_context, io.out);
@@ -613,15 +658,19 @@ static void empty_segments(void **state) {
     }
 }
 
-/* Loads in a row would take more than 65535 rounds, after which llvmpipe ends any loop: of columns by eight workgroups of four rows of threads, eight loads a
-   round, in 128 MiB, which a binding may have; of one segment among many, by one thread; of one among few, by a workgroup. Ones are summed. */
+/* More loads per thread than llvmpipe allows iterations (65535): columns, by eight work-groups of four rows of threads
+   with eight loads an iteration, in the 128 MiB that a binding may have; one segment among many, by one thread; one
+   among few, by a work-group. All elements are 1. */
 static void long_results(void **state) {
-    static const struct { uint64_t shape[2], segments; } cases[] = { { { 16777200, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
+    static const struct {
+        uint64_t shape[2], segments;
+    } cases[] = { { { 16777200, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
     (void)state;
     need_device();
     if (lacks(VD_U8)) skip();
     for (size_t c = 0; c < COUNT(cases); c++) {
-        uint64_t n = cases[c].shape[0] * (cases[c].shape[1] ? cases[c].shape[1] : 1), segments = cases[c].segments, results = segments ? segments : 8;
+        uint64_t n = cases[c].shape[0] * (cases[c].shape[1] ? cases[c].shape[1] : 1), segments = cases[c].segments,
+                 results = segments ? segments : 8;
         uint8_t *data = (uint8_t *)malloc(n);
         uint32_t *offsets = (uint32_t *)malloc(4 * (results + 1));
         float *got = (float *)malloc(4 * results), wanted;
@@ -629,7 +678,7 @@ static void long_results(void **state) {
         assert_true(data && offsets && got);
         memset(data, 1, n);
         for (uint32_t i = 0; i <= results; i++) offsets[i] = (uint32_t)(i ? n - results + i : 0);
-        desc.op = segments ? VD_REDUCE_NORM : VD_REDUCE_MEAN; /* a root, so that a float holds it */
+        desc.op = segments ? VD_REDUCE_NORM : VD_REDUCE_MEAN; /* a square root, so that a float can hold it */
         desc.type = VD_U8;
         memcpy(desc.shape, cases[c].shape, sizeof cases[c].shape);
         desc.axes = 1;
@@ -640,12 +689,14 @@ static void long_results(void **state) {
         io.in = buffer_of(device_context, VD_U8, n, data);
         if (segments) io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
         io.out = buffer_of(device_context, VD_F32, results, NULL);
-        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
+        if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io)
+            || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE))
             fail_msg("%s", vd_error_text());
         for (uint64_t i = 0; i < results; i++) {
             wanted = segments && !i ? sqrtf((float)offsets[1]) : 1;
             if (fabsf(got[i] - wanted) > 1e-5f * wanted)
-                fail_msg("case %d, result %llu: %g, not %g", (int)c, (unsigned long long)i, (double)got[i], (double)wanted);
+                fail_msg("case %d, result %llu: %g, not %g", (int)c, (unsigned long long)i, (double)got[i],
+                         (double)wanted);
         }
         vd_buffer_destroy(device_context, io.in);
         vd_buffer_destroy(device_context, io.offsets);
@@ -657,7 +708,7 @@ static void long_results(void **state) {
     }
 }
 
-static void yes_and_no(void **state) {
+static void any_and_all(void **state) {
     enum { N = 3000 };
     static uint32_t bools[N];
     static uint8_t bytes[N];
@@ -686,7 +737,7 @@ static void yes_and_no(void **state) {
     }
 }
 
-/* A view that begins in the midst of a vector, and the same bits in every run. */
+/* A view that starts in the middle of a vector; every run gives the same bits. */
 static void views_and_repeats(void **state) {
     enum { N = 60000 };
     float *data = (float *)malloc(4 * N), first = 0, got = 0;
@@ -708,9 +759,10 @@ static void views_and_repeats(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
     assert_true(in.id && out.id && plan);
     for (int round = 0; round < 12; round++) {
-        if (round == 1) view.offset = 0; /* now by vectors */
+        if (round == 1) view.offset = 0; /* now with vector loads */
         vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), round ? view.buffer : in, out);
-        if (!round && result == VD_ERROR_UNSUPPORTED) { print_message("# %s\n", vd_error_text()); continue; } /* by binding */
+        /* with bindings */
+        if (!round && result == VD_ERROR_UNSUPPORTED) { print_message("# %s\n", vd_error_text()); continue; }
         if (!result) result = vd_buffer_read(device_context, out, 0, &got, 4);
         if (result) fail_msg("%s", vd_error_text());
         if (!round) assert_true(fabs((double)got - wanted) < 1e-5 * wanted);
@@ -739,17 +791,25 @@ static void simple(void **state) {
     assert_true(result[0] == 11 && result[1] == -5 && result[2] == 9);
     vd_buffer where = buffer_of(device_context, VD_U32, 1, NULL), yes = buffer_of(device_context, VD_BOOL, 1, NULL);
     uint32_t whole[3] = { 0, 0, 0 };
-    assert_int_equal(vd_reduce_argmin(device_context, in, where) || vd_buffer_read(device_context, where, 0, &whole[0], 4), VD_OK);
-    assert_int_equal(vd_reduce_argmax(device_context, in, where) || vd_buffer_read(device_context, where, 0, &whole[1], 4), VD_OK);
+    assert_int_equal(
+        vd_reduce_argmin(device_context, in, where) || vd_buffer_read(device_context, where, 0, &whole[0], 4), VD_OK);
+    assert_int_equal(
+        vd_reduce_argmax(device_context, in, where) || vd_buffer_read(device_context, where, 0, &whole[1], 4), VD_OK);
     assert_int_equal(vd_reduce_any(device_context, in, yes) || vd_reduce_all(device_context, in, yes), VD_OK);
     assert_int_equal(vd_buffer_read(device_context, yes, 0, &whole[2], 4), VD_OK);
     assert_true(whole[0] == 4 && whole[1] == 5 && whole[2] == 1);
-    assert_int_equal(vd_reduce_dot(device_context, in, in, out) || vd_buffer_read(device_context, out, 0, &result[0], 4), VD_OK);
-    assert_int_equal(vd_reduce_norm(device_context, in, out) || vd_buffer_read(device_context, out, 0, &result[1], 4), VD_OK);
-    assert_int_equal(vd_reduce_mean(device_context, in, out) || vd_buffer_read(device_context, out, 0, &result[2], 4), VD_OK);
-    assert_true(result[0] == 133 && fabs((double)result[1] - sqrt(133.0)) < 1e-5 && fabs((double)result[2] - 11.0 / 6) < 1e-6);
+    assert_int_equal(
+        vd_reduce_dot(device_context, in, in, out) || vd_buffer_read(device_context, out, 0, &result[0], 4), VD_OK);
+    assert_int_equal(vd_reduce_norm(device_context, in, out) || vd_buffer_read(device_context, out, 0, &result[1], 4),
+                     VD_OK);
+    assert_int_equal(vd_reduce_mean(device_context, in, out) || vd_buffer_read(device_context, out, 0, &result[2], 4),
+                     VD_OK);
+    assert_true(result[0] == 133 && fabs((double)result[1] - sqrt(133.0)) < 1e-5
+                && fabs((double)result[2] - 11.0 / 6) < 1e-6);
     vd_buffer mean = buffer_of(device_context, VD_F32, 1, NULL);
-    assert_int_equal(vd_reduce_variance(device_context, in, out, mean) || vd_buffer_read(device_context, out, 0, &result[0], 4), VD_OK);
+    assert_int_equal(vd_reduce_variance(device_context, in, out, mean)
+                         || vd_buffer_read(device_context, out, 0, &result[0], 4),
+                     VD_OK);
     assert_true(fabs((double)result[0] - (133.0 / 6 - 121.0 / 36)) < 1e-5);
     vd_buffer_destroy(device_context, mean);
     vd_buffer_destroy(device_context, where);
@@ -848,13 +908,14 @@ static void bad_input(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- short rows, as for a GPU: many of them to a workgroup ---- */
+/* ---- short rows, as on a GPU: many per work-group ---- */
 
 static uint32_t hashed(uint64_t i) { return (uint32_t)i * 2654435761u >> 7; }
 
-/* Mean and variance, norm, and dot product of rows of f32, against double. */
+/* Mean and variance, norm, and dot product of rows of f32, compared with double. */
 static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
-    float *x = (float *)malloc(4 * rows * n), *y = (float *)malloc(4 * rows * n), *got = (float *)malloc(4 * rows), *mean = (float *)malloc(4 * rows);
+    float *x = (float *)malloc(4 * rows * n), *y = (float *)malloc(4 * rows * n), *got = (float *)malloc(4 * rows),
+          *mean = (float *)malloc(4 * rows);
     static const vd_reduce_op ops[] = { VD_REDUCE_VARIANCE, VD_REDUCE_NORM, VD_REDUCE_DOT, VD_REDUCE_MEAN };
     assert_true(x && y && got && mean);
     for (uint64_t i = 0; i < rows * n; i++) {
@@ -868,7 +929,8 @@ static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
         desc.shape[1] = n;
         desc.axes = 2;
         desc.extra_out = desc.op == VD_REDUCE_VARIANCE;
-        run(&desc, x, desc.op == VD_REDUCE_DOT ? y : NULL, rows * n, got, VD_F32, desc.extra_out ? mean : NULL, VD_F32, rows);
+        run(&desc, x, desc.op == VD_REDUCE_DOT ? y : NULL, rows * n, got, VD_F32, desc.extra_out ? mean : NULL, VD_F32,
+            rows);
         for (uint64_t r = 0; r < rows; r++) {
             double sum = 0, squares = 0, products = 0, far = 0, size = 0, count = (double)n, wanted;
             for (uint64_t i = r * n; i < (r + 1) * n; i++) {
@@ -877,12 +939,14 @@ static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
                 products += (double)x[i] * (double)y[i];
                 size += fabs((double)x[i]) * (1 + fabs((double)y[i]));
             }
-            for (uint64_t i = r * n; i < (r + 1) * n; i++) far += ((double)x[i] - sum / count) * ((double)x[i] - sum / count);
+            for (uint64_t i = r * n; i < (r + 1) * n; i++)
+                far += ((double)x[i] - sum / count) * ((double)x[i] - sum / count);
             wanted = o == 0 ? far / count : o == 1 ? sqrt(squares) : o == 2 ? products : sum / count;
             if (fabs((double)got[r] - wanted) > 4e-6 * (1 + (o == 2 ? size : fabs(wanted))))
                 fail_msg("op %d, %llu rows of %llu, result %llu: got %.9g, wanted %.9g", (int)desc.op, (unsigned long long)rows, (unsigned long long)n,
                          (unsigned long long)r, (double)got[r], wanted);
-            if (!o && fabs((double)mean[r] - sum / count) > 2e-6) fail_msg("mean %llu: %g, not %g", (unsigned long long)r, (double)mean[r], sum / count);
+            if (!o && fabs((double)mean[r] - sum / count) > 2e-6)
+                fail_msg("mean %llu: %g, not %g", (unsigned long long)r, (double)mean[r], sum / count);
         }
     }
     free(x);
@@ -891,7 +955,7 @@ static void check_statistics_of_rows(uint64_t rows, uint64_t n) {
     free(mean);
 }
 
-/* Any and all of rows of bools and bytes, of which few are other than the rest; a map and a combine of the caller's. */
+/* Any and all of rows of bools and bytes, few of which differ from the rest; map and combine callbacks. */
 static void check_bools_of_rows(uint64_t rows, uint64_t n, vd_type type) {
     uint32_t size = vd_type_size(type), *got = (uint32_t *)malloc(4 * rows);
     uint8_t *data = (uint8_t *)calloc(rows * n, size);
@@ -909,7 +973,8 @@ static void check_bools_of_rows(uint64_t rows, uint64_t n, vd_type type) {
             uint32_t ones = 0;
             for (uint64_t i = r * n; i < (r + 1) * n; i++) ones += data[i * size];
             if (got[r] != (any ? ones > 0 : ones == n))
-                fail_msg("%s of %s, row %llu of %llu: %u", any ? "any" : "all", vd_type_name(type), (unsigned long long)r, (unsigned long long)n, got[r]);
+                fail_msg("%s of %s, row %llu of %llu: %u", any ? "any" : "all", vd_type_name(type),
+                         (unsigned long long)r, (unsigned long long)n, got[r]);
         }
     }
     free(data);
@@ -932,17 +997,22 @@ static void own_rows(uint64_t rows, uint64_t n) {
     for (uint64_t r = 0; r < rows; r++) {
         float wanted = 0;
         for (uint64_t i = r * n; i < (r + 1) * n; i++) wanted = fmaxf(wanted, 0.5f * x[i] * x[i]);
-        if (got[r] != wanted) fail_msg("row %llu of %llu: %g, not %g", (unsigned long long)r, (unsigned long long)n, (double)got[r], (double)wanted);
+        if (got[r] != wanted)
+            fail_msg("row %llu of %llu: %g, not %g", (unsigned long long)r, (unsigned long long)n, (double)got[r],
+                     (double)wanted);
     }
     free(x);
     free(got);
 }
 
 static void short_rows(void **state) {
-    static const uint64_t lengths_of_rows[] = { 1, 2, 3, 4, 6, 7, 8, 11, 18, 33, 64, 100, 127, 200, 255, 256, 511, 1024, 2048 };
+    static const uint64_t lengths_of_rows[] = {
+        1, 2, 3, 4, 6, 7, 8, 11, 18, 33, 64, 100, 127, 200, 255, 256, 511, 1024, 2048
+    };
     (void)state;
     need_device();
-    uint32_t others = vd_device(device_context, 0)->backend == VD_BACKEND_CUDA ? 4 : 1; /* NVRTC takes some tenths of a second for each kernel */
+    /* NVRTC needs some tenths of a second per kernel */
+    uint32_t others = vd_device(device_context, 0)->backend == VD_BACKEND_CUDA ? 4 : 1;
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     for (size_t i = 0; i < COUNT(lengths_of_rows); i++) {
         uint64_t n = lengths_of_rows[i], rows = i % 3 == 0 ? 2500 / n + 37 : i % 3 == 1 ? 32 : n < 64 ? 1003 : 130;
@@ -950,7 +1020,9 @@ static void short_rows(void **state) {
         if (passes_over(6, others)) continue;
         for (vd_type type = VD_I8; type <= VD_F64; type++) {
             if (lacks(type) || (type != VD_F32 && (i + type) % 3)) continue;
-            check(&s, type, is_real(type) || i % 2 ? (i % 4 == 1 && type != VD_F16 ? VD_REDUCE_MAX : VD_REDUCE_SUM) : VD_REDUCE_XOR);
+            check(&s, type,
+                  is_real(type) || i % 2 ? (i % 4 == 1 && type != VD_F16 ? VD_REDUCE_MAX : VD_REDUCE_SUM)
+                                         : VD_REDUCE_XOR);
             check_arg(&s, type, (i + type) % 2);
         }
         check_statistics_of_rows(rows, n);
@@ -961,16 +1033,18 @@ static void short_rows(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* Short axes that are not the last one, or several: blocks of memory that hold several results. */
+/* Short axes other than the last, or several: blocks of memory with several results each. */
 static void short_blocks(void **state) {
-    static const sample samples[] = {
-        { { 300, 16, 3, 0 }, 2 }, { { 77, 5, 7, 0 }, 2 }, { { 40, 2, 100, 0 }, 2 }, { { 50, 3, 5, 7 }, 10 }, { { 50, 3, 5, 8 }, 10 }, { { 50, 3, 4, 8 }, 12 },
-        { { 33, 4, 4, 4 }, 4 }, { { 9, 11, 13, 6 }, 8 }, { { 700, 2, 2, 0 }, 2 }, { { 6, 7, 12, 4 }, 10 }, { { 3, 700, 4, 0 }, 5 }, { { 64, 12, 40, 0 }, 2 },
-        { { 5, 4, 3000, 0 }, 2 }, { { 3, 3000, 0, 0 }, 1 }, { { 8, 1000, 0, 0 }, 1 }, { { 17, 520, 0, 0 }, 1 }, { { 20, 9, 300, 0 }, 2 },
-        { { 100, 70, 33, 0 }, 2 } };
+    static const sample samples[] = { { { 300, 16, 3, 0 }, 2 }, { { 77, 5, 7, 0 }, 2 },   { { 40, 2, 100, 0 }, 2 },
+                                      { { 50, 3, 5, 7 }, 10 },  { { 50, 3, 5, 8 }, 10 },  { { 50, 3, 4, 8 }, 12 },
+                                      { { 33, 4, 4, 4 }, 4 },   { { 9, 11, 13, 6 }, 8 },  { { 700, 2, 2, 0 }, 2 },
+                                      { { 6, 7, 12, 4 }, 10 },  { { 3, 700, 4, 0 }, 5 },  { { 64, 12, 40, 0 }, 2 },
+                                      { { 5, 4, 3000, 0 }, 2 }, { { 3, 3000, 0, 0 }, 1 }, { { 8, 1000, 0, 0 }, 1 },
+                                      { { 17, 520, 0, 0 }, 1 }, { { 20, 9, 300, 0 }, 2 }, { { 100, 70, 33, 0 }, 2 } };
     (void)state;
     need_device();
-    uint32_t others = vd_device(device_context, 0)->backend == VD_BACKEND_CUDA ? 4 : 1; /* NVRTC takes some tenths of a second for each kernel */
+    /* NVRTC needs some tenths of a second per kernel */
+    uint32_t others = vd_device(device_context, 0)->backend == VD_BACKEND_CUDA ? 4 : 1;
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     for (size_t i = 0; i < COUNT(samples); i++) {
         if (passes_over(6, others)) continue;
@@ -982,7 +1056,7 @@ static void short_blocks(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
-/* Rows that begin in the midst of a vector, by loads of single elements. */
+/* Rows that start in the middle of a vector, read element by element. */
 static void short_rows_of_views(void **state) {
     enum { ROWS = 70, N = 24 };
     float data[ROWS * N + 1], got[ROWS];
@@ -1003,7 +1077,7 @@ static void short_rows_of_views(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
     assert_true(in.id && out.id && plan);
     vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out);
-    if (result == VD_ERROR_UNSUPPORTED) print_message("# %s\n", vd_error_text()); /* by binding */
+    if (result == VD_ERROR_UNSUPPORTED) print_message("# %s\n", vd_error_text()); /* with bindings */
     else {
         if (result || vd_buffer_read(device_context, out, 0, got, sizeof got)) fail_msg("%s", vd_error_text());
         for (int r = 0; r < ROWS; r++) {
@@ -1018,7 +1092,7 @@ static void short_rows_of_views(void **state) {
     vd_buffer_destroy(device_context, out);
 }
 
-/* ---- rounding errors: sums against double, where threads add up many elements ---- */
+/* ---- rounding errors: sums compared with double, where each thread adds many elements ---- */
 
 typedef enum numbers { TENTHS, ALTERNATING, ONE_HUGE, TINY, MIXED, NUMBERS } numbers;
 
@@ -1035,9 +1109,12 @@ static float number_at(numbers which, uint64_t i, uint64_t n) {
 
 typedef struct summing { uint64_t shape[4]; uint32_t axes; uint64_t segments; } summing;
 
-static uint64_t summed_of(const summing *s) { return s->shape[0] * (s->shape[1] ? s->shape[1] : 1) * (s->shape[2] ? s->shape[2] : 1); }
+static uint64_t summed_of(const summing *s) {
+    return s->shape[0] * (s->shape[1] ? s->shape[1] : 1) * (s->shape[2] ? s->shape[2] : 1);
+}
 
-/* The result that an element belongs to; of segments, the first one has all elements but one for each of the others. */
+/* The result that an element belongs to. With segments, the first one has all elements except one for each of the
+   others. */
 static uint64_t sum_of(const summing *s, uint64_t at) {
     sample shape = { { s->shape[0], s->shape[1], s->shape[2], s->shape[3] }, s->axes };
     uint64_t first = s->shape[0] - s->segments + 1;
@@ -1045,8 +1122,9 @@ static uint64_t sum_of(const summing *s, uint64_t at) {
     return result_of(&shape, at);
 }
 
-/* Runs a plan, with offsets if there are segments; `also` may be NULL. */
-static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, const float *with, uint64_t n, float *out, float *also, uint64_t results) {
+/* Runs a plan, with offsets if there are segments. `also` may be NULL. */
+static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, const float *with, uint64_t n,
+                     float *out, float *also, uint64_t results) {
     vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
     uint32_t *offsets = (uint32_t *)malloc(4 * (results + 1));
     assert_non_null(offsets);
@@ -1085,11 +1163,12 @@ static void plus(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
     *out = vc_add(pair[0], pair[1]);
 }
 
-/* Sum, mean, norm, dot product, a map and a combine are off by at most 4 eps log2(n) times the sum of magnitudes. */
+/* The error of sum, mean, norm, dot product, map and combine is at most 4 eps log2(n) times the sum of magnitudes. */
 static void check_sums(const summing *s, numbers which, int form) {
     uint64_t n = summed_of(s), results = s->segments ? s->segments : sum_of(s, n - 1) + 1;
     float *data = (float *)malloc(4 * n), *out = (float *)malloc(4 * results), two = 2;
-    double *sum = (double *)calloc(results, sizeof *sum), *size = (double *)calloc(results, sizeof *size), *count = (double *)calloc(results, sizeof *count);
+    double *sum = (double *)calloc(results, sizeof *sum), *size = (double *)calloc(results, sizeof *size),
+           *count = (double *)calloc(results, sizeof *count);
     vd_reduce_desc desc = { 0 };
     assert_true(data && out && sum && size && count);
     for (uint64_t i = 0; i < n; i++) {
@@ -1120,8 +1199,9 @@ static void check_sums(const summing *s, numbers which, int form) {
 }
 
 static void errors_of_sums(void **state) {
-    static const summing cases[] = { { { (1 << 22) + 1, 0, 0, 0 }, 1, 0 }, { { (1 << 20) - 1, 8, 0, 0 }, 1, 0 }, { { 70, 3, 8001, 0 }, 5, 0 },
-                                     { { 700000, 0, 0, 0 }, 1, 20000 }, { { 2000000, 0, 0, 0 }, 1, 3 }, { { 3, 500001, 0, 0 }, 2, 0 } };
+    static const summing cases[] = { { { (1 << 22) + 1, 0, 0, 0 }, 1, 0 }, { { (1 << 20) - 1, 8, 0, 0 }, 1, 0 },
+                                     { { 70, 3, 8001, 0 }, 5, 0 },         { { 700000, 0, 0, 0 }, 1, 20000 },
+                                     { { 2000000, 0, 0, 0 }, 1, 3 },       { { 3, 500001, 0, 0 }, 2, 0 } };
     (void)state;
     need_device();
     for (size_t c = 0; c < COUNT(cases); c++)
@@ -1135,10 +1215,13 @@ static void errors_of_sums(void **state) {
     check_sums(&large, TENTHS, 0);
 }
 
-/* Normally distributed numbers around a million are stored as multiples of 1/16: their variance is to be right to 1e-5, their mean to the last place. */
+/* Normally distributed numbers around a million, stored as multiples of 1/16: the variance must be correct to 1e-5, the
+   mean to the last place. */
 static void variance_far_from_zero(void **state) {
-    static const summing cases[] = { { { 1000003, 0, 0, 0 }, 1, 0 }, { { 300, 3000, 0, 0 }, 2, 0 }, { { 30000, 30, 0, 0 }, 1, 0 }, { { 40, 9, 700, 0 }, 5, 0 },
-                                     { { 400000, 0, 0, 0 }, 1, 5 }, { { 100000, 0, 0, 0 }, 1, 5000 }, { { 2000, 33, 0, 0 }, 2, 0 }, { { 900, 64, 0, 0 }, 2, 0 },
+    static const summing cases[] = { { { 1000003, 0, 0, 0 }, 1, 0 }, { { 300, 3000, 0, 0 }, 2, 0 },
+                                     { { 30000, 30, 0, 0 }, 1, 0 },  { { 40, 9, 700, 0 }, 5, 0 },
+                                     { { 400000, 0, 0, 0 }, 1, 5 },  { { 100000, 0, 0, 0 }, 1, 5000 },
+                                     { { 2000, 33, 0, 0 }, 2, 0 },   { { 900, 64, 0, 0 }, 2, 0 },
                                      { { 300, 16, 12, 0 }, 2, 0 } };
     (void)state;
     need_device();
@@ -1182,7 +1265,7 @@ static void variance_far_from_zero(void **state) {
     }
 }
 
-/* Infinities and NaN give what they give without shifts and chains. */
+/* Infinities and NaN give the same results as without compensation. */
 static void errors_with_infinities(void **state) {
     static const summing rows = { { 3, 70001, 0, 0 }, 2, 0 };
     static float data[3 * 70001];
@@ -1193,7 +1276,7 @@ static void errors_with_infinities(void **state) {
     for (int i = 0; i < 3 * 70001; i++) data[i] = 1;
     data[5] = INFINITY;
     data[70001] = NAN;
-    data[140002] = -3e38f; /* a shift by this would overflow */
+    data[140002] = -3e38f; /* shifting by this would overflow */
     data[140003] = 3e38f;
     run_sums(&rows, &desc, data, NULL, 3 * 70001, sums, NULL, 3);
     assert_true(isinf(sums[0]) && sums[0] > 0 && isnan(sums[1]) && fabsf(sums[2]) < 1e33f);
@@ -1205,13 +1288,15 @@ static void errors_with_infinities(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped), cmocka_unit_test(simple),
-        cmocka_unit_test(least_and_most), cmocka_unit_test(lengths), cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types),
-        cmocka_unit_test(own_operations), cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
-        cmocka_unit_test(long_results), cmocka_unit_test(yes_and_no),
-        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(short_rows), cmocka_unit_test(short_blocks), cmocka_unit_test(short_rows_of_views),
-        cmocka_unit_test(errors_of_sums), cmocka_unit_test(variance_far_from_zero), cmocka_unit_test(errors_with_infinities),
-        cmocka_unit_test(views_and_repeats), cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
+        cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped),
+        cmocka_unit_test(simple), cmocka_unit_test(least_and_most), cmocka_unit_test(lengths),
+        cmocka_unit_test(statistics), cmocka_unit_test(statistics_of_types), cmocka_unit_test(own_operations),
+        cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
+        cmocka_unit_test(long_results), cmocka_unit_test(any_and_all), cmocka_unit_test(as_for_a_gpu),
+        cmocka_unit_test(short_rows), cmocka_unit_test(short_blocks), cmocka_unit_test(short_rows_of_views),
+        cmocka_unit_test(errors_of_sums), cmocka_unit_test(variance_far_from_zero),
+        cmocka_unit_test(errors_with_infinities), cmocka_unit_test(views_and_repeats),
+        cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);

@@ -1,5 +1,5 @@
-/* What every plan refuses alike, on the backend dummy: no elements, memory that overlaps, types that a device lacks, temporary memory that is not to be had;
-   each with its sentence, and with nothing left behind. What only one kind of plan refuses is tested beside that. */
+/* Errors common to all plans, on the dummy backend: no elements, overlapping memory, missing types, not enough
+   temporary memory. Each has a message and leaks nothing. Errors of one kind of plan are tested with that kind. */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
 
@@ -24,7 +24,7 @@ static void refused(vd_result result, const char *text) {
     says(text);
 }
 
-/* ---- plans of every kind, by type and length ---- */
+/* ---- one plan of every kind, by type and length ---- */
 
 static void keep(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     (void)user;
@@ -41,11 +41,13 @@ static bool keep_all(vd_context *ctx, vd_type type, uint64_t n, vd_scan **out) {
 
 typedef enum plan_kind { FFT, REAL, CONVOLVE, REDUCE, SCAN, COMPACT, SORT, HISTOGRAM, TOP_K, KINDS } plan_kind;
 
-static const char *const names[KINDS] = { "vd_fft_create 'fft'", "vd_fft_create 'fft'", "vd_convolve_create 'convolve'", "vd_reduce_create 'reduce'",
-                                          "vd_scan_create 'scan'", "vd_compact_create 'compact'", "vd_sort_create 'sort'",
-                                          "vd_histogram_create 'histogram'", "vd_top_k_create 'top_k'" };
+static const char *const names[KINDS] = { "vd_fft_create 'fft'",           "vd_fft_create 'fft'",
+                                          "vd_convolve_create 'convolve'", "vd_reduce_create 'reduce'",
+                                          "vd_scan_create 'scan'",         "vd_compact_create 'compact'",
+                                          "vd_sort_create 'sort'",         "vd_histogram_create 'histogram'",
+                                          "vd_top_k_create 'top_k'" };
 
-/* Whether there is such a plan, which dies at once. */
+/* Creates a plan and destroys it. Returns whether it could be created. */
 static bool make(vd_context *ctx, plan_kind kind, vd_type type, uint64_t n) {
     vd_fft_desc fft = { 0 };
     vd_convolve_desc convolve = { 0 };
@@ -58,7 +60,8 @@ static bool make(vd_context *ctx, plan_kind kind, vd_type type, uint64_t n) {
     void *plan = NULL;
     fft.kind = kind == REAL ? VD_FFT_REAL : VD_FFT_COMPLEX;
     fft.type = convolve.type = reduce.type = scan.type = sort.type = histogram.type = top.type = type;
-    fft.shape[0] = convolve.shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = n;
+    fft.shape[0] = convolve.shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] =
+        n;
     histogram.bins = 5;
     top.k = 5;
     switch (kind) {
@@ -89,7 +92,7 @@ static void no_elements(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A work-group whose threads together have less private memory than the one kernel that a length needs would hold. */
+/* The threads of a work-group have less private memory than the only kernel for this length needs. */
 static void private_memory(void **state) {
     (void)state;
     for (int limited = 0; limited < 2; limited++) {
@@ -119,19 +122,21 @@ static void private_memory(void **state) {
     }
 }
 
-/* Sorting floats takes no more than numbers of as many bits. */
+/* Sorting floats needs only the features of integers of the same size. */
 static void missing_types(void **state) {
     static const struct { uint64_t feature; vd_type type; const char *says; } cases[] = {
         { VD_FEATURE_F64, VD_F64, "f64" }, { VD_FEATURE_I64 | VD_FEATURE_F64, VD_U64, "64-bit integer" },
-        { VD_FEATURE_STORAGE_16, VD_F16, "16-bit elements in buffers" }, { VD_FEATURE_STORAGE_8, VD_I8, "8-bit elements in buffers" },
+        { VD_FEATURE_STORAGE_16, VD_F16, "16-bit elements in buffers" },
+        { VD_FEATURE_STORAGE_8, VD_I8, "8-bit elements in buffers" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         vd_context *ctx = context_of(cases[i].feature, 0);
         for (int kind = 0; kind < KINDS; kind++) {
-            if (kind < REDUCE && cases[i].type != VD_F64) continue; /* which take no others */
+            if (kind < REDUCE && cases[i].type != VD_F64) continue; /* these accept no other type */
             if (kind == SORT && cases[i].type == VD_F64) continue;
-            if (make(ctx, (plan_kind)kind, cases[i].type, 40)) fail_msg("%s of %s is not refused", names[kind], vd_type_name(cases[i].type));
+            if (make(ctx, (plan_kind)kind, cases[i].type, 40))
+                fail_msg("%s of %s is not refused", names[kind], vd_type_name(cases[i].type));
             says(cases[i].says);
             assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
             nothing_left(ctx);
@@ -144,10 +149,11 @@ static void missing_types(void **state) {
     }
 }
 
-/* Of transforms, which field it is. */
+/* Transforms name the desc's field. */
 static void missing_types_in_memory(void **state) {
     static const struct { uint64_t feature; vd_type type, in, out; const char *says; } cases[] = {
-        { VD_FEATURE_F64, VD_F64, VD_F32, VD_F32, "vd_fft_create 'fft': type is f64, but the device does not support f64" },
+        { VD_FEATURE_F64, VD_F64, VD_F32, VD_F32,
+          "vd_fft_create 'fft': type is f64, but the device does not support f64" },
         { VD_FEATURE_F64, VD_F32, VD_F64, VD_F32, "in_type is f64, but the device" },
         { VD_FEATURE_F64, VD_F32, VD_F32, VD_F64, "out_type is f64, but the device" },
         { VD_FEATURE_STORAGE_16, VD_F32, VD_F16, VD_F32, "vd_fft_create 'fft': in_type is f16, but the device does not support 16-bit elements in buffers" },
@@ -171,7 +177,8 @@ static void missing_types_in_memory(void **state) {
 /* A device with 64 KiB: tables, partial results and copies of keys do not fit. */
 static void no_memory(void **state) {
     static const struct { plan_kind kind; uint64_t n; } cases[] = {
-        { FFT, 1u << 20 }, { REAL, 1u << 20 }, { CONVOLVE, 1u << 16 }, { SORT, 1u << 20 }, { SCAN, 1u << 28 }, { COMPACT, 1u << 28 },
+        { FFT, 1u << 20 }, { REAL, 1u << 20 }, { CONVOLVE, 1u << 16 }, { SORT, 1u << 20 }, { SCAN, 1u << 28 },
+        { COMPACT, 1u << 28 },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -186,7 +193,7 @@ static void no_memory(void **state) {
     }
 }
 
-/* Of bytes, each is one. */
+/* Bytes: one element is one byte. */
 static void no_memory_for_parts(void **state) {
     vd_context *ctx = context_of(0, 1u << 16);
     vd_reduce_desc desc = { 0 };
@@ -194,7 +201,7 @@ static void no_memory_for_parts(void **state) {
     desc.op = VD_REDUCE_VARIANCE;
     desc.shape[0] = 1u << 16;
     desc.shape[1] = 4096;
-    desc.axes = 1; /* several parts of each column */
+    desc.axes = 1; /* several parts per column */
     assert_null(vd_reduce_create(ctx, &desc));
     says("vd_reduce_create 'reduce': cannot create buffer 'reduce partials' of ");
     assert_null(strstr(vd_error_text(), " of 0 bytes"));
@@ -203,7 +210,7 @@ static void no_memory_for_parts(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A sine transform between whose passes are more elements than are counted, though it has fewer. */
+/* A sine transform whose intermediate buffer exceeds the element limit although the transform does not. */
 static void second_buffer(void **state) {
     vd_context *ctx = context_of(0, 0);
     vd_fft_desc desc = { 0 };
@@ -220,10 +227,12 @@ static void second_buffer(void **state) {
 
 /* ---- host memory of kernels ---- */
 
-typedef struct meter { int left; } meter; /* allocations until they fail */
+typedef struct meter { int left; } meter; /* allocations left until they fail */
 
 static void *take(void *user, size_t size) { return ((meter *)user)->left-- > 0 ? malloc(size) : NULL; }
-static void *grow(void *user, void *block, size_t size) { return ((meter *)user)->left-- > 0 ? realloc(block, size) : NULL; }
+static void *grow(void *user, void *block, size_t size) {
+    return ((meter *)user)->left-- > 0 ? realloc(block, size) : NULL;
+}
 static void give(void *user, void *block) { (void)user; free(block); }
 
 static vd_kernel build(vd_context *ctx, meter *m) {
@@ -296,7 +305,9 @@ static struct { place at; vc_val stranger; } tried;
 
 static vc_val right_type(vc_val x) { return tried.at == KEEP ? vc_gt(x, vc_f32(0)) : x; }
 
-static void silent(vc_kernel *k, const vc_val *in, vc_val *out, void *user) { (void)k, (void)in, (void)out, (void)user; }
+static void silent(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+    (void)k, (void)in, (void)out, (void)user;
+}
 
 static void both(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     (void)k, (void)user;
@@ -342,7 +353,7 @@ static void hook_declare(vc_kernel *k, void *user) {
     vc_param(k, "gain", VC_F32);
 }
 
-/* Whether there is such a plan. */
+/* Whether a plan with this fragment can be created. */
 static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
     static const plan_kind kinds[PLACES] = { REDUCE, REDUCE, SCAN, SCAN, COMPACT, HISTOGRAM, TOP_K };
     vd_reduce_desc reduce = { 0 };
@@ -372,8 +383,11 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
 }
 
 static void refused_fragment(vd_context *ctx, place at, vd_fragment f, const char *text) {
-    static const char *const what[PLACES] = { "vd_reduce_create 'reduce': map", "vd_reduce_create 'reduce': combine", "vd_scan_create 'scan': map",
-        "vd_scan_create 'scan': combine", "vd_compact_create 'compact': keep", "vd_histogram_create 'histogram': bin", "vd_top_k_create 'top_k': map" };
+    static const char *const what[PLACES] = {
+        "vd_reduce_create 'reduce': map", "vd_reduce_create 'reduce': combine", "vd_scan_create 'scan': map",
+        "vd_scan_create 'scan': combine", "vd_compact_create 'compact': keep",  "vd_histogram_create 'histogram': bin",
+        "vd_top_k_create 'top_k': map"
+    };
     if (with_fragment(ctx, at, f)) fail_msg("%s... \"%s\" is not refused", what[at], text);
     says(what[at]);
     says(text);
@@ -381,7 +395,7 @@ static void refused_fragment(vd_context *ctx, place at, vd_fragment f, const cha
     nothing_left(ctx);
 }
 
-/* Arguments of their own, and types that are not wanted; immediates are converted. */
+/* Fragments with arguments of their own and with wrong types; immediates are converted. */
 static void fragments(void **state) {
     vd_context *ctx = context_of(0, 0);
     vd_reduce_desc any = { 0 };
@@ -392,8 +406,10 @@ static void fragments(void **state) {
         if (at == KEEP) refused_fragment(ctx, at, whole, "sets *out to i32, but bool is expected");
         else if (at == BIN) refused_fragment(ctx, at, positive, "sets *out to bool, but a number is expected");
         else refused_fragment(ctx, at, whole, "sets *out to i32, but f32 is expected");
-        refused_fragment(ctx, at, two, at == KEEP  ? "sets *out to f32x2, but bool"
-                                       : at == BIN ? "sets *out to f32x2, but a number" : "sets *out to f32x2, but f32");
+        refused_fragment(ctx, at, two,
+                         at == KEEP  ? "sets *out to f32x2, but bool"
+                         : at == BIN ? "sets *out to f32x2, but a number"
+                                     : "sets *out to f32x2, but f32");
         if (!with_fragment(ctx, at, at == KEEP ? positive : same)) fail_msg("%s", vd_error_text());
         if (!with_fragment(ctx, at, immediate)) fail_msg("%s", vd_error_text());
     }
@@ -410,7 +426,7 @@ static void fragments(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* What fragments leave, and what they may not do where not all invocations of a workgroup come to them. */
+/* What fragments may leave unset, and what they must not do in divergent control flow. */
 static void fragments_left(void **state) {
     vd_context *ctx = context_of(0, 0);
     vc_kernel *other = vc_begin(NULL);
@@ -433,7 +449,7 @@ static void fragments_left(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* Tables that no buffer holds are refused before the host makes them: it would take the memory of their numbers in double. */
+/* Tables larger than any buffer are refused before the host computes them, which would need their size in doubles. */
 static void large_tables(void **state) {
     vd_device_info device = { 0 };
     vd_context_desc context = { 0 };
@@ -454,9 +470,20 @@ static void large_tables(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- buffers of the simple calls, lists ---- */
+/* ---- buffers of simple calls, lists ---- */
 
-typedef enum simple_call { SUM, VARIANCE, EXCLUSIVE, SORT_ALL, LARGEST, FORWARD, REAL_INVERSE, SHIFT, CONVOLVE_2D, SIMPLE_CALLS } simple_call;
+typedef enum simple_call {
+    SUM,
+    VARIANCE,
+    EXCLUSIVE,
+    SORT_ALL,
+    LARGEST,
+    FORWARD,
+    REAL_INVERSE,
+    SHIFT,
+    CONVOLVE_2D,
+    SIMPLE_CALLS
+} simple_call;
 
 static vd_result run_simple(vd_context *ctx, simple_call which, vd_buffer in) {
     vd_buffer out = in;
@@ -474,8 +501,11 @@ static vd_result run_simple(vd_context *ctx, simple_call which, vd_buffer in) {
 }
 
 static void simple_calls(void **state) {
-    static const char *const what[SIMPLE_CALLS] = { "vd_reduce_sum: in: ", "vd_reduce_variance: in: ", "vd_scan_exclusive: in: ", "vd_sort_all: keys: ",
-        "vd_top_k_largest: in: ", "vd_fft_forward: buffer: ", "vd_fft_real_inverse: reals: ", "vd_fft_shift: in: ", "vd_convolve_2d: image: " };
+    static const char *const what[SIMPLE_CALLS] = {
+        "vd_reduce_sum: in: ",          "vd_reduce_variance: in: ", "vd_scan_exclusive: in: ",
+        "vd_sort_all: keys: ",          "vd_top_k_largest: in: ",   "vd_fft_forward: buffer: ",
+        "vd_fft_real_inverse: reals: ", "vd_fft_shift: in: ",       "vd_convolve_2d: image: "
+    };
     vd_context *ctx = context_of(0, 0);
     vd_buffer bytes = buffer_of(ctx, VD_BYTES, 400, NULL), gone = buffer_of(ctx, VD_F32, 100, NULL);
     (void)state;
@@ -487,7 +517,8 @@ static void simple_calls(void **state) {
         refused(run_simple(ctx, call, gone), what[i]);
         says("was destroyed");
         assert_null(strstr(vd_error_text(), "vd_buffer_query"));
-        refused(run_simple(ctx, call, bytes), call <= LARGEST ? "has type bytes, but a scalar type is expected" : "has type bytes, but ");
+        refused(run_simple(ctx, call, bytes),
+                call <= LARGEST ? "has type bytes, but a scalar type is expected" : "has type bytes, but ");
         if (call == SUM) says("vd_reduce_sum: buffer 'numbers' (in) ");
     }
     refused(vd_fft_3d(ctx, bytes, (vd_fft_direction)9), "vd_fft_3d: direction is 9, but must be 0 to 1 (VD_FFT_INVERSE)");
@@ -496,7 +527,7 @@ static void simple_calls(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* Recorded into nothing, or into a list of another context. */
+/* Recording into NULL or into a list of another context. */
 static void lists(void **state) {
     vd_context *ctx = context_of(0, 0), *other = context_of(0, 0);
     vd_list *bad[2] = { NULL, vd_immediate(other, 0, 0) };
@@ -511,7 +542,8 @@ static void lists(void **state) {
     (void)state;
     assert_ptr_equal(vd_list_context(bad[1]), other);
     assert_null(vd_list_context(NULL));
-    fft.shape[0] = convolve.shape[0] = convolve.filter_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count = histogram.count = top.shape[0] = 16;
+    fft.shape[0] = convolve.shape[0] = convolve.filter_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count =
+        histogram.count = top.shape[0] = 16;
     histogram.bins = top.k = 16;
     vd_fft *f = vd_fft_create(ctx, &fft);
     vd_convolve *c = vd_convolve_create(ctx, &convolve);
@@ -520,7 +552,8 @@ static void lists(void **state) {
     vd_sort *o = vd_sort_create(ctx, &sort);
     vd_histogram *h = vd_histogram_create(ctx, &histogram);
     vd_top_k *t = vd_top_k_create(ctx, &top);
-    vd_buffer pairs = buffer_of(ctx, VD_F32C, 16, NULL), in = buffer_of(ctx, VD_F32, 16, NULL), out = buffer_of(ctx, VD_F32, 16, NULL);
+    vd_buffer pairs = buffer_of(ctx, VD_F32C, 16, NULL), in = buffer_of(ctx, VD_F32, 16, NULL),
+              out = buffer_of(ctx, VD_F32, 16, NULL);
     vd_buffer whole_numbers = buffer_of(ctx, VD_U32, 16, NULL);
     vd_fft_io fft_io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
     vd_scan_io scan_io = { { 0 }, { 0 }, { 0 }, { 0 } };
@@ -560,11 +593,11 @@ static void lists(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- memory that overlaps ---- */
+/* ---- overlapping memory ---- */
 
 typedef struct memory { vd_context *ctx; vd_buffer all, view[4]; } memory;
 
-/* A view of that many elements from a byte on. */
+/* A view of this many elements from a byte offset. */
 static vd_buffer part(memory *m, int which, vd_type type, uint64_t offset, uint64_t count) {
     vd_view_desc desc = { 0 };
     if (m->view[which].id) vd_buffer_destroy(m->ctx, m->view[which]);
@@ -584,7 +617,7 @@ static void overlapping_transforms(memory *m, vd_list *list) {
     desc.shape[0] = 8;
     desc.shape[1] = 64;
     desc.axes = 3;
-    desc.out_count[1] = 60; /* no pass has both of them */
+    desc.out_count[1] = 60; /* no pass uses both of them */
     vd_fft *plan = vd_fft_create(m->ctx, &desc);
     io.in = part(m, 0, VD_F32C, 0, 512);
     io.out = part(m, 1, VD_F32C, 256, 512);
@@ -666,7 +699,8 @@ static void overlapping_sorts(memory *m, vd_list *list) {
     counts.count = 1000;
     counts.bins = 10;
     vd_histogram *histogram = vd_histogram_create(m->ctx, &counts);
-    refused(vd_histogram_run(histogram, list, io.keys, part(m, 2, VD_U32, 64, 10)), "vd_histogram_run 'histogram': in and out overlap");
+    refused(vd_histogram_run(histogram, list, io.keys, part(m, 2, VD_U32, 64, 10)),
+            "vd_histogram_run 'histogram': in and out overlap");
     vd_histogram_destroy(histogram);
 }
 
@@ -687,7 +721,7 @@ static void overlaps(void **state) {
     vd_context_destroy(m.ctx);
 }
 
-/* ---- what would have no effect ---- */
+/* ---- arguments without effect ---- */
 
 static void refused_plan(vd_context *ctx, const void *plan, const char *text) {
     if (plan) fail_msg("\"%s\" is not refused", text);
@@ -737,13 +771,14 @@ static void fields_of_others(vd_context *ctx) {
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': correction is 1, but op is VD_REDUCE_MEAN; only VD_REDUCE_VARIANCE");
 }
 
-/* Each buffer in turn that a plan of its desc has no use for. */
+/* Passes, one at a time, each buffer that a plan does not use. */
 static void buffers_without_use(vd_context *ctx) {
     static const char *const of_reduce[] = { "in_b must be {0}, because desc.op is not VD_REDUCE_DOT",
         "offsets must be {0}, because desc.segments is 0", "extra_out must be {0}, because desc.extra_out is false" };
     static const char *const of_scan[] = { "segment_heads must be {0}, because desc.segmented is false",
                                            "count must be {0}, because the plan is not a compaction" };
-    static const char *const of_sort[] = { "values must be {0}, because desc.values is 0", "out_values must be {0}, because desc.values is 0" };
+    static const char *const of_sort[] = { "values must be {0}, because desc.values is 0",
+                                           "out_values must be {0}, because desc.values is 0" };
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
     vd_sort_desc sort = { 0 };
@@ -751,7 +786,8 @@ static void buffers_without_use(vd_context *ctx) {
     vd_reduce *r = vd_reduce_create(ctx, &reduce);
     vd_scan *s = vd_scan_create(ctx, &scan);
     vd_sort *o = vd_sort_create(ctx, &sort);
-    vd_buffer in = buffer_of(ctx, VD_F32, 16, NULL), out = buffer_of(ctx, VD_F32, 16, NULL), more = buffer_of(ctx, VD_U32, 17, NULL);
+    vd_buffer in = buffer_of(ctx, VD_F32, 16, NULL), out = buffer_of(ctx, VD_F32, 16, NULL),
+              more = buffer_of(ctx, VD_U32, 17, NULL);
     vd_list *list = vd_immediate(ctx, 0, 0);
     for (int i = 0; i < 3; i++) {
         vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
@@ -789,14 +825,14 @@ static void without_effect(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* ---- words in the environment that nobody knows; empty ones are none ---- */
+/* ---- unknown words in environment variables; empty ones are ignored ---- */
 
 static void environment(void **state) {
     vd_context *ctx = context_of(0, 0);
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         setenv("VKDISPATCH_FFT_SHAPES", "nonsense", 1);
-        if (make(ctx, (plan_kind)kind, VD_F32, 40)) fail_msg("%s: nonsense is taken", names[kind]);
+        if (make(ctx, (plan_kind)kind, VD_F32, 40)) fail_msg("%s: an unknown word is accepted", names[kind]);
         says(names[kind]);
         says("VKDISPATCH_FFT_SHAPES is 'nonsense', but must be gpu");
         setenv("VKDISPATCH_FFT_SHAPES", "", 1);
@@ -828,11 +864,12 @@ static void no_bins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(missing_types), cmocka_unit_test(missing_types_in_memory),
-        cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
-        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left), cmocka_unit_test(large_tables),
-        cmocka_unit_test(second_buffer), cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment),
-        cmocka_unit_test(no_bins), cmocka_unit_test(without_effect),
+        cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(missing_types),
+        cmocka_unit_test(missing_types_in_memory), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
+        cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left),
+        cmocka_unit_test(large_tables), cmocka_unit_test(second_buffer), cmocka_unit_test(simple_calls),
+        cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
+        cmocka_unit_test(without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

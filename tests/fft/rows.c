@@ -1,18 +1,18 @@
-/* Rows of a batch are independent: the result of a row has the same bits wherever the row lies and whatever the other rows hold. Each plan runs three times:
-   with equal rows, then twice with every second row replaced by noise 10^6 times as large, by NaN or by infinities. All kinds of transforms in both
-   directions, of odd and even length, one to three axes, rows and columns, f16, f32 and f64, in place, with hooks; reals convolved in all ranges.
-
+/* Rows of a batch are independent: a row's result has the same bits wherever the row is and whatever the other rows
+   contain. Each plan runs three times: with equal rows, then twice with every second row replaced by noise 10^6 times
+   as large, by NaN or by infinities. Covers all kinds of transforms in both directions, odd and even lengths, one to
+   three axes, rows and columns, f16, f32 and f64, in place, with hooks, and real convolutions in all ranges.
        rows */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
 
 #include <math.h>
 
-/* What a run reads and writes: `units` independent arrays of numbers, of which element e of unit u lies at element of_unit(u, e). */
+/* Input or output of a run: `units` independent arrays of numbers. Element e of unit u is at index of_unit(u, e). */
 typedef struct layout {
     uint64_t shape[4];
-    uint32_t own;            /* bits: dimensions of one unit; the others number the units */
-    uint32_t parts;          /* of an element: 2 of complex numbers */
+    uint32_t own;            /* bits: dimensions of one unit; the others count the units */
+    uint32_t parts;          /* numbers per element: 2 if complex */
     vd_type type;
 } layout;
 
@@ -44,7 +44,7 @@ static double noise(uint64_t i) {
     return (double)((x ^ x >> 13) >> 8) / 8388608.0 - 1.0;
 }
 
-/* To f16 by truncation. */
+/* Converts to f16 by truncation. */
 static uint16_t half_of(double x) {
     int exponent;
     double m = frexp(fabs(x), &exponent);
@@ -61,7 +61,7 @@ static void put_number(vd_type type, unsigned char *at, double x) {
     memcpy(at, type == VD_F64 ? (const void *)&x : type == VD_F32 ? (const void *)&f : &h, (size_t)vd_type_size(type));
 }
 
-/* Equal units, but for every second one from `first` on; first 2: none. */
+/* Equal units, except every second one starting at `first`; first 2: no exception. */
 static void fill(const layout *l, unsigned first, unsigned char *to) {
     double large = l->type == VD_F16 ? 1e4 : 1e6;
     for (uint64_t u = 0; u < units_of(l); u++) {
@@ -69,13 +69,17 @@ static void fill(const layout *l, unsigned first, unsigned char *to) {
         for (uint64_t i = 0; i < elements_of(l) * l->parts; i++) {
             uint64_t at = element_at(l, u, i / l->parts) * l->parts + i % l->parts;
             double x = noise(i);
-            if (other) x = u / 2 % 3 == 0 ? large * noise(i + 1000 * (u + 1)) : u / 2 % 3 == 1 ? (double)NAN : i % 3 ? (double)INFINITY : -(double)INFINITY;
+            if (other)
+                x = u / 2 % 3 == 0   ? large * noise(i + 1000 * (u + 1))
+                    : u / 2 % 3 == 1 ? (double)NAN
+                    : i % 3          ? (double)INFINITY
+                                     : -(double)INFINITY;
             put_number(l->type, to + at * vd_type_size(l->type), x);
         }
     }
 }
 
-/* Something that runs a plan. */
+/* A plan and its buffers. */
 typedef struct runner {
     vd_fft *fft;
     vd_convolve *convolve;
@@ -87,34 +91,39 @@ typedef struct runner {
 
 static void run(const runner *r, const unsigned char *data, unsigned char *result) {
     uint64_t bytes = bytes_of(&r->in) > bytes_of(&r->out) ? bytes_of(&r->in) : bytes_of(&r->out);
-    vd_buffer in = buffer_of(device_context, VD_U8, bytes, data), out = r->in_place ? in : buffer_of(device_context, VD_U8, bytes, NULL);
+    vd_buffer in = buffer_of(device_context, VD_U8, bytes, data),
+              out = r->in_place ? in : buffer_of(device_context, VD_U8, bytes, NULL);
     vd_list *list = vd_immediate(device_context, 0, 0);
     vd_fft_io io = { 0 };
     io.direction = r->direction;
     io.in = in;
     io.out = out;
     if (r->in_place) io.out.id = 0;
-    if (r->fft ? vd_fft_run(r->fft, list, &io) : vd_convolve_run(r->convolve, list, in, out)) fail_msg("%s: %s", r->text, vd_error_text());
+    if (r->fft ? vd_fft_run(r->fft, list, &io) : vd_convolve_run(r->convolve, list, in, out))
+        fail_msg("%s: %s", r->text, vd_error_text());
     if (vd_buffer_read(device_context, out, 0, result, bytes_of(&r->out))) fail_msg("%s: %s", r->text, vd_error_text());
     if (!r->in_place) vd_buffer_destroy(device_context, out);
     vd_buffer_destroy(device_context, in);
 }
 
-/* Whether unit u has the bits of unit 0 of the first run. */
-static void compare_unit(const runner *r, const unsigned char *first, const unsigned char *now, uint64_t u, unsigned step) {
+/* Fails if unit u differs in any bit from unit 0 of the first run. */
+static void compare_unit(const runner *r, const unsigned char *first, const unsigned char *now, uint64_t u,
+                         unsigned step) {
     const layout *l = &r->out;
     size_t size = (size_t)vd_type_size(l->type) * l->parts;
     for (uint64_t e = 0; e < elements_of(l); e++) {
         if (!memcmp(first + element_at(l, 0, e) * size, now + element_at(l, u, e) * size, size)) continue;
-        fail_msg("%s, direction %d, %s: unit %llu of %llu differs at element %llu beside %s\n%s", r->text, (int)r->direction,
-                 vd_type_name(l->type), (unsigned long long)u, (unsigned long long)units_of(l), (unsigned long long)e,
-                 step == 0 ? "equal rows" : "rows of large numbers, NaN and infinities", r->fft ? vd_fft_explain(r->fft) : vd_convolve_explain(r->convolve));
+        fail_msg("%s, direction %d, %s: unit %llu of %llu differs at element %llu beside %s\n%s", r->text,
+                 (int)r->direction, vd_type_name(l->type), (unsigned long long)u, (unsigned long long)units_of(l),
+                 (unsigned long long)e, step == 0 ? "equal rows" : "rows of large numbers, NaN and infinities",
+                 r->fft ? vd_fft_explain(r->fft) : vd_convolve_explain(r->convolve));
     }
 }
 
 static void check_runs(const runner *r) {
     uint64_t room = bytes_of(&r->in) > bytes_of(&r->out) ? bytes_of(&r->in) : bytes_of(&r->out);
-    unsigned char *data = (unsigned char *)calloc(1, room), *first = (unsigned char *)malloc(room), *now = (unsigned char *)malloc(room);
+    unsigned char *data = (unsigned char *)calloc(1, room), *first = (unsigned char *)malloc(room),
+                  *now = (unsigned char *)malloc(room);
     assert_true(data && first && now);
     for (unsigned step = 0; step < 3; step++) {
         fill(&r->in, step ? step % 2 : 2, data);
@@ -134,7 +143,7 @@ typedef struct sample {
     uint64_t shape[4];
     uint32_t axes;
     bool in_place;           /* complex, cosines and sines */
-    vd_type type, stored;    /* 0: VD_F32, and as type */
+    vd_type type, stored;    /* 0: VD_F32, and as `type` */
     vd_fft_hook hook;
 } sample;
 
@@ -159,7 +168,8 @@ static layout layout_of(const sample *s, bool bins) {
 
 static bool has_types(const sample *s) {
     uint64_t features = vd_device(device_context, 0)->features;
-    return (s->type != VD_F64 || features & VD_FEATURE_F64) && (s->stored != VD_F16 || features & VD_FEATURE_STORAGE_16);
+    return (s->type != VD_F64 || features & VD_FEATURE_F64)
+           && (s->stored != VD_F16 || features & VD_FEATURE_STORAGE_16);
 }
 
 static void check(const sample *s) {
@@ -174,11 +184,14 @@ static void check(const sample *s) {
     desc.load = desc.store = s->hook;
     vd_fft *plan = vd_fft_create(device_context, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
-    snprintf(text, sizeof text, "kind %d of %d x %d x %d x %d, axes 0x%x", (int)s->kind, (int)s->shape[0], (int)s->shape[1], (int)s->shape[2],
-             (int)s->shape[3], s->axes);
+    snprintf(text, sizeof text, "kind %d of %d x %d x %d x %d, axes 0x%x", (int)s->kind, (int)s->shape[0],
+             (int)s->shape[1], (int)s->shape[2], (int)s->shape[3], s->axes);
     for (int direction = 0; direction < 2; direction++) {
         bool real = s->kind == VD_FFT_REAL;
-        runner r = { plan, NULL, (vd_fft_direction)direction, s->in_place, layout_of(s, real && direction), layout_of(s, real && !direction), text };
+        runner r = {
+            plan, NULL, (vd_fft_direction)direction, s->in_place, layout_of(s, real && direction),
+            layout_of(s, real && !direction), text
+        };
         check_runs(&r);
     }
     vd_fft_destroy(plan);
@@ -189,7 +202,8 @@ static void check_all(const sample *samples, size_t count) {
     for (size_t i = 0; i < count; i++) if (!passes_over(3, 1)) check(&samples[i]);
 }
 
-/* Odd and even lengths, by Bluestein's algorithm too; odd and even batches, of which the last workgroup is not full. */
+/* Odd and even lengths, also with Bluestein's algorithm; odd and even batches, so that the last work-group is
+   partial. */
 static void kinds(void **state) {
     static const uint64_t lengths[] = { 15, 16, 37 };
     (void)state;
@@ -241,7 +255,7 @@ static void hooks(void **state) {
     check_all(samples, COUNT(samples));
 }
 
-/* Several axes in one kernel, and workgroups of many rows. */
+/* Several axes in one kernel, and work-groups with many rows. */
 static void as_for_a_gpu(void **state) {
     static const sample samples[] = {
         { VD_FFT_REAL, { 67, 15 }, 2, false, 0, 0, NULL }, { VD_FFT_REAL, { 5, 9, 15 }, 6, false, 0, 0, NULL },
@@ -305,10 +319,13 @@ static void check_convolution(const convolution *c) {
     set_kernel(plan, c, parts);
     vd_convolve_shape(plan, result);
     while (dimensions < 3 && c->shape[dimensions]) dimensions++;
-    snprintf(text, sizeof text, "convolution of %d x %d x %d, kind %d, range %d", (int)c->shape[0], (int)c->shape[1], (int)c->shape[2], (int)c->kind,
-             (int)c->range);
-    /* a group is one unit; of the results, all of its kernels' */
-    runner r = { NULL, plan, VD_FFT_FORWARD, false, { { c->batch, 0, 0, 0 }, 2, parts, c->type }, { { c->batch, 0, 0, 0 }, 2, parts, c->type }, text };
+    snprintf(text, sizeof text, "convolution of %d x %d x %d, kind %d, range %d", (int)c->shape[0], (int)c->shape[1],
+             (int)c->shape[2], (int)c->kind, (int)c->range);
+    /* the channels of a group form one unit; in the output, the results of all its kernels */
+    runner r = {
+        NULL, plan, VD_FFT_FORWARD, false, { { c->batch, 0, 0, 0 }, 2, parts, c->type },
+        { { c->batch, 0, 0, 0 }, 2, parts, c->type }, text
+    };
     r.in.shape[1] = at_least_one(c->channels);
     r.out.shape[1] = at_least_one(c->kernels);
     for (uint32_t d = 0; d < dimensions; d++) {
@@ -335,7 +352,10 @@ static void ranges(void **state) {
     need_device();
     for (int kind = VD_CONVOLVE_CONVOLUTION; kind <= VD_CONVOLVE_CORRELATION; kind++)
         for (int range = VD_CONVOLVE_CIRCULAR; range <= VD_CONVOLVE_VALID; range++) {
-            convolution c = { { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 5 + (unsigned)range % 2, 0, 0, VD_F32, false, NULL };
+            convolution c = {
+                { 15, 0, 0 }, { 6, 0, 0 }, (vd_convolve_kind)kind, (vd_convolve_mode)range, 5 + (unsigned)range % 2, 0,
+                0, VD_F32, false, NULL
+            };
             if (!passes_over(3, 1)) check_convolution(&c);
         }
 }
@@ -358,7 +378,7 @@ static void convolved(void **state) {
     check_convolutions(convolutions, COUNT(convolutions));
 }
 
-/* Images in one kernel, and in parts. */
+/* Images in one kernel, and split. */
 static void convolved_as_for_a_gpu(void **state) {
     (void)state;
     assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
@@ -371,8 +391,9 @@ static void convolved_as_for_a_gpu(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds), cmocka_unit_test(shapes), cmocka_unit_test(types), cmocka_unit_test(hooks), cmocka_unit_test(as_for_a_gpu),
-        cmocka_unit_test(ranges), cmocka_unit_test(convolved), cmocka_unit_test(convolved_as_for_a_gpu),
+        cmocka_unit_test(kinds), cmocka_unit_test(shapes), cmocka_unit_test(types), cmocka_unit_test(hooks),
+        cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(ranges), cmocka_unit_test(convolved),
+        cmocka_unit_test(convolved_as_for_a_gpu),
     };
     return RUN_ON_DEVICE(tests);
 }

@@ -1,5 +1,7 @@
-/* Scans of every type, along any axis, in one pass and by three kernels, with segments and operations of the caller's; compaction; against loops on the host.
-     scan [-a]     -a: all cases; otherwise every other one, and on OpenCL, where a compiler takes half a second for each kernel, one in eight */
+/* Scans of every type along any axis, in one pass and with three kernels, with segments and callback operations;
+   compaction; compared with loops on the host.
+       scan [-a]     -a: all cases; otherwise every second one and, on OpenCL, where compiling a kernel takes half a
+           second, one in eight */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
@@ -18,7 +20,7 @@ static bool lacks(vd_type type) {
     return false;
 }
 
-/* Whole numbers in every type: small ones, so that sums of floats are exact whatever their order. */
+/* Integers in every type: small ones, so that sums of floats are exact in any order. */
 static void put(vd_type type, void *at, int64_t x) {
     float f = (float)x;
     double d = (double)x;
@@ -40,7 +42,7 @@ typedef struct sample {
     vd_type type;
     uint64_t shape[4];
     uint32_t axis; /* 1 + dimension, 0: the last */
-    bool exclusive, segmented, last /* the caller's operation: the last number that is not 0 */, in_place, map;
+    bool exclusive, segmented, last /* a callback: the last number that is not 0 */, in_place, map;
     vd_scan_method way;
     bool gpu;                /* as planned for a GPU */
 } sample;
@@ -66,7 +68,7 @@ static int64_t combined(const sample *s, int64_t a, int64_t b) {
     }
 }
 
-/* What an exclusive scan begins with, as bits of the type. */
+/* Stores the initial value of an exclusive scan, as bits of the type. */
 static void put_identity(const sample *s, void *at) {
     vd_reduce_op op = s->last ? VD_REDUCE_SUM : s->op;
     bool real = s->type >= VD_F16, whole = s->type <= VD_I64;
@@ -78,12 +80,14 @@ static void put_identity(const sample *s, void *at) {
         if (op == VD_REDUCE_MAX) bits |= (uint64_t)1 << (8 * size - 1);
         memcpy(at, &bits, size);
     } else {
-        uint64_t top = (uint64_t)1 << (8 * size - 1), bits = op == VD_REDUCE_MIN ? (whole ? top - 1 : UINT64_MAX) : whole ? top : 0;
+        uint64_t top = (uint64_t)1 << (8 * size - 1), bits = op == VD_REDUCE_MIN ? (whole ? top - 1 : UINT64_MAX)
+                                                             : whole             ? top
+                                                                                 : 0;
         memcpy(at, &bits, size);
     }
 }
 
-/* The number at place i, and whether a segment begins there. */
+/* The number at index i, and whether a segment starts there. */
 static int64_t number_at(const sample *s, uint64_t i) {
     uint32_t x = (uint32_t)i * 2654435761u ^ (uint32_t)(i >> 5);
     if (s->last) return x % 5 ? 0 : 1 + (int64_t)(x % 37);
@@ -120,8 +124,9 @@ static void expect(const sample *s, uint64_t n, uint8_t *to) {
 static void describe(const sample *s) {
     print_error("  %s, op %d, shape", vd_type_name(s->type), (int)s->op);
     for (int i = 0; i < 4 && s->shape[i]; i++) print_error(" %llu", (unsigned long long)s->shape[i]);
-    print_error(", axis %u%s%s%s%s%s, way %d%s\n", s->axis, s->exclusive ? ", exclusive" : "", s->segmented ? ", segmented" : "", s->last ? ", last" : "",
-                s->in_place ? ", in place" : "", s->map ? ", mapped" : "", (int)s->way, s->gpu ? ", as for a GPU" : "");
+    print_error(", axis %u%s%s%s%s%s, way %d%s\n", s->axis, s->exclusive ? ", exclusive" : "",
+                s->segmented ? ", segmented" : "", s->last ? ", last" : "", s->in_place ? ", in place" : "",
+                s->map ? ", mapped" : "", (int)s->way, s->gpu ? ", as for a GPU" : "");
 }
 
 static vd_scan *plan_of(vd_context *ctx, const sample *s) {
@@ -158,7 +163,7 @@ static void check_in(vd_context *ctx, const sample *s) {
     io.in = buffer_of(ctx, s->type, n, data);
     io.out = s->in_place ? io.in : buffer_of(ctx, s->type, n, NULL);
     if (s->segmented) io.segment_heads = buffer_of(ctx, VD_U32, n, heads);
-    for (int round = 0; round < 3; round++) { /* tickets are put back, what was published is of no more use */
+    for (int round = 0; round < 3; round++) { /* tickets are reset, and published sums of an earlier run are ignored */
         assert_int_equal(vd_write(vd_immediate(ctx, 0, 0), io.in, 0, data, n * size), VD_OK);
         vd_result result = vd_scan_run(plan, vd_immediate(ctx, 0, 0), &io);
         if (!result) result = vd_buffer_read(ctx, io.out, 0, got, VD_WHOLE);
@@ -169,7 +174,8 @@ static void check_in(vd_context *ctx, const sample *s) {
         uint64_t g = 0, w = 0;
         memcpy(&g, got + bad * size, size);
         memcpy(&w, wanted + bad * size, size);
-        fail_msg("round %d, element %llu: bits %llx, wanted %llx", round, (unsigned long long)bad, (unsigned long long)g, (unsigned long long)w);
+        fail_msg("round %d, element %llu: bits %llx, wanted %llx", round, (unsigned long long)bad,
+                 (unsigned long long)g, (unsigned long long)w);
     }
     vd_buffer_destroy(ctx, io.in);
     if (!s->in_place) vd_buffer_destroy(ctx, io.out);
@@ -196,7 +202,10 @@ static void types(void **state) {
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
         if (lacks(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
         for (int w = 0; w < 2; w++) {
-            sample s = { VD_REDUCE_DEFAULT, VD_I32, { 5000, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT, false };
+            sample s = {
+                VD_REDUCE_DEFAULT, VD_I32, { 5000, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT,
+                false
+            };
             s.type = type;
             s.way = ways[w];
             s.exclusive = (type + (vd_type)w) % 2;
@@ -212,30 +221,39 @@ static void operations(void **state) {
     need_device();
     for (size_t o = 0; o < COUNT(ops); o++)
         for (size_t t = 0; t < COUNT(some); t++) {
-            sample s = { ops[o], some[t], { 3000, 0, 0, 0 }, 0, (o + t) % 2 != 0, false, false, false, false, ways[(o / 2 + t) % 2], false };
+            sample s = {
+                ops[o], some[t], { 3000, 0, 0, 0 }, 0, (o + t) % 2 != 0, false, false, false, false,
+                ways[(o / 2 + t) % 2], false
+            };
             if (ops[o] < VD_REDUCE_AND || some[t] < VD_F16) check(&s);
         }
 }
 
-/* What the least and largest number begin with, of every integer type; at heads of segments, too. */
+/* Initial values of minimum and maximum, for every integer type; at segment starts too. */
 static void identities(void **state) {
     (void)state;
     need_device();
     for (vd_type type = VD_I8; type <= VD_U64; type++)
         for (int i = 0; i < 2; i++) {
-            sample s = { VD_REDUCE_MIN, type, { 700, 0, 0, 0 }, 0, true, type % 2 != 0, false, false, type == VD_I16, VD_SCAN_DEFAULT, false };
+            sample s = {
+                VD_REDUCE_MIN, type, { 700, 0, 0, 0 }, 0, true, type % 2 != 0, false, false, type == VD_I16,
+                VD_SCAN_DEFAULT, false
+            };
             if (i) s.op = VD_REDUCE_MAX;
             if (!lacks(type) && !passes_over(2, 1)) check_in(device_context, &s);
         }
 }
 
-/* Every length up to some, and those around whole tiles; kernels depend on the length. */
+/* All lengths up to a limit, and lengths around whole tiles; kernels depend on the length. */
 static void lengths(void **state) {
     static const uint64_t more[] = { 31, 32, 33, 127, 255, 257, 1023, 1024, 1025, 2047, 2049, 4096, 33333 };
     (void)state;
     need_device();
     for (uint64_t i = 1; i <= 9 + COUNT(more); i++) {
-        sample s = { VD_REDUCE_SUM, VD_I32, { 0, 0, 0, 0 }, 0, i % 2 != 0, false, false, i % 3 == 0, false, ways[i / 2 % 2], false };
+        sample s = {
+            VD_REDUCE_SUM, VD_I32, { 0, 0, 0, 0 }, 0, i % 2 != 0, false, false, i % 3 == 0, false, ways[i / 2 % 2],
+            false
+        };
         s.shape[0] = i > 9 ? more[i - 10] : i;
         check(&s);
     }
@@ -243,14 +261,17 @@ static void lengths(void **state) {
 
 static void shapes_and_axes(void **state) {
     static const struct { uint64_t shape[4]; uint32_t axis; } shapes[] = {
-        { { 7, 1500, 0, 0 }, 0 }, { { 7, 1501, 0, 0 }, 2 }, { { 300, 40, 0, 0 }, 1 }, { { 3000, 3, 0, 0 }, 1 }, { { 6, 50, 33, 0 }, 2 },
-        { { 6, 50, 33, 0 }, 3 }, { { 6, 50, 33, 0 }, 1 }, { { 3, 4, 5, 6 }, 2 }, { { 1, 9, 1, 1 }, 2 }, { { 2, 2200, 0, 0 }, 0 },
+        { { 7, 1500, 0, 0 }, 0 }, { { 7, 1501, 0, 0 }, 2 }, { { 300, 40, 0, 0 }, 1 }, { { 3000, 3, 0, 0 }, 1 },
+        { { 6, 50, 33, 0 }, 2 }, { { 6, 50, 33, 0 }, 3 }, { { 6, 50, 33, 0 }, 1 }, { { 3, 4, 5, 6 }, 2 },
+        { { 1, 9, 1, 1 }, 2 }, { { 2, 2200, 0, 0 }, 0 },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(shapes); i++)
         for (int w = 0; w < 2; w++) {
-            sample s = { VD_REDUCE_SUM, VD_F32, { 0, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT, false };
+            sample s = {
+                VD_REDUCE_SUM, VD_F32, { 0, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT, false
+            };
             memcpy(s.shape, shapes[i].shape, sizeof s.shape);
             s.axis = shapes[i].axis;
             s.way = ways[w];
@@ -263,8 +284,10 @@ static void shapes_and_axes(void **state) {
 static void segments_and_own_operations(void **state) {
     (void)state;
     need_device();
-    for (int i = 0; i < 24; i++) { /* segments, order, both; either end; either way; along rows and columns */
-        sample s = { VD_REDUCE_DEFAULT, VD_U32, { 9000, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT, false };
+    for (int i = 0; i < 24; i++) { /* segments, order, both; either end; either direction; along rows and columns */
+        sample s = {
+            VD_REDUCE_DEFAULT, VD_U32, { 9000, 0, 0, 0 }, 0, false, false, false, false, false, VD_SCAN_DEFAULT, false
+        };
         s.segmented = i % 3 != 1;
         s.last = i % 3 > 0;
         s.exclusive = i / 3 % 2;
@@ -272,28 +295,41 @@ static void segments_and_own_operations(void **state) {
         if (i >= 12) { s.shape[0] = 150; s.shape[1] = 41; s.axis = 1; s.type = i % 2 ? VD_F32 : VD_I64; s.map = true; }
         if (i < 18) check(&s);
     }
-    sample wide = { VD_REDUCE_DEFAULT, VD_F64, { 4, 3000, 0, 0 }, 0, false, true, true, false, true, VD_SCAN_ONE_PASS, false };
+    sample wide = {
+        VD_REDUCE_DEFAULT, VD_F64, { 4, 3000, 0, 0 }, 0, false, true, true, false, true, VD_SCAN_ONE_PASS, false
+    };
     check(&wide);
 }
 
-/* Many rows of up to some hundred elements, of which a workgroup has several. */
+/* Many rows of up to some hundred elements; a work-group has several. */
 static void short_rows(void **state) {
-    static const uint64_t lengths[] = { 1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 33, 64, 65, 100, 127, 200, 255, 256, 511, 512, 513 };
+    static const uint64_t lengths[] = {
+        1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 33, 64, 65, 100, 127, 200, 255, 256, 511, 512, 513
+    };
     (void)state;
     need_device();
     for (size_t i = 0; i < 3 * COUNT(lengths); i++) {
         uint64_t n = lengths[i / 3];
-        sample s = { VD_REDUCE_SUM, VD_F32, { i % 5 < 2 ? 32 : 3000 / n + 35, n, 0, 0 }, 0, i % 2 == 0, i % 3 == 1, i % 4 == 3, i % 5 == 2, i % 7 == 3,
-                     ways[i % 2], i % 3 != 0 };
+        sample s = { VD_REDUCE_SUM,
+                     VD_F32,
+                     { i % 5 < 2 ? 32 : 3000 / n + 35, n, 0, 0 },
+                     0,
+                     i % 2 == 0,
+                     i % 3 == 1,
+                     i % 4 == 3,
+                     i % 5 == 2,
+                     i % 7 == 3,
+                     ways[i % 2],
+                     i % 3 != 0 };
         if (!s.last && i % 3 == 2) s.op = i % 2 ? VD_REDUCE_MAX : VD_REDUCE_PRODUCT;
         if (s.last) s.op = VD_REDUCE_DEFAULT;
-        if (s.op == VD_REDUCE_PRODUCT) s.map = false; /* of floats powers of two would overflow */
+        if (s.op == VD_REDUCE_PRODUCT) s.map = false; /* powers of two overflow in floats */
         if (i % 3) s.type = (vd_type)(VD_I8 + i / 2 % 11);
         check(&s);
     }
 }
 
-/* Columns of more than 65535 rows, after which llvmpipe ends any loop; what is carried from one part of them to the next. */
+/* Columns of more than 65535 rows, llvmpipe's limit for a loop, and the carry from one part to the next. */
 static void long_columns(void **state) {
     static const sample samples[] = {
         { VD_REDUCE_SUM, VD_I32, { 70000, 2, 0, 0 }, 1, false, false, false, true, false, VD_SCAN_DEFAULT, false },
@@ -306,12 +342,15 @@ static void long_columns(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) if (!lacks(samples[i].type)) check_in(device_context, &samples[i]);
 }
 
-/* What GPUs do, and what devices do that lack something. */
+/* As planned for GPUs, and for devices that lack features. */
 static void other_devices(void **state) {
     (void)state;
     need_device();
     for (int i = 0; i < 8; i++) {
-        sample s = { VD_REDUCE_SUM, VD_I32, { 100000, 0, 0, 0 }, 0, i % 2 != 0, false, false, false, false, VD_SCAN_ONE_PASS, true };
+        sample s = {
+            VD_REDUCE_SUM, VD_I32, { 100000, 0, 0, 0 }, 0, i % 2 != 0, false, false, false, false, VD_SCAN_ONE_PASS,
+            true
+        };
         if (i == 2) s.op = VD_REDUCE_MAX;
         if (i == 3) { s.type = VD_U64; s.shape[0] = 3; s.shape[1] = 15000; }
         if (i == 4) { s.type = VD_F16; s.shape[0] = 33333; s.in_place = true; }
@@ -342,7 +381,8 @@ static void compaction(void **state) {
         uint32_t size = vd_type_size(type), kept = 0, count = 77;
         uint64_t n = desc.count = counts[i / 4 % 4];
         if (lacks(type) || passes_over(8, 2)) continue;
-        uint8_t *data = (uint8_t *)calloc(n + 1, size), *wanted = (uint8_t *)calloc(n + 1, size), *got = (uint8_t *)calloc(n + 1, size);
+        uint8_t *data = (uint8_t *)calloc(n + 1, size), *wanted = (uint8_t *)calloc(n + 1, size),
+                *got = (uint8_t *)calloc(n + 1, size);
         assert_true(data && wanted && got);
         for (uint64_t e = 0; e < n; e++) {
             int64_t x = (int64_t)((uint32_t)e * 2654435761u >> 20) % 17 - 8;
@@ -376,15 +416,17 @@ static void compaction(void **state) {
     }
 }
 
-static void simple(void **state) {
+static void simple_calls(void **state) {
     static const int32_t data[7] = { 3, -1, 4, 1, -5, 9, 2 };
     int32_t got[7];
     (void)state;
     need_device();
     vd_buffer in = buffer_of(device_context, VD_I32, 7, data), out = buffer_of(device_context, VD_I32, 7, NULL);
-    assert_int_equal(vd_scan_inclusive(device_context, in, out) || vd_buffer_read(device_context, out, 0, got, VD_WHOLE), VD_OK);
+    assert_int_equal(
+        vd_scan_inclusive(device_context, in, out) || vd_buffer_read(device_context, out, 0, got, VD_WHOLE), VD_OK);
     for (int i = 0, sum = 0; i < 7; i++) assert_int_equal(got[i], sum += data[i]);
-    assert_int_equal(vd_scan_exclusive(device_context, in, in) || vd_buffer_read(device_context, in, 0, got, VD_WHOLE), VD_OK);
+    assert_int_equal(vd_scan_exclusive(device_context, in, in) || vd_buffer_read(device_context, in, 0, got, VD_WHOLE),
+                     VD_OK);
     for (int i = 0, sum = 0; i < 7; sum += data[i++]) assert_int_equal(got[i], sum);
     vd_buffer_destroy(device_context, in);
     vd_buffer_destroy(device_context, out);
@@ -453,7 +495,8 @@ static void bad_input(void **state) {
     desc.segmented = true;
     vd_scan *plan = vd_scan_create(ctx, &desc);
     assert_non_null(plan);
-    vd_buffer small = buffer_of(ctx, VD_F32, 99999, NULL), right = buffer_of(ctx, VD_F32, 100000, NULL), whole = buffer_of(ctx, VD_I32, 100000, NULL);
+    vd_buffer small = buffer_of(ctx, VD_F32, 99999, NULL), right = buffer_of(ctx, VD_F32, 100000, NULL),
+              whole = buffer_of(ctx, VD_I32, 100000, NULL);
     vd_scan_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     assert_int_equal(vd_scan_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_scan_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
@@ -499,10 +542,10 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths), cmocka_unit_test(shapes_and_axes),
-        cmocka_unit_test(segments_and_own_operations), cmocka_unit_test(other_devices),
-        cmocka_unit_test(short_rows), cmocka_unit_test(long_columns), cmocka_unit_test(compaction), cmocka_unit_test(simple),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(types), cmocka_unit_test(operations), cmocka_unit_test(identities), cmocka_unit_test(lengths),
+        cmocka_unit_test(shapes_and_axes), cmocka_unit_test(segments_and_own_operations),
+        cmocka_unit_test(other_devices), cmocka_unit_test(short_rows), cmocka_unit_test(long_columns),
+        cmocka_unit_test(compaction), cmocka_unit_test(simple_calls), cmocka_unit_test(bad_input),
     };
     vd_context_desc plain = { 0 };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");

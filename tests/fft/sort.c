@@ -1,5 +1,7 @@
-/* Sorting of keys of every type, alone and with values, in either order; histograms; against the C library and loops on the host.
-     sort [-a]     -a: all cases; otherwise, on OpenCL, where a compiler takes half a second for each kernel, one case in four */
+/* Sorting of keys of every type, with and without values, in both orders; histograms; compared with the C library and
+   loops on the host.
+       sort [-a]     -a: all cases; otherwise, on OpenCL, where compiling a kernel takes half a second, one case in
+           four */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
@@ -7,8 +9,10 @@
 
 static bool lacks(vd_type type) {
     uint64_t features = vd_device(device_context, 0)->features;
-    if (type == VD_F64 || type == VD_I64 || type == VD_U64) return !(features & VD_FEATURE_I64) || (type == VD_F64 && !(features & VD_FEATURE_F64));
-    if (type == VD_F16 || type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
+    if (type == VD_F64 || type == VD_I64 || type == VD_U64)
+        return !(features & VD_FEATURE_I64) || (type == VD_F64 && !(features & VD_FEATURE_F64));
+    if (type == VD_F16 || type == VD_I16 || type == VD_U16)
+        return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
     if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_I8) || !(features & VD_FEATURE_STORAGE_8);
     return false;
 }
@@ -17,13 +21,14 @@ static bool lacks(vd_type type) {
 
 typedef struct item { uint64_t order, bits, value; } item; /* order: compares as the keys do */
 
-static int by_order(const void *a, const void *b) { /* values are the places they had, so that this is stable */
+static int by_order(const void *a, const void *b) { /* values are the original positions, so this order is stable */
     const item *x = (const item *)a, *y = (const item *)b;
     if (x->order != y->order) return x->order < y->order ? -1 : 1;
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Floats and signed numbers by their bits: what is below zero comes first, the larger the later. */
+/* Maps floats and signed integers to unsigned ones with the same order: negative numbers first, by decreasing
+   magnitude. */
 static uint64_t order_of(vd_type type, uint64_t bits, bool descending) {
     uint32_t width = vd_type_size(type) * 8;
     uint64_t top = (uint64_t)1 << (width - 1), ones = top | (top - 1), order = bits;
@@ -32,7 +37,7 @@ static uint64_t order_of(vd_type type, uint64_t bits, bool descending) {
     return descending ? order ^ ones : order;
 }
 
-/* Bits of any kind, also infinities and NaN; `few`: many keys are equal. */
+/* Arbitrary bits, including infinities and NaN; `few`: many equal keys. */
 static uint64_t key_of(vd_type type, uint64_t i, bool few) {
     uint64_t x = (i + 1) * (uint64_t)0x9e3779b97f4a7c15u, top = (uint64_t)1 << (vd_type_size(type) * 8 - 1);
     x ^= x >> 29;
@@ -40,14 +45,20 @@ static uint64_t key_of(vd_type type, uint64_t i, bool few) {
     return x & (top | (top - 1));
 }
 
-typedef struct sample { vd_type type, values; uint64_t count; bool descending, few, in_place; vd_scan_method way; } sample;
+typedef struct sample {
+    vd_type type, values;
+    uint64_t count;
+    bool descending, few, in_place;
+    vd_scan_method way;
+} sample;
 
 static void check(const sample *s) {
     uint32_t size = vd_type_size(s->type), value = vd_type_size(s->values);
     uint64_t n = s->count;
     if (lacks(s->type) || (value == 8 && lacks(VD_U64)) || passes_over(4, 1)) return;
     item *items = (item *)calloc(n, sizeof *items);
-    uint8_t *keys = (uint8_t *)calloc(n, size), *values = (uint8_t *)calloc(n, 8), *got = (uint8_t *)calloc(n, size), *got_values = (uint8_t *)calloc(n, 8);
+    uint8_t *keys = (uint8_t *)calloc(n, size), *values = (uint8_t *)calloc(n, 8), *got = (uint8_t *)calloc(n, size),
+            *got_values = (uint8_t *)calloc(n, 8);
     assert_true(items && keys && values && got && got_values);
     for (uint64_t i = 0; i < n; i++) {
         items[i].bits = key_of(s->type, i, s->few);
@@ -72,15 +83,20 @@ static void check(const sample *s) {
     if (!s->in_place) io.out = buffer_of(device_context, s->type, n, NULL);
     if (!s->in_place && value) io.out_values = buffer_of(device_context, s->values, n, NULL);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(vd_write(list, io.keys, 0, keys, n * size) || (value && vd_write(list, io.values, 0, values, n * value)), VD_OK);
+        assert_int_equal(vd_write(list, io.keys, 0, keys, n * size)
+                             || (value && vd_write(list, io.values, 0, values, n * value)),
+                         VD_OK);
         vd_result result = vd_sort_run(plan, list, &io);
         if (!result) result = vd_buffer_read(device_context, s->in_place ? io.keys : io.out, 0, got, VD_WHOLE);
-        if (!result && value) result = vd_buffer_read(device_context, s->in_place ? io.values : io.out_values, 0, got_values, VD_WHOLE);
+        if (!result && value)
+            result = vd_buffer_read(device_context, s->in_place ? io.values : io.out_values, 0, got_values, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
         for (uint64_t i = 0; i < n; i++)
-            if (memcmp(got + i * size, &items[i].bits, size) != 0 || memcmp(got_values + i * value, &items[i].value, value) != 0)
-                fail_msg("%llu of %s%s%s%s, round %d: element %llu is wrong", (unsigned long long)n, vd_type_name(s->type), value ? " with values" : "",
-                         s->descending ? ", descending" : "", s->few ? ", few" : "", round, (unsigned long long)i);
+            if (memcmp(got + i * size, &items[i].bits, size) != 0
+                || memcmp(got_values + i * value, &items[i].value, value) != 0)
+                fail_msg("%llu of %s%s%s%s, round %d: element %llu is wrong", (unsigned long long)n,
+                         vd_type_name(s->type), value ? " with values" : "", s->descending ? ", descending" : "",
+                         s->few ? ", few" : "", round, (unsigned long long)i);
     }
     vd_buffer_destroy(device_context, io.keys);
     vd_buffer_destroy(device_context, io.values);
@@ -115,13 +131,16 @@ static void lengths(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(counts); i++) {
-        sample s = { VD_U32, i % 2 ? VD_U32 : VD_BYTES, 0, i % 4 == 1, i % 3 == 0, i % 2 != 0, i % 2 ? VD_SCAN_ONE_PASS : VD_SCAN_THREE_KERNELS };
+        sample s = {
+            VD_U32, i % 2 ? VD_U32 : VD_BYTES, 0, i % 4 == 1, i % 3 == 0, i % 2 != 0,
+            i % 2 ? VD_SCAN_ONE_PASS : VD_SCAN_THREE_KERNELS
+        };
         s.count = counts[i];
         check(&s);
     }
 }
 
-/* Large workgroups; ranks by subgroups, where those have one size. */
+/* Large work-groups; ranks by subgroups if they have one size. */
 static void as_for_a_gpu(void **state) {
     static const sample samples[] = {
         { VD_F32, VD_U32, 50001, false, false, false, VD_SCAN_ONE_PASS },
@@ -144,7 +163,8 @@ static void simple(void **state) {
     (void)state;
     need_device();
     vd_buffer keys = buffer_of(device_context, VD_F32, 6, data);
-    assert_int_equal(vd_sort_all(device_context, keys) || vd_buffer_read(device_context, keys, 0, got, VD_WHOLE), VD_OK);
+    assert_int_equal(vd_sort_all(device_context, keys) || vd_buffer_read(device_context, keys, 0, got, VD_WHOLE),
+                     VD_OK);
     assert_memory_equal(got, sorted, sizeof got);
     vd_buffer_destroy(device_context, keys);
 }
@@ -178,11 +198,13 @@ static void histograms(void **state) {
         memset(wanted, 0, 4 * MOST);
         for (int e = 0; e < N; e++) {
             float at = reals[e] * factor;
-            if (real ? at >= 0 && at < (float)desc.bins : wholes[e] >= 0 && wholes[e] < (int32_t)desc.bins) wanted[real ? (int)at : wholes[e]]++;
+            if (real ? at >= 0 && at < (float)desc.bins : wholes[e] >= 0 && wholes[e] < (int32_t)desc.bins)
+                wanted[real ? (int)at : wholes[e]]++;
         }
         vd_histogram *plan = vd_histogram_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        vd_buffer in = buffer_of(device_context, desc.type, N, real ? (const void *)reals : wholes), out = buffer_of(device_context, VD_U32, desc.bins, NULL);
+        vd_buffer in = buffer_of(device_context, desc.type, N, real ? (const void *)reals : wholes),
+                  out = buffer_of(device_context, VD_U32, desc.bins, NULL);
         for (int round = 0; round < 2; round++) {
             vd_result result = vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out);
             if (!result) result = vd_buffer_read(device_context, out, 0, got, VD_WHOLE);
@@ -199,7 +221,7 @@ static void histograms(void **state) {
     free(wanted);
 }
 
-/* More elements than eight workgroups count in 65535 rounds, after which llvmpipe ends any loop. */
+/* More elements than eight work-groups count in 65535 iterations, llvmpipe's limit for a loop. */
 static void long_histogram(void **state) {
     enum { N = 8 * 32 * 65535 + 70000 };
     uint8_t *data = (uint8_t *)malloc(N);
@@ -215,7 +237,8 @@ static void long_histogram(void **state) {
     desc.bins = 4;
     vd_histogram *plan = vd_histogram_create(device_context, &desc);
     vd_buffer in = buffer_of(device_context, VD_U8, N, data), out = buffer_of(device_context, VD_U32, 4, NULL);
-    if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out) || vd_buffer_read(device_context, out, 0, got, VD_WHOLE))
+    if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out)
+        || vd_buffer_read(device_context, out, 0, got, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     assert_memory_equal(got, wanted, sizeof got);
     vd_histogram_destroy(plan);
@@ -226,7 +249,9 @@ static void long_histogram(void **state) {
 
 /* One bin more than an f32 can count, and numbers that no u32 can hold. */
 static void many_bins(void **state) {
-    static const float data[] = { 16777216, 16777216, 16777218, 4294967296, -1, 3e38f, 16777215, INFINITY, -INFINITY, NAN };
+    static const float data[] = {
+        16777216, 16777216, 16777218, 4294967296, -1, 3e38f, 16777215, INFINITY, -INFINITY, NAN
+    };
     uint32_t got[2] = { 0, 0 };
     (void)state;
     need_device();
@@ -234,7 +259,8 @@ static void many_bins(void **state) {
     desc.count = COUNT(data);
     desc.bins = (1u << 24) + 1;
     vd_histogram *plan = vd_histogram_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, VD_F32, desc.count, data), out = buffer_of(device_context, VD_U32, desc.bins, NULL);
+    vd_buffer in = buffer_of(device_context, VD_F32, desc.count, data),
+              out = buffer_of(device_context, VD_U32, desc.bins, NULL);
     if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out) ||
         vd_buffer_read(device_context, out, 4 * (uint64_t)(desc.bins - 2), got, sizeof got))
         fail_msg("%s", vd_error_text());
@@ -278,7 +304,8 @@ static void bad_input(void **state) {
     desc.method = VD_SCAN_DEFAULT;
     vd_sort *plan = vd_sort_create(ctx, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
-    vd_buffer keys = buffer_of(ctx, VD_U32, 100, NULL), values = buffer_of(ctx, VD_F32X2, 99, NULL), other = buffer_of(ctx, VD_F32, 100, NULL);
+    vd_buffer keys = buffer_of(ctx, VD_U32, 100, NULL), values = buffer_of(ctx, VD_F32X2, 99, NULL),
+              other = buffer_of(ctx, VD_F32, 100, NULL);
     vd_sort_io io = { { 0 }, { 0 }, { 0 }, { 0 } };
     vd_list *list = vd_immediate(ctx, 0, 0);
     assert_int_equal(vd_sort_run(plan, list, NULL), VD_ERROR_INVALID);
@@ -336,8 +363,9 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple), cmocka_unit_test(histograms),
-        cmocka_unit_test(long_histogram), cmocka_unit_test(many_bins), cmocka_unit_test(bad_input),
+        cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple),
+        cmocka_unit_test(histograms), cmocka_unit_test(long_histogram), cmocka_unit_test(many_bins),
+        cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);

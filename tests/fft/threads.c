@@ -1,23 +1,24 @@
-/* Simple calls from several threads: whoever wants another plan does not wait while one is made, results are right, and as many plans are kept as are said
-   to be. */
+/* Simple calls from several threads: creating a plan does not block threads that need another plan, results are right,
+   and the documented number of plans is kept. */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
 
 #include <pthread.h>
 #include <time.h>
 
-/* ---- one thread stands still in the middle of making a plan ---- */
+/* ---- one thread blocks while it creates a plan ---- */
 
 typedef struct gate {
     pthread_mutex_t lock;
     pthread_cond_t turn;
-    pthread_t slow;          /* whose next large allocation stands still */
+    pthread_t slow;          /* the thread whose next large allocation blocks */
     bool armed, inside, open, late;
 } gate;
 
-enum { LARGE = 4096 /* bytes; what a plan of a transform lies in has more, and nothing is locked then but that plan's place */ };
+/* bytes; the object of a transform plan is larger, and while it is allocated only the entry of that plan is locked */
+enum { LARGE = 4096 };
 
-static void stand_still(gate *g, size_t size) {
+static void block_large_allocation(gate *g, size_t size) {
     struct timespec limit;
     pthread_mutex_lock(&g->lock);
     if (g->armed && size >= LARGE && pthread_equal(g->slow, pthread_self())) {
@@ -32,7 +33,7 @@ static void stand_still(gate *g, size_t size) {
 }
 
 static void *take(void *user, size_t size) {
-    stand_still((gate *)user, size);
+    block_large_allocation((gate *)user, size);
     return malloc(size);
 }
 
@@ -50,10 +51,12 @@ typedef struct job {
     vd_context *ctx;
     gate *g;
     uint32_t number, done;
-    char problem[256]; /* cmocka's checks belong to the main thread */
+    char problem[256]; /* cmocka's checks may only be used on the main thread */
 } job;
 
-static vd_buffer complex_of(vd_context *ctx, uint64_t count, const void *data) { return buffer_of(ctx, VD_F32C, count, data); }
+static vd_buffer complex_of(vd_context *ctx, uint64_t count, const void *data) {
+    return buffer_of(ctx, VD_F32C, count, data);
+}
 
 static void *forward_slowly(void *user) {
     job *j = (job *)user;
@@ -67,7 +70,7 @@ static void *forward_slowly(void *user) {
     return NULL;
 }
 
-static void nobody_waits(void **state) {
+static void creating_a_plan_does_not_block_others(void **state) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;
     pthread_t thread;
@@ -86,12 +89,13 @@ static void nobody_waits(void **state) {
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     j.ctx = ctx;
     j.g = &g;
-    vd_buffer b = complex_of(ctx, 56, NULL), sums = buffer_of(ctx, VD_F32, 16, NULL), sum = buffer_of(ctx, VD_F32, 1, NULL);
+    vd_buffer b = complex_of(ctx, 56, NULL), sums = buffer_of(ctx, VD_F32, 16, NULL),
+              sum = buffer_of(ctx, VD_F32, 1, NULL);
     assert_int_equal(pthread_create(&thread, NULL, forward_slowly, &j), 0);
     pthread_mutex_lock(&g.lock);
     while (!g.inside) pthread_cond_wait(&g.turn, &g.lock);
     pthread_mutex_unlock(&g.lock);
-    vd_result first = vd_fft_forward(ctx, b), second = vd_reduce_sum(ctx, sums, sum); /* each of which makes a plan */
+    vd_result first = vd_fft_forward(ctx, b), second = vd_reduce_sum(ctx, sums, sum); /* each creates a plan */
     pthread_mutex_lock(&g.lock);
     g.open = true;
     pthread_cond_broadcast(&g.turn);
@@ -100,7 +104,7 @@ static void nobody_waits(void **state) {
     if (j.problem[0]) fail_msg("%s", j.problem);
     assert_int_equal(first, VD_OK);
     assert_int_equal(second, VD_OK);
-    if (g.late) fail_msg("two threads that want different plans waited for each other");
+    if (g.late) fail_msg("creating one plan blocked a thread that needed another");
     vd_buffer_destroy(ctx, b);
     vd_buffer_destroy(ctx, sums);
     vd_buffer_destroy(ctx, sum);
@@ -109,7 +113,7 @@ static void nobody_waits(void **state) {
     pthread_cond_destroy(&g.turn);
 }
 
-/* ---- many of them at once ---- */
+/* ---- many threads at once ---- */
 
 enum { THREADS = 4 };
 
@@ -133,7 +137,8 @@ static void run_jobs(vd_context *ctx, void *(*run)(void *)) {
     for (int i = 0; i < THREADS; i++) if (jobs[i].problem[0]) fail_msg("thread %d: %s", i, jobs[i].problem);
 }
 
-/* Plans that others want too, in another order, and buffers of its own. The transform of ones is n and zeros, which is exact. */
+/* Uses plans that other threads use too, in another order, with buffers of its own. The transform of ones is n followed
+   by zeros, exactly. */
 static void *some_of_each(void *user) {
     static const uint64_t lengths[] = { 8, 16, 32, 64 };
     job *j = (job *)user;
@@ -147,13 +152,16 @@ static void *some_of_each(void *user) {
             numbers[i] = (uint32_t)(i * i) + j->number;
             wanted += numbers[i];
         }
-        vd_buffer b = complex_of(j->ctx, n, x), in = buffer_of(j->ctx, VD_U32, n, numbers), out = buffer_of(j->ctx, VD_U32, 1, NULL);
+        vd_buffer b = complex_of(j->ctx, n, x), in = buffer_of(j->ctx, VD_U32, n, numbers),
+                  out = buffer_of(j->ctx, VD_U32, 1, NULL);
         TRY(vd_fft_forward(j->ctx, b));
         TRY(vd_reduce_sum(j->ctx, in, out));
         TRY(vd_buffer_read(j->ctx, b, 0, x, VD_WHOLE));
         TRY(vd_buffer_read(j->ctx, out, 0, &sum, VD_WHOLE));
-        if (x[0] != (float)n || x[2] != 0 || x[2 * n - 2] != 0) snprintf(j->problem, sizeof j->problem, "a transform of %u is wrong", (unsigned)n);
-        if (sum != wanted) snprintf(j->problem, sizeof j->problem, "a sum of %u is %u, not %u", (unsigned)n, sum, wanted);
+        if (x[0] != (float)n || x[2] != 0 || x[2 * n - 2] != 0)
+            snprintf(j->problem, sizeof j->problem, "a transform of %u is wrong", (unsigned)n);
+        if (sum != wanted)
+            snprintf(j->problem, sizeof j->problem, "a sum of %u is %u, not %u", (unsigned)n, sum, wanted);
         vd_buffer_destroy(j->ctx, b);
         vd_buffer_destroy(j->ctx, in);
         vd_buffer_destroy(j->ctx, out);
@@ -184,15 +192,15 @@ static vd_stats stats_of(vd_context *ctx) {
     return stats;
 }
 
-/* Whether a transform of b makes a plan: that takes seven allocations and more, running one that is there none, but for
-   lists that grow. */
+/* Whether transforming b creates a plan: that takes at least seven allocations; running an existing one takes none,
+   apart from lists that grow. */
 static bool makes_a_plan(vd_context *ctx, vd_buffer b) {
     uint64_t before = stats_of(ctx).host_allocations;
     if (vd_fft_forward(ctx, b)) fail_msg("%s", vd_error_text());
     return stats_of(ctx).host_allocations - before > 5;
 }
 
-/* Lengths of 8 … 72 take one kernel each. */
+/* Lengths of 8 … 72 need one kernel each. */
 static void sixty_four_are_kept(void **state) {
     vd_context *ctx = dummy_context();
     vd_buffer b[65];
@@ -203,7 +211,7 @@ static void sixty_four_are_kept(void **state) {
     assert_int_equal(stats_of(ctx).kernels, 64);
     for (int i = 0; i < 64; i++) assert_false(makes_a_plan(ctx, b[i]));
     assert_false(makes_a_plan(ctx, b[0]));
-    assert_true(makes_a_plan(ctx, b[64])); /* in the place of the one not used for longest */
+    assert_true(makes_a_plan(ctx, b[64])); /* replaces the least recently used */
     assert_int_equal(stats_of(ctx).kernels, 64);
     for (int i = 0; i < 65; i++) if (i != 1) assert_false(makes_a_plan(ctx, b[i]));
     assert_true(makes_a_plan(ctx, b[1]));
@@ -212,6 +220,7 @@ static void sixty_four_are_kept(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(nobody_waits), cmocka_unit_test(right_results), cmocka_unit_test(sixty_four_are_kept) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(creating_a_plan_does_not_block_others),
+                                        cmocka_unit_test(right_results), cmocka_unit_test(sixty_four_are_kept) };
     return RUN_ON_DEVICE(tests);
 }

@@ -1,7 +1,6 @@
-/* Transforms over several axes in one kernel, and of large images and cubes in two, against FFTW in double, planned as for a GPU whatever device is here; and
-   how many kernels they take.
-
-   The error allowed is that of tests/fft/transforms.c. */
+/* Transforms over several axes in one kernel, and of large images and cubes in two, compared with FFTW in double, and
+   the number of kernels. They are planned as for a GPU on every device. The permitted error is that of
+   tests/fft/transforms.c. */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +24,7 @@ typedef struct sample {
     uint64_t shape[4];
     uint32_t axes;
     uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
-    uint32_t passes;                      /* in 32 KiB of shared memory */
+    uint32_t passes;                      /* with 32 KiB of shared memory */
 } sample;
 
 static uint32_t dimensions_of(const sample *s) {
@@ -47,7 +46,7 @@ static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
     return at;
 }
 
-/* The spectrum of the sample's numbers, not normalised, in C order. */
+/* The unnormalised spectrum of the sample's numbers, in C order. */
 static fftw_complex *expect(const sample *s, const float *data, bool inverse) {
     fftw_iodim along[4], across[4];
     int along_count = 0, across_count = 0, stride = 1;
@@ -60,7 +59,8 @@ static fftw_complex *expect(const sample *s, const float *data, bool inverse) {
         if (s->axes >> i & 1) along[along_count++] = d; else across[across_count++] = d;
         stride *= (int)s->shape[i];
     }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, inverse ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
+                                        inverse ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     assert_non_null(plan);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
@@ -88,7 +88,8 @@ static uint32_t passes_of(vd_fft *plan) {
 }
 
 static void run(const sample *s, const float *data, fftw_complex *expected, bool inverse, bool in_place) {
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
+             outs = place_of(s, s->out_stride, n - 1) + 1;
     double wrong = 0, all = 0, product = 1;
     float *result = (float *)malloc((ins > outs ? ins : outs) * 8);
     vd_fft_desc desc = { 0 };
@@ -117,11 +118,12 @@ static void run(const sample *s, const float *data, fftw_complex *expected, bool
     for (uint32_t i = 0; i < dimensions_of(s); i++) if (s->axes >> i & 1) product *= (double)s->shape[i];
     if (!(sqrt(wrong / all) <= 0.5 * 1.1921e-7 * log2(product) + 6e-8)) {
         say(s, plan);
-        fail_msg("%s, %s: error %.3g", inverse ? "inverse" : "forward", in_place ? "in place" : "out of place", sqrt(wrong / all));
+        fail_msg("%s, %s: error %.3g", inverse ? "inverse" : "forward", in_place ? "in place" : "out of place",
+                 sqrt(wrong / all));
     }
     if (!in_place) {
         assert_int_equal(vd_buffer_read(ctx, io.in, 0, result, VD_WHOLE), VD_OK);
-        assert_memory_equal(result, data, ins * 8); /* the input is as it was */
+        assert_memory_equal(result, data, ins * 8); /* the input is unchanged */
         vd_buffer_destroy(ctx, out);
     }
     if (passes_of(plan) != s->passes) {
@@ -153,16 +155,18 @@ static void check_all(const sample *samples, size_t count) {
         print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
         skip();
     }
-    for (size_t i = 0; i < count; i++) check(&samples[i], i & 1, i >> 1 & 1); /* by turns */
+    for (size_t i = 0; i < count; i++) check(&samples[i], i & 1, i >> 1 & 1); /* alternating */
 }
 
-/* One kernel where the image fits into a workgroup. */
+/* One kernel if the image fits into a work-group. */
 static void images(void **state) {
     static const sample samples[] = {
-        { { 3, 2, 2, 0 }, 6, { 0 }, { 0 }, 1 }, { { 33, 8, 8, 0 }, 6, { 0 }, { 0 }, 1 }, { { 9, 16, 16, 0 }, 6, { 0 }, { 0 }, 1 },
-        { { 3, 32, 32, 0 }, 6, { 0 }, { 0 }, 1 }, { { 2, 64, 64, 0 }, 6, { 0 }, { 0 }, 1 }, { { 5, 12, 20, 0 }, 6, { 0 }, { 0 }, 1 },
-        { { 2, 7, 9, 0 }, 6, { 0 }, { 0 }, 1 }, { { 3, 5, 128, 0 }, 6, { 0 }, { 0 }, 1 }, { { 2, 128, 6, 0 }, 6, { 0 }, { 0 }, 1 },
-        { { 1, 16, 256, 0 }, 7, { 0 }, { 0 }, 1 }, { { 6, 6, 17, 0 }, 5, { 0 }, { 0 }, 1 }, { { 8, 8, 40, 0 }, 3, { 0 }, { 0 }, 1 },
+        { { 3, 2, 2, 0 }, 6, { 0 }, { 0 }, 1 }, { { 33, 8, 8, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 9, 16, 16, 0 }, 6, { 0 }, { 0 }, 1 }, { { 3, 32, 32, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 2, 64, 64, 0 }, 6, { 0 }, { 0 }, 1 }, { { 5, 12, 20, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 2, 7, 9, 0 }, 6, { 0 }, { 0 }, 1 }, { { 3, 5, 128, 0 }, 6, { 0 }, { 0 }, 1 },
+        { { 2, 128, 6, 0 }, 6, { 0 }, { 0 }, 1 }, { { 1, 16, 256, 0 }, 7, { 0 }, { 0 }, 1 },
+        { { 6, 6, 17, 0 }, 5, { 0 }, { 0 }, 1 }, { { 8, 8, 40, 0 }, 3, { 0 }, { 0 }, 1 },
         { { 2, 2, 3, 3 }, 15, { 0 }, { 0 }, 1 }, { { 3, 128, 128, 0 }, 6, { 0 }, { 0 }, 1 },
     };
     (void)state;
@@ -171,18 +175,20 @@ static void images(void **state) {
 
 static void cubes(void **state) {
     static const sample samples[] = {
-        { { 3, 8, 8, 8 }, 14, { 0 }, { 0 }, 1 }, { { 16, 16, 16, 0 }, 7, { 0 }, { 0 }, 1 }, { { 2, 10, 12, 14 }, 14, { 0 }, { 0 }, 1 },
-        { { 32, 32, 32, 0 }, 7, { 0 }, { 0 }, 2 }, { { 5, 7, 9, 11 }, 15, { 0 }, { 0 }, 1 },
+        { { 3, 8, 8, 8 }, 14, { 0 }, { 0 }, 1 }, { { 16, 16, 16, 0 }, 7, { 0 }, { 0 }, 1 },
+        { { 2, 10, 12, 14 }, 14, { 0 }, { 0 }, 1 }, { { 32, 32, 32, 0 }, 7, { 0 }, { 0 }, 2 },
+        { { 5, 7, 9, 11 }, 15, { 0 }, { 0 }, 1 },
     };
     (void)state;
     check_all(samples, COUNT(samples));
 }
 
-/* Large images, and cubes whose farthest axis is in two parts. */
+/* Large images, and cubes whose slowest axis is split in two. */
 static void parts(void **state) {
     static const sample samples[] = {
-        { { 512, 16, 0, 0 }, 3, { 0 }, { 0 }, 1 }, { { 512, 64, 0, 0 }, 3, { 0 }, { 0 }, 2 }, { { 2, 768, 40, 0 }, 6, { 0 }, { 0 }, 2 },
-        { { 1024, 128, 0, 0 }, 3, { 0 }, { 0 }, 2 }, { { 128, 128, 128, 0 }, 7, { 0 }, { 0 }, 2 }, { { 2, 24, 128, 96 }, 14, { 0 }, { 0 }, 2 },
+        { { 512, 16, 0, 0 }, 3, { 0 }, { 0 }, 1 }, { { 512, 64, 0, 0 }, 3, { 0 }, { 0 }, 2 },
+        { { 2, 768, 40, 0 }, 6, { 0 }, { 0 }, 2 }, { { 1024, 128, 0, 0 }, 3, { 0 }, { 0 }, 2 },
+        { { 128, 128, 128, 0 }, 7, { 0 }, { 0 }, 2 }, { { 2, 24, 128, 96 }, 14, { 0 }, { 0 }, 2 },
         { { 512, 80, 1, 0 }, 3, { 1, 515, 1, 0 }, { 1, 515, 1, 0 }, 2 },
         { { 60, 128, 96, 0 }, 7, { 0 }, { 1, 60, 7681, 0 }, 2 },
     };
@@ -190,19 +196,21 @@ static void parts(void **state) {
     check_all(samples, COUNT(samples));
 }
 
-/* Fortran's order, rows with room between them, batches nearer than the images, transposed on the way. */
+/* Fortran order, padded rows, batches that vary faster than the image, transposition. */
 static void strides(void **state) {
     static const sample samples[] = {
-        { { 12, 20, 3, 0 }, 3, { 1, 12, 240, 0 }, { 1, 12, 240, 0 }, 1 }, { { 3, 12, 20, 0 }, 6, { 300, 23, 1, 0 }, { 1, 3, 37, 0 }, 1 },
-        { { 16, 8, 9, 0 }, 3, { 80, 10, 1, 0 }, { 80, 10, 1, 0 }, 1 }, { { 16, 16, 3, 0 }, 3, { 0 }, { 1, 16, 256, 0 }, 1 },
-        { { 4, 5, 6, 3 }, 7, { 3, 12, 61, 1 }, { 0 }, 1 },
+        { { 12, 20, 3, 0 }, 3, { 1, 12, 240, 0 }, { 1, 12, 240, 0 }, 1 },
+        { { 3, 12, 20, 0 }, 6, { 300, 23, 1, 0 }, { 1, 3, 37, 0 }, 1 },
+        { { 16, 8, 9, 0 }, 3, { 80, 10, 1, 0 }, { 80, 10, 1, 0 }, 1 },
+        { { 16, 16, 3, 0 }, 3, { 0 }, { 1, 16, 256, 0 }, 1 }, { { 4, 5, 6, 3 }, 7, { 3, 12, 61, 1 }, { 0 }, 1 },
     };
     (void)state;
     check_all(samples, COUNT(samples));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(parts), cmocka_unit_test(strides) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(parts),
+                                        cmocka_unit_test(strides) };
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     if (vd_context_create(NULL, &ctx)) ctx = NULL;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

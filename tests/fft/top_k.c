@@ -1,11 +1,13 @@
-/* The largest and smallest elements of rows and where they are: every type, k from one to the whole row, few and many rows, equal elements, infinities
-   and NaN, maps, the simple calls; against a sort on the host. What bad input gets.
-     top_k [-a]     -a: all cases; otherwise half of them and, on OpenCL, where a compiler takes a second for each kernel, one in eight of those */
+/* The k largest or smallest elements of rows and their indices: every type, k from one to the whole row, few and many
+   rows, equal elements, infinities and NaN, maps, simple calls, compared with a sort on the host; invalid input.
+       top_k [-a]     -a: all cases; otherwise half of them and, on OpenCL, where compiling a kernel takes a second, one
+           in eight of those */
 #include "common.h"
 
 static bool lacks(vd_type type) {
     uint64_t features = vd_device(device_context, 0)->features;
-    if (type == VD_F64 || type == VD_I64 || type == VD_U64) return !(features & VD_FEATURE_I64) || (type == VD_F64 && !(features & VD_FEATURE_F64));
+    if (type == VD_F64 || type == VD_I64 || type == VD_U64)
+        return !(features & VD_FEATURE_I64) || (type == VD_F64 && !(features & VD_FEATURE_F64));
     if (type == VD_F16 || type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_STORAGE_16);
     if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_STORAGE_8);
     return false;
@@ -13,7 +15,7 @@ static bool lacks(vd_type type) {
 
 /* ---- the oracle ---- */
 
-typedef struct item { uint64_t order, bits; uint32_t index; } item; /* order: the larger, the more wanted */
+typedef struct item { uint64_t order, bits; uint32_t index; } item; /* order: a larger one is selected first */
 
 static int by_order(const void *a, const void *b) {
     const item *x = (const item *)a, *y = (const item *)b;
@@ -28,7 +30,7 @@ static bool is_nan(vd_type type, uint64_t bits) {
     return type >= VD_F16 && (bits & ones_of(type) >> 1) > infinity;
 }
 
-/* As numbers are ordered, -0 before 0, and NaN behind all. */
+/* Numerical order, with -0 before 0 and NaN last. */
 static uint64_t order_of(vd_type type, uint64_t bits, bool smallest) {
     uint64_t ones = ones_of(type), top = ones - ones / 2, order = bits;
     if (type <= VD_I64) order = bits ^ top;
@@ -36,7 +38,7 @@ static uint64_t order_of(vd_type type, uint64_t bits, bool smallest) {
     return is_nan(type, bits) ? 0 : smallest ? order ^ ones : order;
 }
 
-typedef enum numbers { ANY, FEW, EQUAL } numbers; /* of any bits, of five values, one value */
+typedef enum numbers { ANY, FEW, EQUAL } numbers; /* arbitrary bits, five values, one value */
 
 static uint64_t bits_of(vd_type type, uint64_t i, numbers which) {
     uint64_t x = (i + 1) * (uint64_t)0x9e3779b97f4a7c15u;
@@ -50,8 +52,9 @@ static uint64_t bits_of(vd_type type, uint64_t i, numbers which) {
 typedef struct sample { vd_type type; uint64_t shape[4]; uint32_t k; bool smallest; numbers which; } sample;
 
 static void say(const sample *s) {
-    print_error("  %u of %llu x %llu x %llu of %s, %s, numbers %d\n", s->k, (unsigned long long)s->shape[0], (unsigned long long)s->shape[1],
-                (unsigned long long)s->shape[2], vd_type_name(s->type), s->smallest ? "smallest" : "largest", (int)s->which);
+    print_error("  %u of %llu x %llu x %llu of %s, %s, numbers %d\n", s->k, (unsigned long long)s->shape[0],
+                (unsigned long long)s->shape[1], (unsigned long long)s->shape[2], vd_type_name(s->type),
+                s->smallest ? "smallest" : "largest", (int)s->which);
 }
 
 static void compare(const sample *s, const item *wanted, const uint8_t *values, const uint32_t *indices, uint64_t row) {
@@ -59,10 +62,12 @@ static void compare(const sample *s, const item *wanted, const uint8_t *values, 
     for (uint32_t i = 0; i < s->k; i++) {
         uint64_t got = 0;
         memcpy(&got, values + (row * s->k + i) * size, size);
-        if (indices[row * s->k + i] == wanted[i].index && (got == wanted[i].bits || (is_nan(s->type, got) && is_nan(s->type, wanted[i].bits)))) continue;
+        if (indices[row * s->k + i] == wanted[i].index
+            && (got == wanted[i].bits || (is_nan(s->type, got) && is_nan(s->type, wanted[i].bits))))
+            continue;
         say(s);
-        fail_msg("row %llu, number %u: 0x%llx at %u in place of 0x%llx at %u", (unsigned long long)row, i, (unsigned long long)got,
-                 indices[row * s->k + i], (unsigned long long)wanted[i].bits, wanted[i].index);
+        fail_msg("row %llu, number %u: 0x%llx at %u in place of 0x%llx at %u", (unsigned long long)row, i,
+                 (unsigned long long)got, indices[row * s->k + i], (unsigned long long)wanted[i].bits, wanted[i].index);
     }
 }
 
@@ -90,9 +95,10 @@ static void check(const sample *s) {
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
     vd_top_k_io io = { buffer_of(device_context, s->type, count, data), buffer_of(device_context, s->type, left, NULL),
                        buffer_of(device_context, VD_U32, left, NULL) };
-    for (int round = 0; round < 2; round++) { /* what a run leaves behind must not matter to the next */
-        if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE) ||
-            vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE)) {
+    for (int round = 0; round < 2; round++) { /* a run must not depend on what the previous one left */
+        if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
+            || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
+            || vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE)) {
             say(s);
             fail_msg("%s", vd_error_text());
         }
@@ -128,10 +134,12 @@ static void types(void **state) {
 
 static void sizes(void **state) {
     static const sample samples[] = {
-        { VD_F32, { 5, 1 }, 1, true, ANY }, { VD_F32, { 7, 33 }, 33, false, ANY }, { VD_F32, { 3, 1025 }, 1024, false, ANY },
-        { VD_U8, { 500, 20 }, 4, false, ANY }, { VD_F32, { 2, 3, 4, 65 }, 3, true, FEW }, { VD_I32, { 4000 }, 600, true, EQUAL },
-        { VD_F32, { 1 }, 1, false, ANY }, { VD_F32, { 2 }, 2, false, ANY }, { VD_F32, { 1000 }, 1, false, ANY }, { VD_F32, { 1000 }, 1000, true, ANY },
-        { VD_U32, { 1024 }, 1024, false, FEW }, { VD_F32, { 2, 3, 129 }, 5, false, ANY }, { VD_I32, { 2, 300 }, 7, false, EQUAL },
+        { VD_F32, { 5, 1 }, 1, true, ANY }, { VD_F32, { 7, 33 }, 33, false, ANY },
+        { VD_F32, { 3, 1025 }, 1024, false, ANY }, { VD_U8, { 500, 20 }, 4, false, ANY },
+        { VD_F32, { 2, 3, 4, 65 }, 3, true, FEW }, { VD_I32, { 4000 }, 600, true, EQUAL },
+        { VD_F32, { 1 }, 1, false, ANY }, { VD_F32, { 2 }, 2, false, ANY }, { VD_F32, { 1000 }, 1, false, ANY },
+        { VD_F32, { 1000 }, 1000, true, ANY }, { VD_U32, { 1024 }, 1024, false, FEW },
+        { VD_F32, { 2, 3, 129 }, 5, false, ANY }, { VD_I32, { 2, 300 }, 7, false, EQUAL },
     };
     (void)state;
     need_device();
@@ -139,20 +147,23 @@ static void sizes(void **state) {
         if (!passes_over(8, 1)) check(&samples[i]);
 }
 
-/* Rows that several workgroups share. */
+/* Rows that several work-groups share. */
 static void long_rows(void **state) {
     static const sample samples[] = {
-        { VD_F32, { 100003 }, 3, false, ANY }, { VD_U32, { 2, 50000 }, 300, true, FEW }, { VD_U32, { 3, 70001 }, 1024, false, ANY },
-        { VD_F32, { 65536 }, 1, true, ANY }, { VD_I32, { 200000 }, 1000, false, EQUAL }, { VD_U64, { 40000 }, 33, true, ANY },
+        { VD_F32, { 100003 }, 3, false, ANY }, { VD_U32, { 2, 50000 }, 300, true, FEW },
+        { VD_U32, { 3, 70001 }, 1024, false, ANY }, { VD_F32, { 65536 }, 1, true, ANY },
+        { VD_I32, { 200000 }, 1000, false, EQUAL }, { VD_U64, { 40000 }, 33, true, ANY },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < (all_cases ? COUNT(samples) : 2); i++) check(&samples[i]);
 }
 
-/* Zeros of both signs, infinities, nothing but NaN behind them. */
+/* Zeros of both signs, infinities, and NaN last. */
 static void specials(void **state) {
-    static const uint32_t data[8] = { 0x7fc00001u, 0x80000000u, 0xff800000u, 0, 0xffc00000u, 0x7f800000u, 0x80000000u, 0x3f800000u };
+    static const uint32_t data[8] = {
+        0x7fc00001u, 0x80000000u, 0xff800000u, 0, 0xffc00000u, 0x7f800000u, 0x80000000u, 0x3f800000u
+    };
     static const uint32_t largest[8] = { 5, 7, 3, 1, 6, 2, 0, 4 }, smallest[8] = { 2, 1, 6, 3, 7, 5, 0, 4 };
     uint32_t indices[8], values[8];
     (void)state;
@@ -173,7 +184,7 @@ static void specials(void **state) {
     vd_buffer_destroy(device_context, at);
 }
 
-/* How far a number is from a middle, but of the first three of a row, which are left out. */
+/* Distance from a middle value; the first three elements of a row are skipped. */
 static void far_from(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     (void)k;
     *out = vc_select(vc_lt(in[1], vc_u32(3)), vc_f32(-1), vc_abs(vc_sub(in[0], vc_f32(*(const float *)user))));
@@ -192,9 +203,11 @@ static void maps(void **state) {
     desc.map = far_from;
     desc.map_user = &middle;
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
-    vd_top_k_io io = { buffer_of(device_context, VD_F32, 80, data), buffer_of(device_context, VD_F32, 4, NULL), buffer_of(device_context, VD_U32, 4, NULL) };
-    if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE) ||
-        vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE))
+    vd_top_k_io io = { buffer_of(device_context, VD_F32, 80, data), buffer_of(device_context, VD_F32, 4, NULL),
+                       buffer_of(device_context, VD_U32, 4, NULL) };
+    if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
+        || vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE))
         fail_msg("%s", vd_error_text());
     for (int i = 0; i < 4; i++) {
         assert_true(values[i] == (i % 2 ? 28 : 29));
@@ -206,8 +219,8 @@ static void maps(void **state) {
     vd_buffer_destroy(device_context, io.indices);
 }
 
-/* As many as there is room for, of each row of the buffer's own shape. */
-static void simple(void **state) {
+/* k is the length of the output, for each row of the buffer's shape. */
+static void simple_calls(void **state) {
     vd_buffer_desc desc = { 0 };
     int16_t data[3 * 5] = { 4, -2, 9, 9, 0, 1, 2, 3, 4, 5, -5, -4, -3, -2, -1 }, values[3 * 2];
     uint32_t indices[3 * 2];
@@ -223,10 +236,11 @@ static void simple(void **state) {
     desc.shape[0] = 3;
     desc.shape[1] = 5;
     desc.data = data;
-    vd_buffer in = vd_buffer_create(device_context, &desc), out = buffer_of(device_context, VD_I16, 6, NULL), at = buffer_of(device_context, VD_U32, 6, NULL);
+    vd_buffer in = vd_buffer_create(device_context, &desc), out = buffer_of(device_context, VD_I16, 6, NULL),
+              at = buffer_of(device_context, VD_U32, 6, NULL);
     vd_buffer odd = buffer_of(device_context, VD_I16, 7, NULL);
-    if (vd_top_k_largest(device_context, in, out, at) || vd_buffer_read(device_context, out, 0, values, sizeof values) ||
-        vd_buffer_read(device_context, at, 0, indices, sizeof indices))
+    if (vd_top_k_largest(device_context, in, out, at) || vd_buffer_read(device_context, out, 0, values, sizeof values)
+        || vd_buffer_read(device_context, at, 0, indices, sizeof indices))
         fail_msg("%s", vd_error_text());
     assert_memory_equal(values, wanted, sizeof wanted);
     assert_memory_equal(indices, where, sizeof where);
@@ -238,7 +252,7 @@ static void simple(void **state) {
     vd_buffer_destroy(device_context, odd);
 }
 
-/* ---- bad input, without a device ---- */
+/* ---- invalid input, without a device ---- */
 
 static void refuse(vd_context *ctx, const vd_top_k_desc *desc, const char *part) {
     assert_null(vd_top_k_create(ctx, desc));
@@ -258,7 +272,8 @@ static void mixed_up(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
 
 static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     vd_view_desc part = { 0 };
-    vd_buffer in = buffer_of(ctx, VD_F32, 200, NULL), few = buffer_of(ctx, VD_F32, 199, NULL), two = buffer_of(ctx, VD_F32, 20, NULL);
+    vd_buffer in = buffer_of(ctx, VD_F32, 200, NULL), few = buffer_of(ctx, VD_F32, 199, NULL),
+              two = buffer_of(ctx, VD_F32, 20, NULL);
     vd_buffer at = buffer_of(ctx, VD_U32, 20, NULL), none = { 0 };
     vd_top_k_io io = { in, two, at };
     assert_int_equal(vd_top_k_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
@@ -284,7 +299,8 @@ static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     for (size_t i = 0; i < COUNT(all); i++) vd_buffer_destroy(ctx, all[i]);
 }
 
-/* More elements than eight workgroups, or one, count by all digits in 65535 rounds, after which llvmpipe ends any loop; most of them are equal. */
+/* More elements than eight work-groups, or one, count by all digits in 65535 iterations, llvmpipe's limit for a loop;
+   most of them are equal. */
 static void very_long_rows(void **state) {
     enum { N = 7000000, K = 5 };
     static const uint64_t shapes[2][2] = { { N, 0 }, { 9, N / 7 } };
@@ -304,10 +320,12 @@ static void very_long_rows(void **state) {
         desc.type = VD_U8;
         desc.k = K;
         vd_top_k *plan = vd_top_k_create(device_context, &desc);
-        vd_top_k_io io = { buffer_of(device_context, VD_U8, n * rows, data), buffer_of(device_context, VD_U8, rows * K, NULL),
+        vd_top_k_io io = { buffer_of(device_context, VD_U8, n * rows, data),
+                           buffer_of(device_context, VD_U8, rows * K, NULL),
                            buffer_of(device_context, VD_U32, rows * K, NULL) };
-        if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE) ||
-            vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE))
+        if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
+            || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
+            || vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE))
             fail_msg("%s", vd_error_text());
         for (uint32_t row = 0; row < rows; row++)
             for (uint32_t i = 0; i < K; i++) {
@@ -374,7 +392,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(sizes), cmocka_unit_test(long_rows),
         cmocka_unit_test(very_long_rows), cmocka_unit_test(specials), cmocka_unit_test(maps),
-        cmocka_unit_test(simple), cmocka_unit_test(bad_input),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);

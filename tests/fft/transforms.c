@@ -1,9 +1,10 @@
-/* Complex transforms against FFTW in double: lengths, axes, directions, norms, in and out of place; and what bad input gets.
-
-       transforms [-aN] [ENGINE]    -aN: one length in N up to 4200, -a: all, which takes an hour on a processor; ENGINE: vkfft
-
-   The error allowed is 0.5 eps log2 N relative to the root of the sum of squares, which is what theory gives for a transform whose twiddles are rounded once
-   (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1), and a rounding more for short ones. */
+/* Complex transforms compared with FFTW in double: lengths, axes, directions, norms, in and out of place; invalid
+   input.
+       transforms [-aN] [ENGINE]    -aN: one length in N up to 4200, -a: all, which takes an hour on a processor;
+           ENGINE: vkfft
+   The permitted error is 0.5 eps log2 N relative to the root of the sum of squares, as theory gives for twiddle factors
+   that are rounded once (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1), plus one rounding for
+   short ones. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static uint64_t elements_of(const sample *s) {
 
 static uint32_t axes_of(const sample *s) { return s->axes ? s->axes : 1u << (dimensions_of(s) - 1); }
 
-/* In place; the product of the lengths. */
+/* In place. Returns the product of the lengths. */
 static double transform(const sample *s, fftw_complex *x) {
     fftw_iodim along[4], across[4];
     int along_count = 0, across_count = 0, stride = 1;
@@ -68,14 +69,15 @@ static double transform(const sample *s, fftw_complex *x) {
         }
         stride *= (int)s->shape[i];
     }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x, s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
+                                        s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     assert_non_null(plan);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
     return product;
 }
 
-/* Where element i of the array, in C order, lies. */
+/* Position in memory of element i in C order. */
 static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
     uint64_t at = 0;
     if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
@@ -90,7 +92,7 @@ static double scale_of(const sample *s, double product) {
 
 /* ---- one sample ---- */
 
-/* Reals in memory, of f16, f32 or f64. */
+/* A real in memory, of type f16, f32 or f64. */
 static double number_at(vd_type type, const void *array, uint64_t i) {
     uint16_t h;
     if (type == VD_F64) return ((const double *)array)[i];
@@ -100,14 +102,15 @@ static double number_at(vd_type type, const void *array, uint64_t i) {
     return h >> 15 ? -x : x;
 }
 
-/* Values that are the same in all types: multiples of 1 / 1024 below 1, of 2^-23 and of 2^-52 in the wider ones. */
+/* Values that all types represent: multiples of 1 / 1024 below 1, of 2^-23 and of 2^-52 in the wider types. */
 static void random_numbers(vd_type type, void *array, uint64_t count) {
     uint64_t state = count * 2654435761u + 1;
     for (uint64_t i = 0; i < count; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         if (type == VD_F64) ((double *)array)[i] = (double)(int64_t)state / 9223372036854775808.0;
         else if (type == VD_F32) ((float *)array)[i] = (float)(state >> 40) / 8388608.0f - 1.0f;
-        else ((uint16_t *)array)[i] = (uint16_t)((state >> 33 & 0x83ff) | ((8 + (state >> 50) % 7) << 10)); /* +-2^-7 ... 1 */
+        /* +-2^-7 ... 1 */
+        else ((uint16_t *)array)[i] = (uint16_t)((state >> 33 & 0x83ff) | ((8 + (state >> 50) % 7) << 10));
     }
 }
 
@@ -127,7 +130,7 @@ static void say(const sample *s) {
                 vd_type_name(s->type), vd_type_name(s->in_type), vd_type_name(s->out_type));
 }
 
-/* Root of the sum of squares of the differences, relative. */
+/* Root of the sum of squared differences, relative. */
 static double compare(const sample *s, const void *y, fftw_complex *x, uint64_t n, double scale) {
     double wrong = 0, all = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -139,21 +142,29 @@ static double compare(const sample *s, const void *y, fftw_complex *x, uint64_t 
     return sqrt(wrong / all);
 }
 
-/* What rounding allows: in the arithmetic, and once more where the result is stored as less. FFTW's own error in double counts for f64. */
+/* The permitted rounding error: of the arithmetic, and once more if the result is stored in a narrower type. FFTW's own
+   error in double counts for f64. */
 static double allowed_error(const sample *s, double product) {
-    if (engine) return 2 * 1.1921e-7 * log2(product) + 2e-7; /* of VkFFT, whose powers of twiddles are less exact */
-    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = s->out_type == VD_F16 ? 4.9e-4 : s->out_type == VD_F32 ? 6e-8 : 1.2e-16;
+    /* of VkFFT, whose powers of twiddle factors are less exact */
+    if (engine) return 2 * 1.1921e-7 * log2(product) + 2e-7;
+    double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = s->out_type == VD_F16   ? 4.9e-4
+                                                                      : s->out_type == VD_F32 ? 6e-8
+                                                                                              : 1.2e-16;
     return 0.5 * eps * log2(product) + (stored > eps / 2 ? stored : eps / 2) + (s->type == VD_F64 ? eps : 0);
 }
 
-/* What another engine does not do it has to refuse in words. */
+/* What another engine does not support, it must refuse with a message. */
 static bool is_refused(const sample *s, const vd_fft_desc *desc) {
-    bool strides = s->in_stride[0] || s->out_stride[0], types = s->type != VD_F32 || s->in_type != VD_F32 || s->out_type != VD_F32;
-    bool planes = s->shape[3] && s->shape[0] * s->shape[1] > vd_device(device_context, 0)->limits.max_groups[2]; /* of cubes that are no dimension */
+    bool strides = s->in_stride[0] || s->out_stride[0],
+         types = s->type != VD_F32 || s->in_type != VD_F32 || s->out_type != VD_F32;
+    /* of cubes whose shape is not a dimension */
+    bool planes = s->shape[3] && s->shape[0] * s->shape[1] > vd_device(device_context, 0)->limits.max_groups[2];
     if (!engine || (!strides && !types && !planes && s->norm != VD_FFT_NORM_ORTHO)) return false;
     assert_null(vd_fft_create(device_context, desc));
-    if (!strstr(vd_error_text(), types ? "engine VkFFT supports only f32" : strides ? "engine VkFFT does not support strides and counts" :
-                                 planes ? "planes, but the limit is" : "engine VkFFT does not support VD_FFT_NORM_ORTHO"))
+    if (!strstr(vd_error_text(), types     ? "engine VkFFT supports only f32"
+                                 : strides ? "engine VkFFT does not support strides and counts"
+                                 : planes  ? "planes, but the limit is"
+                                           : "engine VkFFT does not support VD_FFT_NORM_ORTHO"))
         fail_msg("%s", vd_error_text());
     return true;
 }
@@ -167,13 +178,15 @@ static void *room_for(vd_type type, uint64_t elements) {
 static void check_as(const sample *s) {
     vd_fft_desc desc = { 0 };
     vd_fft_io io;
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1, outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
+             outs = place_of(s, s->out_stride, n - 1) + 1;
     void *data = room_for(s->in_type, ins), *after = room_for(s->in_type, ins), *result = room_for(s->out_type, outs);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
     assert_non_null(expected);
     random_numbers(s->in_type, data, 2 * ins);
     for (uint64_t i = 0; i < n; i++)
-        for (int c = 0; c < 2; c++) expected[i][c] = number_at(s->in_type, data, 2 * place_of(s, s->in_stride, i) + (uint64_t)c);
+        for (int c = 0; c < 2; c++)
+            expected[i][c] = number_at(s->in_type, data, 2 * place_of(s, s->in_stride, i) + (uint64_t)c);
     memset(&io, 0, sizeof io);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
@@ -191,16 +204,20 @@ static void check_as(const sample *s) {
         return;
     }
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, s->in_type, ins, data), out = s->in_place ? in : buffer_of(device_context, s->out_type, outs, NULL);
+    vd_buffer in = buffer_of(device_context, s->in_type, ins, data),
+              out = s->in_place ? in : buffer_of(device_context, s->out_type, outs, NULL);
     io.direction = s->direction;
     io.in = in;
     if (!s->in_place) io.out = out;
-    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) {
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) {
         say(s);
         fail_msg("%s", vd_error_text());
     }
-    double product = transform(s, expected), error = compare(s, result, expected, n, scale_of(s, product)), allowed = allowed_error(s, product);
-    if (s->type == VD_F32 && s->out_type == VD_F32 && product > 1 && error > worst.ratio * 0.5 * 1.1921e-7 * log2(product)) {
+    double product = transform(s, expected), error = compare(s, result, expected, n, scale_of(s, product)),
+           allowed = allowed_error(s, product);
+    if (s->type == VD_F32 && s->out_type == VD_F32 && product > 1
+        && error > worst.ratio * 0.5 * 1.1921e-7 * log2(product)) {
         worst.ratio = error / (0.5 * 1.1921e-7 * log2(product));
         worst.length = (uint64_t)product;
     }
@@ -211,7 +228,7 @@ static void check_as(const sample *s) {
     }
     if (!s->in_place) {
         assert_int_equal(vd_buffer_read(device_context, in, 0, after, VD_WHOLE), VD_OK);
-        assert_memory_equal(after, data, ins * 2 * vd_type_size(s->in_type)); /* the input is as it was */
+        assert_memory_equal(after, data, ins * 2 * vd_type_size(s->in_type)); /* the input is unchanged */
         vd_buffer_destroy(device_context, out);
     }
     vd_buffer_destroy(device_context, in);
@@ -248,7 +265,7 @@ static void need_device(void) {
 
 /* ---- right numbers ---- */
 
-/* Length n in a batch that fills no whole number of workgroups, direction and place by turns. */
+/* Length n in a batch that does not fill the last work-group, alternating direction and placement. */
 static void check_length(uint64_t n) {
     sample s = { { 3, n, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 };
     s.direction = n & 1 ? VD_FFT_INVERSE : VD_FFT_FORWARD;
@@ -257,8 +274,9 @@ static void check_length(uint64_t n) {
 }
 
 static void lengths(void **state) {
-    static const uint16_t chosen[] = { 63, 64, 75, 96, 100, 121, 127, 128, 143, 169, 243,
-                                         256, 257, 289, 360, 509, 512, 625, 729, 961, 1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
+    static const uint16_t chosen[] = { 63,   64,   75,   96,   100,  121,  127,  128,  143,  169,
+                                       243,  256,  257,  289,  360,  509,  512,  625,  729,  961,
+                                       1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
     (void)state;
     need_device();
     for (uint64_t n = 1; n <= 40 && !first; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
@@ -267,8 +285,8 @@ static void lengths(void **state) {
     print_message("# worst of all lengths: %llu, its error is %.2f of 0.5 eps log2 N\n", (unsigned long long)worst.length, worst.ratio);
 }
 
-/* Radices that the planner would not choose, through VKDISPATCH_FFT_FACTORS. b: the inner length of Bluestein's algorithm,
-   which has prime factors above 7 here. */
+/* Radices that the planner would not choose, through VKDISPATCH_FFT_FACTORS. b: the inner length of Bluestein's
+   algorithm, which has prime factors above 7 here. */
 static void forced_factors(void **state) {
     static const struct { uint64_t n; const char *factors; } cases[] = {
         { 37, "b11x11/11/1/0" }, { 37, "b13x7/13/1/0" }, { 101, "b29x7/29/1/0" }, { 143, "11x13/13/1/0" },
@@ -297,7 +315,8 @@ static void axes(void **state) {
         { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
-        { { 70000, 2, 4, 0 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, /* more than a dispatch has groups in a direction */
+        /* more than the group count limit of a dispatch */
+        { { 70000, 2, 4, 0 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 35000, 2, 2, 2 }, 14, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
@@ -310,7 +329,9 @@ static void norms(void **state) {
     need_device();
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++) {
-            sample s = { { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true, { 0 }, { 0 }, 0, 0, 0 };
+            sample s = {
+                { 6, 30, 0, 0 }, 3, (vd_fft_direction)direction, (vd_fft_norm)norm, true, { 0 }, { 0 }, 0, 0, 0
+            };
             check(&s);
         }
 }
@@ -320,7 +341,8 @@ static void long_axes(void **state) {
         { { 16384, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 20000, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 4096, 40, 0, 0 }, 1, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
-        { { 1594323, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 }, /* 3^13: three passes on a GPU */
+        /* 3^13: three passes on a GPU */
+        { { 1594323, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 32768, 3, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
@@ -329,12 +351,12 @@ static void long_axes(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
-/* Arrays in Fortran's order, with room between rows, transposed on the way, longer than one kernel takes. */
+/* Arrays in Fortran order, with padded rows, transposed, too long for one kernel. */
 static void strides(void **state) {
     static const sample samples[] = {
         { { 12, 20, 0, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 12, 0, 0 }, { 1, 12, 0, 0 }, 0, 0, 0 },
         { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 }, 0, 0, 0 },
-        /* elements that lie in one place: frames, one element apart too; tiles of a picture; a long axis */
+        /* overlapping input: frames, one element apart too; tiles of an image; a long axis */
         { { 20, 64, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 16, 1, 0, 0 }, { 0 }, 0, 0, 0 },
         { { 9, 37, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 1, 0, 0 }, { 0 }, 0, 0, 0 },
         { { 5, 12, 20, 0 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 7, 50, 1, 0 }, { 0 }, 0, 0, 0 },
@@ -343,7 +365,8 @@ static void strides(void **state) {
         { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 }, 0, 0, 0 },
         { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 }, 0, 0, 0 },
         { { 3, 37, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 }, 0, 0, 0 },
-        { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 }, 0, 0, 0 },
+        { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 }, 0, 0,
+          0 },
         { { 2, 16384, 3, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 7, 2, 0 }, { 1, 7, 2, 0 }, 0, 0, 0 },
         { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 }, 0, 0, 0 },
     };
@@ -352,17 +375,23 @@ static void strides(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
-/* Arithmetic in f64, and numbers stored as something else: by one pass, by two, by several axes. */
+/* Arithmetic in f64, and numbers stored in another type: one pass, two, several axes. */
 static void types(void **state) {
-    static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 }, { VD_F32, VD_F16, VD_F32 }, { VD_F32, VD_F32, VD_F16 },
+    static const vd_type mixes[][3] = { { VD_F64, VD_F64, VD_F64 }, { VD_F32, VD_F16, VD_F16 },
+                                        { VD_F32, VD_F16, VD_F32 }, { VD_F32, VD_F32, VD_F16 },
                                         { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F64, VD_F16 } };
-    static const uint64_t shapes[][4] = { { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 } };
+    static const uint64_t shapes[][4] = {
+        { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 }
+    };
     (void)state;
     need_device();
     const uint64_t features = vd_device(device_context, 0)->features;
     for (size_t m = 0; m < COUNT(mixes); m++) {
-        sample s = { { 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 0 }, mixes[m][0], mixes[m][1], mixes[m][2] };
-        bool f64 = s.type == VD_F64 || s.in_type == VD_F64 || s.out_type == VD_F64, f16 = s.in_type == VD_F16 || s.out_type == VD_F16;
+        sample s = {
+            { 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 0 }, mixes[m][0], mixes[m][1], mixes[m][2]
+        };
+        bool f64 = s.type == VD_F64 || s.in_type == VD_F64 || s.out_type == VD_F64,
+             f16 = s.in_type == VD_F16 || s.out_type == VD_F16;
         if ((f64 && !(features & VD_FEATURE_F64)) || (f16 && !(features & VD_FEATURE_STORAGE_16))) {
             vd_fft_desc desc = { 0 };
             desc.shape[0] = 8;
@@ -372,7 +401,7 @@ static void types(void **state) {
             assert_null(vd_fft_create(device_context, &desc));
             continue;
         }
-        for (size_t i = m % 2; i < COUNT(shapes); i += 2) { /* every other one: half of the time */
+        for (size_t i = m % 2; i < COUNT(shapes); i += 2) { /* every second one: halves the time */
             memcpy(s.shape, shapes[i], sizeof s.shape);
             s.axes = i == 5 ? 7 : 0;
             s.direction = (vd_fft_direction)((i / 2 + m) % 2);
@@ -382,7 +411,7 @@ static void types(void **state) {
     }
 }
 
-/* Signals that fill a part of what is transformed, and results of which a part is kept: both lie in memory without gaps. */
+/* Signals that cover a part of the transform, and results of which a part is kept; both are contiguous in memory. */
 static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool *inside) {
     uint64_t at = 0, size = 1;
     *inside = true;
@@ -424,7 +453,8 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
     io.direction = s->direction;
     io.in = buffer_of(device_context, VD_F32, ins, data);
     io.out = buffer_of(device_context, VD_F32, outs, NULL);
-    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io) || vd_buffer_read(device_context, io.out, 0, result, VD_WHOLE)) {
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, io.out, 0, result, VD_WHOLE)) {
         say(s);
         fail_msg("%s", vd_error_text());
     }
@@ -451,11 +481,12 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
 
 static void parts(void **state) {
     static const struct { uint64_t shape[4]; uint32_t axes; uint64_t filled[4], kept[4]; } cases[] = {
-        { { 3, 64 }, 2, { 0, 8 }, { 0 } }, { { 3, 64 }, 2, { 0, 13 }, { 0, 7 } }, { { 5, 7 }, 2, { 0, 1 }, { 0, 6 } }, { { 3, 37 }, 2, { 0, 20 }, { 0, 30 } },
-        { { 32, 48 }, 3, { 5, 7 }, { 0 } }, { { 32, 48 }, 3, { 0 }, { 9, 10 } }, { { 32, 48 }, 3, { 4, 48 }, { 32, 3 } },
-        { { 2, 30, 5 }, 2, { 0, 11 }, { 0, 17 } },
-        { { 2, 16384 }, 2, { 0, 4000 }, { 0 } }, { { 3, 16384, 2 }, 2, { 0, 5001 }, { 0, 777 } }, { { 6, 8, 10 }, 7, { 3, 4, 5 }, { 2, 3, 4 } },
-        { { 1, 1000000 }, 2, { 0, 300001 }, { 0, 700003 } }, { { 4096, 24 }, 1, { 100 }, { 4001 } },
+        { { 3, 64 }, 2, { 0, 8 }, { 0 } }, { { 3, 64 }, 2, { 0, 13 }, { 0, 7 } }, { { 5, 7 }, 2, { 0, 1 }, { 0, 6 } },
+        { { 3, 37 }, 2, { 0, 20 }, { 0, 30 } }, { { 32, 48 }, 3, { 5, 7 }, { 0 } }, { { 32, 48 }, 3, { 0 }, { 9, 10 } },
+        { { 32, 48 }, 3, { 4, 48 }, { 32, 3 } }, { { 2, 30, 5 }, 2, { 0, 11 }, { 0, 17 } },
+        { { 2, 16384 }, 2, { 0, 4000 }, { 0 } }, { { 3, 16384, 2 }, 2, { 0, 5001 }, { 0, 777 } },
+        { { 6, 8, 10 }, 7, { 3, 4, 5 }, { 2, 3, 4 } }, { { 1, 1000000 }, 2, { 0, 300001 }, { 0, 700003 } },
+        { { 4096, 24 }, 1, { 100 }, { 4001 } },
     };
     (void)state;
     need_device();
@@ -466,8 +497,8 @@ static void parts(void **state) {
     }
 }
 
-/* The simple calls keep their plan: the second adds no kernel. */
-static void simple(void **state) {
+/* Simple calls keep their plan: the second call builds no kernel. */
+static void simple_calls(void **state) {
     float data[2 * 24], result[2 * 24];
     vd_stats before, after;
     (void)state;
@@ -487,8 +518,8 @@ static void simple(void **state) {
     vd_buffer_destroy(device_context, b);
 }
 
-/* Of many sizes the last ones are kept; the first is made again. */
-static void simple_forgets(void **state) {
+/* The most recent plans are kept; the first one is created again. */
+static void simple_calls_keep_recent_plans(void **state) {
     enum { KEPT = 64, MANY = KEPT + 6 };
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -503,8 +534,8 @@ static void simple_forgets(void **state) {
     }
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
     assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
-    assert_int_equal(stats.kernels, KEPT); /* each of these plans has one */
-    assert_int_equal(vd_fft_forward(ctx, buffers[MANY - KEPT]), VD_OK); /* the oldest that is there */
+    assert_int_equal(stats.kernels, KEPT); /* each of these plans has one kernel */
+    assert_int_equal(vd_fft_forward(ctx, buffers[MANY - KEPT]), VD_OK); /* the oldest plan that is kept */
     assert_int_equal(vd_context_stats(ctx, &again), VD_OK);
     assert_int_equal(again.kernels, KEPT);
     assert_int_equal(vd_fft_forward(ctx, buffers[0]), VD_OK);
@@ -525,7 +556,7 @@ static void good_sizes(void **state) {
     assert_true(vd_fft_good_size(UINT64_MAX) == 0);
 }
 
-/* ---- bad input, without a device ---- */
+/* ---- invalid input, without a device ---- */
 
 static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
     vd_fft *plan = vd_fft_create(ctx, desc);
@@ -632,7 +663,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths), cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms),
         cmocka_unit_test(long_axes), cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts),
-        cmocka_unit_test(simple), cmocka_unit_test(simple_forgets), cmocka_unit_test(good_sizes),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(simple_calls_keep_recent_plans), cmocka_unit_test(good_sizes),
         cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
