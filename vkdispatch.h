@@ -3126,11 +3126,11 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                      VD_MEMORY_READBACK: host-cached if the device has such memory. VD_MEMORY_SHARED: host-cached,
                      coherent, device-local, in this order of preference.
    memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements. If
-                     need->kernels is set, it returns only types that kernels can access.
+                     need->kernel_access is set, it returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
    memory_destroy
    kernel_create     Compiles a kernel. code_kind is one of the backend's `codes`; code_size, args, local_size and
-                     value_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
+                     argument_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
                      failure.
    kernel_destroy
    commands_create   Creates an empty recording.
@@ -3152,48 +3152,53 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                      so that the value of a failed submission is reached too.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
-                     with dev->capturable. A captured submission counts as completed. It must not use staging memory,
+                     with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
                      and it fails if it would wait for another queue.
    queue_wait        Waits until the timeline reaches value. Returns VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May
-                     block immediately: the caller has already spun. */
+                     block immediately: the caller has already spun.
+
+   Columns of the table: result, name and parameters of the operation; then, for vulkan, cuda, opencl and dummy, the
+   prefix of the function that implements it. `default`: the function is vd__default_NAME, below. */
 #define VD__BACKEND_OPERATIONS(X) \
-    X(vd_result, driver_open, (vd__driver *driver)) \
-    X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity)) \
-    X(void, driver_close, (vd__driver *driver)) \
-    X(vd_result, device_open, (vd__driver *driver, int index, uint64_t disable, vd__device *dev)) \
-    X(void, device_idle, (vd__device *dev)) \
-    X(void, device_close, (vd__device *dev)) \
-    X(vd_result, block_create, (vd__device *dev, vd__block *block)) \
+    X(vd_result, driver_open, (vd__driver *driver), vk, cu, cl, dummy) \
+    X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity), vk, cu, cl, dummy) \
+    X(void, driver_close, (vd__driver *driver), vk, cu, cl, dummy) \
+    X(vd_result, device_open, (vd__driver *driver, int index, uint64_t disable, vd__device *dev), vk, cu, cl, dummy) \
+    X(void, device_idle, (vd__device *dev), vk, cu, cl, default) \
+    X(void, device_close, (vd__device *dev), vk, cu, cl, dummy) \
+    X(vd_result, block_create, (vd__device *dev, vd__block *block), vk, cu, cl, dummy) \
     X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__memory_requirements *need, \
-                                const vd__import_source *from, \
-                                uint64_t *offset)) \
-    X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out)) \
-    X(void, block_destroy, (vd__device *dev, vd__block *block)) \
-    X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host)) \
-    X(uint32_t, memory_types, (vd__device *dev, vd_memory usage, uint32_t mask)) \
-    X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need)) \
-    X(vd_result, memory_bind, (vd__device *dev, vd__memory *m)) \
-    X(void, memory_destroy, (vd__device *dev, vd__memory *m)) \
-    X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code)) \
-    X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code)) \
-    X(vd_result, commands_create, (vd__device *dev, vd__commands *c)) \
-    X(void, commands_destroy, (vd__device *dev, vd__commands *c)) \
-    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c)) \
-    X(vd_result, commands_end, (vd__device *dev, vd__commands *c)) \
-    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to)) \
-    X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch)) \
+                                const vd__import_source *from, uint64_t *offset), vk, cu, cl, dummy) \
+    X(vd_result, block_export, (vd__device *dev, const vd__block *block, vd_external *out), vk, default, cl, default) \
+    X(void, block_destroy, (vd__device *dev, vd__block *block), vk, cu, cl, dummy) \
+    X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host), \
+      vk, default, default, default) \
+    X(uint32_t, memory_types, (vd__device *dev, vd_memory usage, uint32_t mask), vk, cu, cl, dummy) \
+    X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
+    X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
+    X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
+    X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
+      vk, cu, cl, dummy) \
+    X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
+    X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
+    X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
+    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
+    X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
+    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to), vk, cu, cl, dummy) \
+    X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, cu, cl, dummy) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, \
-                          const vd__copy_range *ranges, uint32_t count)) \
+                          const vd__copy_range *ranges, uint32_t count), vk, cu, cl, dummy) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
-                          uint32_t word)) \
+                          uint32_t word), vk, cu, cl, dummy) \
     X(vd_result, record_native, (vd__device *dev, vd__commands *c, \
-                                 vd_result (*record)(void *user, void *commands), void *user)) \
-    X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out)) \
+                                  vd_result (*record)(void *user, void *commands), void *user), \
+      vk, default, default, dummy) \
+    X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, \
-                                const vd__wait *waits, uint32_t wait_count)) \
-    X(uint64_t, queue_value, (vd__device *dev, uint32_t queue)) \
-    X(bool, queue_capturing, (vd__device *dev, uint32_t queue)) \
-    X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns))
+                                const vd__wait *waits, uint32_t wait_count), vk, cu, cl, dummy) \
+    X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
+    X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
+    X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
 
 /* `print_bytes` as in vd_context_desc. The messages are limited to 16 times that size, at least 1 MiB. */
 static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_bytes) {
@@ -3268,7 +3273,7 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
     return features;
 }
 
-#define VD__BACKEND_MEMBER(result, name, args) result (*name) args;
+#define VD__BACKEND_MEMBER(result, name, args, vk, cu, cl, dummy) result (*name) args;
 struct vd__backend {
     vd_backend id;
     const char *name;
@@ -3276,14 +3281,14 @@ struct vd__backend {
     VD__BACKEND_OPERATIONS(VD__BACKEND_MEMBER)
 };
 
-#define VD__BACKEND_VULKAN(result, name, args) static result vd__vk_##name args;
-#define VD__BACKEND_VULKAN_ENTRY(result, name, args) vd__vk_##name,
-#define VD__BACKEND_CUDA(result, name, args) static result vd__cu_##name args;
-#define VD__BACKEND_CUDA_ENTRY(result, name, args) vd__cu_##name,
-#define VD__BACKEND_OPENCL(result, name, args) static result vd__cl_##name args;
-#define VD__BACKEND_OPENCL_ENTRY(result, name, args) vd__cl_##name,
-#define VD__BACKEND_DUMMY(result, name, args) static result vd__dummy_##name args;
-#define VD__BACKEND_DUMMY_ENTRY(result, name, args) vd__dummy_##name,
+#define VD__BACKEND_VULKAN(result, name, args, vk, cu, cl, dummy) static result vd__##vk##_##name args;
+#define VD__BACKEND_VULKAN_ENTRY(result, name, args, vk, cu, cl, dummy) vd__##vk##_##name,
+#define VD__BACKEND_CUDA(result, name, args, vk, cu, cl, dummy) static result vd__##cu##_##name args;
+#define VD__BACKEND_CUDA_ENTRY(result, name, args, vk, cu, cl, dummy) vd__##cu##_##name,
+#define VD__BACKEND_OPENCL(result, name, args, vk, cu, cl, dummy) static result vd__##cl##_##name args;
+#define VD__BACKEND_OPENCL_ENTRY(result, name, args, vk, cu, cl, dummy) vd__##cl##_##name,
+#define VD__BACKEND_DUMMY(result, name, args, vk, cu, cl, dummy) static result vd__##dummy##_##name args;
+#define VD__BACKEND_DUMMY_ENTRY(result, name, args, vk, cu, cl, dummy) vd__##dummy##_##name,
 
 #if VD__HAS_VULKAN
 VD__BACKEND_OPERATIONS(VD__BACKEND_VULKAN)
@@ -3294,6 +3299,40 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_CUDA)
 #if VD__HAS_OPENCL
 VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL)
 #endif
+VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
+
+/* ---- default implementations of operations ---- */
+
+static void vd__default_device_idle(vd__device *dev) { (void)dev; }
+
+static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
+    (void)block, (void)out;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
+}
+
+static vd_result vd__default_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size,
+                                        bool to_host) {
+    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
+    return VD_OK;
+}
+
+static void vd__default_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
+
+static VD__UNUSED vd_result vd__default_record_native(vd__device *dev, vd__commands *c,
+                                                     vd_result (*record)(void *user, void *commands), void *user) {
+    (void)c, (void)record, (void)user;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the backend '%s' executes a list when it is submitted, so there is no "
+                    "command buffer to record into", dev->driver->backend->name);
+}
+
+static void vd__default_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
+    (void)dev, (void)queue, (void)out;
+}
+
+static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return false;
+}
 
 /* Locked while a driver is opened. Drivers and their loaders initialise process-wide state, and not all of them lock
    it. No callback is called meanwhile. */
@@ -3420,7 +3459,6 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
 // >>dummy
 /* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
 
-VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
 static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY,
                                                "dummy",
                                                { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN,
@@ -3518,8 +3556,6 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     return VD_OK;
 }
 
-static void vd__dummy_device_idle(vd__device *dev) { (void)dev; }
-
 static void vd__dummy_device_close(vd__device *dev) {
     vd__free(vd__dummy_allocator(dev), dev->native);
     dev->native = NULL;
@@ -3554,20 +3590,10 @@ static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const
     return VD_OK;
 }
 
-static vd_result vd__dummy_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
-    (void)dev, (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the dummy backend cannot export memory");
-}
-
 static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
     if (block->sharing) return;
     vd__dummy_of(dev)->taken[block->type] -= block->size;
     vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)block->native[0]);
-}
-
-static vd_result vd__dummy_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
-    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
-    return VD_OK;
 }
 
 static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
@@ -3590,8 +3616,6 @@ static vd_result vd__dummy_memory_bind(vd__device *dev, vd__memory *m) {
     m->address = dev->info.features & VD_FEATURE_ADDRESS ? m->native[0] : 0;
     return VD_OK;
 }
-
-static void vd__dummy_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
 
 static vd_result vd__dummy_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     (void)dev, (void)desc, (void)code;
@@ -3667,10 +3691,6 @@ static vd_result vd__dummy_record_native(vd__device *dev, vd__commands *c,
     return record(user, NULL);
 }
 
-static void vd__dummy_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
-    (void)dev, (void)queue, (void)out;
-}
-
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
                                         const vd__wait *waits, uint32_t wait_count) {
     (void)waits, (void)wait_count;
@@ -3687,11 +3707,6 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
 
 static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
     return vd__atomic_load64(&vd__dummy_of(dev)->values[queue]);
-}
-
-static bool vd__dummy_queue_capturing(vd__device *dev, uint32_t queue) {
-    (void)dev, (void)queue;
-    return false;
 }
 
 static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
@@ -6127,11 +6142,6 @@ static uint64_t vd__vk_queue_value(vd__device *dev, uint32_t queue) {
     return value;
 }
 
-static bool vd__vk_queue_capturing(vd__device *dev, uint32_t queue) {
-    (void)dev, (void)queue;
-    return false;
-}
-
 static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreWaitInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
@@ -6832,11 +6842,6 @@ static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd
     return r;
 }
 
-static vd_result vd__cu_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
-    (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
-}
-
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (block->sharing == VD__SHARE_ADDRESS) return;
@@ -6847,11 +6852,6 @@ static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_leave(d);
     block->native[0] = 0;
     block->mapped = NULL;
-}
-
-static vd_result vd__cu_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
-    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
-    return VD_OK;
 }
 
 /* ---- memory types ---- */
@@ -6876,8 +6876,6 @@ static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
     m->address = m->block->native[0] + m->offset;
     return VD_OK;
 }
-
-static void vd__cu_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
 #endif /* VD__HAS_CUDA */
 
 // >>cuda kernel
@@ -7313,14 +7311,6 @@ static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memor
     at[0] = to->address + offset;
     at[1] = size / 4;
     at[2] = word;
-}
-
-/* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cu_record_native(vd__device *dev, vd__commands *c,
-                                      vd_result (*record)(void *user, void *commands), void *user) {
-    (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA executes a list when it is submitted, so there is no command buffer to "
-                    "record into");
 }
 
 /* ---- the queue ---- */
@@ -8249,11 +8239,6 @@ static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
     block->mapped = NULL;
 }
 
-static vd_result vd__cl_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
-    (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
-    return VD_OK;
-}
-
 /* ---- memory types ---- */
 
 /* Memory for use by host and device at the same time (VD_MEMORY_SHARED) exists only with shared virtual memory. */
@@ -8792,14 +8777,6 @@ static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memor
     op->unused = 0;
 }
 
-/* A recording is played when it is sent, so that there is nothing to record into. */
-static vd_result vd__cl_record_native(vd__device *dev, vd__commands *c,
-                                      vd_result (*record)(void *user, void *commands), void *user) {
-    (void)dev, (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "OpenCL executes a list when it is submitted, so there is no command buffer "
-                    "to record into");
-}
-
 /* ---- playing a recording ---- */
 
 /* Sets what is not set already. */
@@ -9018,11 +8995,6 @@ static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, u
         vd__sleep(nap < timeout_ns - spent ? nap : timeout_ns - spent);
         nap = nap < 800000 ? nap + nap / 4 : 1000000;
     }
-}
-
-static bool vd__cl_queue_capturing(vd__device *dev, uint32_t queue) {
-    (void)dev, (void)queue;
-    return false;
 }
 
 static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
