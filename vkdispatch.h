@@ -32,6 +32,7 @@
        pool            handles
        objects         the structs that handles refer to
        backend         the interface of a backend, and the table of its operations
+       command tape    commands recorded by backends without command buffers
        cache           compiled code in files
        dummy           the backend without a device
        vulkan api      functions of the Vulkan loader and of devices
@@ -43,12 +44,12 @@
        cuda device     driver, primary context, streams
        cuda memory     device memory, pinned host memory
        cuda kernel     CUDA C, PTX and cubins, compiled and loaded
-       cuda list       recorded commands, replay into a stream, timeline
+       cuda list       execution of recorded commands in a stream, timeline
        opencl api      functions and constants of OpenCL
        opencl device   platforms, devices, contexts, queues
        opencl memory   buffer objects, shared virtual memory
        opencl kernel   programs and their cached binaries
-       opencl list     recorded commands, submission, events
+       opencl list     execution of recorded commands in a queue, events
        select          choice of backend and device
        reflect         SPIR-V reader
        validate        argument checks
@@ -2696,9 +2697,18 @@ typedef struct vd__launch {
     uint32_t binding_count;
 } vd__launch;
 
-/* A recording of the backend. It is reused when its submission has completed. */
+/* Commands recorded by a backend without command buffers (room `command tape`). */
+typedef struct vd__tape {
+    uint64_t *words;
+    uint32_t count, capacity;  /* words */
+    uint32_t last;             /* index of the first word of the last command */
+    bool failed;               /* a command was not recorded because host memory ran out */
+} vd__tape;
+
+/* A recording of the backend. It is reused when its submission has completed. Zeroed before commands_create. */
 typedef struct vd__commands {
-    uint64_t native[4];
+    void *native;              /* of a backend with command buffers */
+    vd__tape tape;             /* of a backend without */
     uint64_t value;            /* timeline value of its submission */
     bool barrier_first;        /* begins with a barrier after all earlier submissions to its queue */
 } vd__commands;
@@ -3158,7 +3168,8 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                      block immediately: the caller has already spun.
 
    Columns of the table: result, name and parameters of the operation; then, for vulkan, cuda, opencl and dummy, the
-   prefix of the function that implements it. `default`: the function is vd__default_NAME, below. */
+   prefix of the function that implements it. `default`: the function is vd__default_NAME, below. `tape`: the backend
+   has no command buffers, and the function is vd__tape_NAME of room `command tape`. */
 #define VD__BACKEND_OPERATIONS(X) \
     X(vd_result, driver_open, (vd__driver *driver), vk, cu, cl, dummy) \
     X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity), vk, cu, cl, dummy) \
@@ -3180,16 +3191,16 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
-    X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
-    X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
-    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
-    X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, cu, cl, dummy) \
-    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to), vk, cu, cl, dummy) \
-    X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, cu, cl, dummy) \
+    X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to), vk, tape, tape, tape) \
+    X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, tape, tape, tape) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, \
-                          const vd__copy_range *ranges, uint32_t count), vk, cu, cl, dummy) \
+                          const vd__copy_range *ranges, uint32_t count), vk, tape, tape, tape) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
-                          uint32_t word), vk, cu, cl, dummy) \
+                          uint32_t word), vk, tape, tape, tape) \
     X(vd_result, record_native, (vd__device *dev, vd__commands *c, \
                                   vd_result (*record)(void *user, void *commands), void *user), \
       vk, default, default, dummy) \
@@ -3338,6 +3349,160 @@ static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
    it. No callback is called meanwhile. */
 static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 
+// >>command tape
+/* Recorded commands of the backends without command buffers: cuda, opencl and dummy. The functions vd__tape_NAME are
+   their operations commands_NAME and record_NAME; queue_submit plays the tape with the backend's vd__tape_player.
+   A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
+   which therefore exist as long as the tape is played; everything else is copied, also the argument block. Barriers
+   are not recorded, because these backends execute commands in order. A tape can be played more than once. */
+
+typedef enum vd__tape_kind { VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL } vd__tape_kind;
+
+typedef struct vd__tape_command {
+    uint32_t kind;             /* vd__tape_kind */
+    uint32_t words;            /* size of the whole command */
+} vd__tape_command;
+
+/* The bindings follow, then the argument block, which is padded with zeros to a multiple of 16 bytes. */
+typedef struct vd__tape_launch {
+    vd__tape_command command;
+    uint64_t kernel;           /* vd__kernel_code.native[0] */
+    uint32_t groups[3], binding_count;
+} vd__tape_launch;
+
+typedef struct vd__tape_copy { /* the ranges follow */
+    vd__tape_command command;
+    const vd__memory *to, *from;
+    uint64_t count;            /* number of ranges */
+} vd__tape_copy;
+
+typedef struct vd__tape_fill {
+    vd__tape_command command;
+    const vd__memory *to;
+    uint64_t offset, size;     /* bytes */
+    uint64_t word;             /* 32 bits */
+} vd__tape_fill;
+
+/* Functions that execute commands. `user` is the argument of vd__tape_play. */
+typedef struct vd__tape_player {
+    vd_result (*launch)(void *user, const vd__tape_launch *launch);
+    vd_result (*copy)(void *user, const vd__tape_copy *copy);
+    vd_result (*fill)(void *user, const vd__tape_fill *fill);
+} vd__tape_player;
+
+static const vd__tape_command *vd__tape_command_at(const vd__tape *tape, uint32_t word) {
+    return (const vd__tape_command *)(const void *)(tape->words + word);
+}
+
+static const vd__binding *vd__tape_bindings(const vd__tape_launch *launch) {
+    return (const vd__binding *)(const void *)(launch + 1);
+}
+
+static VD__UNUSED const void *vd__tape_arguments(const vd__tape_launch *launch) {
+    return vd__tape_bindings(launch) + launch->binding_count;
+}
+
+static const vd__copy_range *vd__tape_ranges(const vd__tape_copy *copy) {
+    return (const vd__copy_range *)(const void *)(copy + 1);
+}
+
+static vd_result vd__tape_commands_create(vd__device *dev, vd__commands *c) {
+    (void)dev, (void)c;
+    return VD_OK;
+}
+
+static void vd__tape_commands_destroy(vd__device *dev, vd__commands *c) {
+    vd__free(&dev->driver->host->allocator, c->tape.words);
+}
+
+static vd_result vd__tape_commands_begin(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    c->tape.count = c->tape.last = 0;
+    c->tape.failed = false;
+    return VD_OK;
+}
+
+static vd_result vd__tape_commands_end(vd__device *dev, vd__commands *c) {
+    (void)dev;
+    return c->tape.failed ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
+}
+
+static VD__NOINLINE bool vd__tape_grow(vd__device *dev, vd__tape *tape, uint32_t words) {
+    void *moved = tape->words;
+    if (!vd__array_reserve(&dev->driver->host->allocator, &moved, &tape->capacity, tape->count + words,
+                           sizeof *tape->words))
+        tape->failed = true;
+    tape->words = (uint64_t *)moved;
+    return !tape->failed;
+}
+
+/* Appends a command of this size in bytes and fills in its vd__tape_command. Returns NULL if memory runs out;
+   commands_end then fails. */
+static inline void *vd__tape_append(vd__device *dev, vd__commands *c, vd__tape_kind kind, size_t size) {
+    vd__tape *tape = &c->tape;
+    uint32_t words = (uint32_t)((size + 7) / 8);
+    if (VD__UNLIKELY(tape->capacity - tape->count < words) && !vd__tape_grow(dev, tape, words)) return NULL;
+    vd__tape_command *command = (vd__tape_command *)(void *)(tape->words + tape->count);
+    command->kind = (uint32_t)kind;
+    command->words = words;
+    tape->last = tape->count;
+    tape->count += words;
+    return command;
+}
+
+static void vd__tape_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
+    (void)dev, (void)c, (void)from, (void)to;
+}
+
+static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    size_t bindings = launch->binding_count * sizeof *launch->bindings, padded = (launch->argument_bytes + 15u) & ~15u;
+    vd__tape_launch *to = (vd__tape_launch *)vd__tape_append(dev, c, VD__TAPE_LAUNCH, sizeof *to + bindings + padded);
+    if (VD__UNLIKELY(!to)) return vd__fail_memory(NULL, NULL, 0);
+    to->kernel = launch->code->native[0];
+    memcpy(to->groups, launch->groups, sizeof to->groups);
+    to->binding_count = launch->binding_count;
+    uint8_t *at = (uint8_t *)(to + 1), *end = at + bindings + padded;
+    if (bindings) memcpy(at, launch->bindings, bindings);
+    if (!padded) return VD_OK;
+    memset(end - 16, 0, 16);
+    memcpy(at + bindings, launch->arguments, launch->argument_bytes);
+    return VD_OK;
+}
+
+static void vd__tape_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                                 const vd__copy_range *ranges, uint32_t count) {
+    size_t bytes = count * sizeof *ranges;
+    vd__tape_copy *copy = (vd__tape_copy *)vd__tape_append(dev, c, VD__TAPE_COPY, sizeof *copy + bytes);
+    if (!copy) return;
+    copy->to = to;
+    copy->from = from;
+    copy->count = count;
+    memcpy(copy + 1, ranges, bytes);
+}
+
+static void vd__tape_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset,
+                                 uint64_t size, uint32_t word) {
+    vd__tape_fill *fill = (vd__tape_fill *)vd__tape_append(dev, c, VD__TAPE_FILL, sizeof *fill);
+    if (!fill) return;
+    fill->to = to;
+    fill->offset = offset;
+    fill->size = size;
+    fill->word = word;
+}
+
+/* Executes the commands in order. Stops at the first error and returns it. */
+static inline vd_result vd__tape_play(const vd__tape *tape, const vd__tape_player *player, void *user) {
+    vd_result r = VD_OK;
+    for (uint32_t at = 0; at < tape->count && !r;) {
+        const vd__tape_command *command = vd__tape_command_at(tape, at);
+        if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
+        else if (command->kind == VD__TAPE_COPY) r = player->copy(user, (const vd__tape_copy *)(const void *)command);
+        else r = player->fill(user, (const vd__tape_fill *)(const void *)command);
+        at += command->words;
+    }
+    return r;
+}
+
 // >>cache
 /* A cache in files: compiled code, and data of libraries built on top (vd_cache_store). A file contains its key and a
    checksum; a file that does not match is ignored.
@@ -3457,49 +3622,29 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
 }
 
 // >>dummy
-/* No device: limits set by hand, transfers between host arrays, kernels checked and not run. */
+/* The backend without a device. Its limits come from vd_context_desc.dummy. It executes transfers, but not kernels. */
 
-static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY,
-                                               "dummy",
-                                               { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX, VD_CODE_CUBIN,
-                                                 VD_CODE_OPENCL, VD_CODE_DEFAULT },
-                                               VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
+static const vd__backend vd__backend_dummy = { VD_BACKEND_DUMMY, "dummy", { VD_CODE_SPIRV, VD_CODE_CUDA, VD_CODE_PTX,
+    VD_CODE_CUBIN, VD_CODE_OPENCL, VD_CODE_DEFAULT }, VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY_ENTRY) };
 
 enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types */
 
 typedef struct vd__dummy_device {
-    uint64_t taken[3];         /* bytes by memory type */
-    uint64_t values[VD_MAX_QUEUES]; /* the timelines: work is done when it is submitted */
+    uint64_t used_bytes[3];    /* by memory type */
+    uint64_t timelines[VD_MAX_QUEUES]; /* submissions complete before queue_submit returns */
 } vd__dummy_device;
 
-/* A transfer; commands are run when they are submitted, which may be in another order than they were recorded in. */
-typedef struct vd__dummy_op {
-    uint8_t *to;
-    const uint8_t *from;       /* NULL: fill with word */
-    uint64_t size;
-    uint32_t word;
-} vd__dummy_op;
-
-typedef struct vd__dummy_commands {
-    vd__dummy_op *ops;
-    uint32_t count, capacity;
-    bool broken;               /* no host memory for an op: the submission fails */
-} vd__dummy_commands;
-
 static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
-static vd__dummy_commands *vd__dummy_ops(const vd__commands *c) {
-    return (vd__dummy_commands *)(uintptr_t)c->native[0];
-}
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* A common desktop device; fields that the caller's description leaves at zero come from here too. */
-static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
-    static const vd_limits usual = {
+/* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
+static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
+    static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0
     };
     memset(out, 0, sizeof *out);
-    if (given) *out = *given;
+    if (desc) *out = *desc;
     else {
         out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
                         | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
@@ -3510,25 +3655,25 @@ static void vd__dummy_info(const vd_device_info *given, vd_device_info *out) {
     out->index = 0;
     if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
     if (!out->device_memory) out->device_memory = 4ull << 30;
-    if (!given) out->host_memory = 16ull << 30;
+    if (!desc) out->host_memory = 16ull << 30;
     if (!out->api_version[0]) out->api_version[0] = 1;
     vd_limits *l = &out->limits;
-#define VD__DUMMY_USUAL(field) if (!l->field) l->field = usual.field
+#define VD__DUMMY_TYPICAL(field) if (!l->field) l->field = typical.field
     for (int i = 0; i < 3; i++) {
-        VD__DUMMY_USUAL(max_groups[i]);
-        VD__DUMMY_USUAL(max_local_size[i]);
+        VD__DUMMY_TYPICAL(max_groups[i]);
+        VD__DUMMY_TYPICAL(max_local_size[i]);
     }
-    VD__DUMMY_USUAL(max_local_invocations);
-    VD__DUMMY_USUAL(max_shared_bytes);
-    VD__DUMMY_USUAL(max_push_bytes);
-    VD__DUMMY_USUAL(max_bindings);
-    VD__DUMMY_USUAL(binding_alignment);
-    VD__DUMMY_USUAL(subgroup_size);
-    VD__DUMMY_USUAL(min_subgroup_size);
-    VD__DUMMY_USUAL(max_subgroup_size);
-    VD__DUMMY_USUAL(max_binding_bytes);
-    VD__DUMMY_USUAL(max_buffer_bytes);
-#undef VD__DUMMY_USUAL
+    VD__DUMMY_TYPICAL(max_local_invocations);
+    VD__DUMMY_TYPICAL(max_shared_bytes);
+    VD__DUMMY_TYPICAL(max_push_bytes);
+    VD__DUMMY_TYPICAL(max_bindings);
+    VD__DUMMY_TYPICAL(binding_alignment);
+    VD__DUMMY_TYPICAL(subgroup_size);
+    VD__DUMMY_TYPICAL(min_subgroup_size);
+    VD__DUMMY_TYPICAL(max_subgroup_size);
+    VD__DUMMY_TYPICAL(max_binding_bytes);
+    VD__DUMMY_TYPICAL(max_buffer_bytes);
+#undef VD__DUMMY_TYPICAL
 }
 
 static vd_result vd__dummy_driver_open(vd__driver *driver) {
@@ -3550,7 +3695,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
-    /* else as the caller described it */
+    /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
     return VD_OK;
@@ -3566,14 +3711,14 @@ static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
 }
 
 static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
-    uint64_t *taken = &vd__dummy_of(dev)->taken[block->type], capacity = vd__dummy_capacity(dev, block->type);
-    if (block->size > capacity - *taken)
+    uint64_t *used_bytes = &vd__dummy_of(dev)->used_bytes[block->type], capacity = vd__dummy_capacity(dev, block->type);
+    if (block->size > capacity - *used_bytes)
         return vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
                                                    "a block has %llu bytes, but %llu of %llu bytes are in use",
-                                                   VD__U(block->size), VD__U(*taken), VD__U(capacity)));
+                                                   VD__U(block->size), VD__U(*used_bytes), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
     if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
-    *taken += block->size;
+    *used_bytes += block->size;
     block->native[0] = (uintptr_t)bytes;
     block->mapped = block->type != VD__DUMMY_DEVICE || dev->info.shared_memory ? (uint8_t *)bytes : NULL;
     block->host_cached = block->type != VD__DUMMY_UPLOAD;
@@ -3592,7 +3737,7 @@ static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const
 
 static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
     if (block->sharing) return;
-    vd__dummy_of(dev)->taken[block->type] -= block->size;
+    vd__dummy_of(dev)->used_bytes[block->type] -= block->size;
     vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)block->native[0]);
 }
 
@@ -3624,89 +3769,47 @@ static vd_result vd__dummy_kernel_create(vd__device *dev, const vd_kernel_desc *
 
 static void vd__dummy_kernel_destroy(vd__device *dev, vd__kernel_code *code) { (void)dev, (void)code; }
 
-static vd_result vd__dummy_commands_create(vd__device *dev, vd__commands *c) {
-    void *ops = vd__alloc_zeroed(vd__dummy_allocator(dev), sizeof(vd__dummy_commands));
-    c->native[0] = (uintptr_t)ops;
-    return ops ? VD_OK : vd__fail_memory(NULL, NULL, 0);
-}
-
-static void vd__dummy_commands_destroy(vd__device *dev, vd__commands *c) {
-    vd__free(vd__dummy_allocator(dev), vd__dummy_ops(c)->ops);
-    vd__free(vd__dummy_allocator(dev), vd__dummy_ops(c));
-}
-
-static vd_result vd__dummy_commands_begin(vd__device *dev, vd__commands *c) {
-    (void)dev;
-    vd__dummy_ops(c)->count = 0;
-    vd__dummy_ops(c)->broken = false;
-    return VD_OK;
-}
-
-static vd_result vd__dummy_commands_end(vd__device *dev, vd__commands *c) {
-    (void)dev;
-    return vd__dummy_ops(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
-}
-
-static void vd__dummy_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    (void)dev, (void)c, (void)from, (void)to;
-}
-
-static vd_result vd__dummy_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
-    (void)dev, (void)c, (void)launch;
-    return VD_OK;
-}
-
-static void vd__dummy_record(vd__device *dev, vd__commands *c, uint8_t *to, const uint8_t *from, uint64_t size,
-                             uint32_t word) {
-    vd__dummy_commands *d = vd__dummy_ops(c);
-    void *ops = d->ops;
-    if (!vd__array_reserve(vd__dummy_allocator(dev), &ops, &d->capacity, d->count + 1, sizeof(vd__dummy_op))) {
-        d->broken = true;
-        return;
-    }
-    d->ops = (vd__dummy_op *)ops;
-    vd__dummy_op *op = &d->ops[d->count++];
-    op->to = to;
-    op->from = from;
-    op->size = size;
-    op->word = word;
-}
-
-static void vd__dummy_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
-                                  const vd__copy_range *ranges, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        vd__dummy_record(dev, c, vd__dummy_bytes(to) + ranges[i].to, vd__dummy_bytes(from) + ranges[i].from,
-                         ranges[i].size, 0);
-}
-
-static void vd__dummy_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset,
-                                  uint64_t size, uint32_t word) {
-    vd__dummy_record(dev, c, vd__dummy_bytes(to) + offset, NULL, size, word);
-}
-
-/* There is nothing to record into, and nothing that would run. */
+/* There is no command buffer: calls `record` with NULL. */
 static vd_result vd__dummy_record_native(vd__device *dev, vd__commands *c,
                                          vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c;
     return record(user, NULL);
 }
 
-static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                        const vd__wait *waits, uint32_t wait_count) {
-    (void)waits, (void)wait_count;
-    const vd__dummy_commands *d = c ? vd__dummy_ops(c) : NULL;
-    for (uint32_t i = 0; d && i < d->count; i++) {
-        const vd__dummy_op *op = &d->ops[i];
-        if (op->from) memcpy(op->to, op->from, (size_t)op->size);
-        else
-            for (uint64_t at = 0; at < op->size; at += 4) memcpy(op->to + at, &op->word, 4);
-    }
-    vd__atomic_store64(&vd__dummy_of(dev)->values[queue], value);
+static vd_result vd__dummy_play_launch(void *user, const vd__tape_launch *launch) {
+    (void)user, (void)launch;
     return VD_OK;
 }
 
+static vd_result vd__dummy_play_copy(void *user, const vd__tape_copy *copy) {
+    const vd__copy_range *ranges = vd__tape_ranges(copy);
+    (void)user;
+    for (uint64_t i = 0; i < copy->count; i++)
+        memcpy(vd__dummy_bytes(copy->to) + ranges[i].to, vd__dummy_bytes(copy->from) + ranges[i].from,
+               (size_t)ranges[i].size);
+    return VD_OK;
+}
+
+static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
+    uint8_t *at = vd__dummy_bytes(fill->to) + fill->offset, *end = at + fill->size;
+    uint32_t word = (uint32_t)fill->word;
+    (void)user;
+    for (; at < end; at += 4) memcpy(at, &word, 4);
+    return VD_OK;
+}
+
+static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill };
+
+static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
+                                        const vd__wait *waits, uint32_t wait_count) {
+    (void)waits, (void)wait_count;
+    vd_result r = c ? vd__tape_play(&c->tape, &vd__dummy_player, NULL) : VD_OK;
+    vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], value);
+    return r;
+}
+
 static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
-    return vd__atomic_load64(&vd__dummy_of(dev)->values[queue]);
+    return vd__atomic_load64(&vd__dummy_of(dev)->timelines[queue]);
 }
 
 static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
@@ -5488,7 +5591,7 @@ typedef struct vd__vk_commands {
     uint32_t chunk, chunk_used; /* chunk in use, and its used bytes */
 } vd__vk_commands;
 
-static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)(uintptr_t)c->native[0]; }
+static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)c->native; }
 
 /* ---- host memory of command pools ---- */
 
@@ -5618,7 +5721,7 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
     if (!vc) return vd__fail_memory(NULL, NULL, 0);
-    c->native[0] = (uintptr_t)vc;
+    c->native = vc;
     vc->arena.allocator = vd__vk_allocator(dev);
     vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
     if (result) vd__vk_commands_destroy(dev, c);
@@ -5647,7 +5750,7 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
     vd__free(allocator, vc);
-    c->native[0] = 0;
+    c->native = NULL;
 }
 
 /* Forgets what is bound. Called when a recording begins and after commands that change the bindings. */
@@ -7197,121 +7300,72 @@ VD__SMALL_END
 #endif /* VD__HAS_CUDA */
 
 // >>cuda list
-/* Recordings are short notes that a submission plays into a stream; the timeline is a number that the stream writes
-   into host memory. */
+/* Plays tapes into a stream. The timeline of a queue is a number in host memory, which its stream updates after each
+   submission. */
 
 #if VD__HAS_CUDA
-/* A command is a head and what it needs, in 64-bit words. A stream runs them one after another, so barriers are
-   nothing. */
-typedef enum vd__cu_op {
-    VD__CU_LAUNCH,             /* kernel, groups in two words, block of values */
-    VD__CU_COPY,               /* to, from, bytes */
-    VD__CU_ROWS,               /* to, from, bytes of a row, rows, pitch of `to`, pitch of `from` */
-    VD__CU_FILL                /* to, words, word */
-} vd__cu_op;
+/* ---- playing a tape ---- */
 
-typedef struct vd__cu_commands {
-    uint64_t *words;
-    uint32_t count, capacity;
-    bool broken;               /* no host memory for a command: the submission fails */
-} vd__cu_commands;
+typedef struct vd__cu_playback { const vd__cu_driver *cu; void *stream; } vd__cu_playback;
 
-static vd__cu_commands *vd__cu_commands_of(const vd__commands *c) { return (vd__cu_commands *)(uintptr_t)c->native[0]; }
-
-/* ---- recordings ---- */
-
-static vd_result vd__cu_commands_create(vd__device *dev, vd__commands *c) {
-    c->native[0] = (uintptr_t)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof(vd__cu_commands));
-    return c->native[0] ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)launch->kernel;
+    size_t size = kernel->parameter_bytes; /* may include the padding of the argument block */
+    void *extra[5];
+    extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
+    extra[1] = (void *)(uintptr_t)vd__tape_arguments(launch);
+    extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
+    extra[3] = &size;
+    extra[4] = NULL;
+    int result = to->cu->cuLaunchKernel(kernel->function, launch->groups[0], launch->groups[1], launch->groups[2],
+                                        kernel->local_size[0], kernel->local_size[1], kernel->local_size[2],
+                                        kernel->dynamic_bytes, to->stream, NULL, size ? extra : NULL);
+    return VD__LIKELY(!result) ? VD_OK : vd__cu_fail(to->cu, result, "cuLaunchKernel");
 }
 
-static void vd__cu_commands_destroy(vd__device *dev, vd__commands *c) {
-    vd__free(vd__cu_allocator(dev), vd__cu_commands_of(c)->words);
-    vd__free(vd__cu_allocator(dev), vd__cu_commands_of(c));
-    c->native[0] = 0;
-}
-
-static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c) {
-    (void)dev;
-    vd__cu_commands_of(c)->count = 0;
-    vd__cu_commands_of(c)->broken = false;
-    return VD_OK;
-}
-
-static vd_result vd__cu_commands_end(vd__device *dev, vd__commands *c) {
-    (void)dev;
-    return vd__cu_commands_of(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
-}
-
-/* ---- commands ---- */
-
-/* Room for a command, its head written; NULL, with a text, where there is no memory. */
-static inline uint64_t *vd__cu_note(vd__device *dev, vd__commands *c, vd__cu_op op, uint32_t words) {
-    vd__cu_commands *cc = vd__cu_commands_of(c);
-    if (VD__UNLIKELY(cc->count + words > cc->capacity)) {
-        void *moved = cc->words;
-        bool ok = vd__array_reserve(vd__cu_allocator(dev), &moved, &cc->capacity, cc->count + words, sizeof *cc->words);
-        cc->words = (uint64_t *)moved;
-        if (!ok) {
-            cc->broken = true;
-            vd__fail_memory(NULL, NULL, 0);
-            return NULL;
-        }
-    }
-    uint64_t *at = cc->words + cc->count;
-    cc->count += words;
-    at[0] = (uint64_t)op | (uint64_t)words << 32;
-    return at + 1;
-}
-
-static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    (void)dev, (void)c, (void)from, (void)to;
-}
-
-/* The block ends in 16 more bytes of room: a function that takes it as a struct sees its padding too. */
-static vd_result vd__cu_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
-    uint64_t *at = vd__cu_note(dev, c, VD__CU_LAUNCH, 4 + (launch->argument_bytes + 15) / 8);
-    if (VD__UNLIKELY(!at)) return VD_ERROR_OUT_OF_MEMORY;
-    at[0] = launch->code->native[0];
-    at[1] = launch->groups[0] | (uint64_t)launch->groups[1] << 32;
-    at[2] = launch->groups[2];
-    memcpy(at + 3, launch->arguments, launch->argument_bytes);
-    return VD_OK;
-}
-
-/* Whether the ranges are rows a pitch apart, as copies of regions are; the driver moves those at once. */
-static bool vd__cu_are_rows(const vd__copy_range *r, uint32_t count) {
-    uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* a step back is a huge one */
+/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. */
+static bool vd__cu_are_rows(const vd__copy_range *r, uint64_t count) {
+    if (count < 2) return false;
+    uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* descending offsets give values over INT32_MAX */
     if (to < r[0].size || from < r[0].size || to > INT32_MAX || from > INT32_MAX) return false;
-    for (uint32_t i = 1; i < count; i++)
+    for (uint64_t i = 1; i < count; i++)
         if (r[i].size != r[0].size || r[i].to - r[i - 1].to != to || r[i].from - r[i - 1].from != from) return false;
     return true;
 }
 
-static void vd__cu_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
-                               const vd__copy_range *ranges, uint32_t count) {
-    bool rows = count > 1 && vd__cu_are_rows(ranges, count);
-    for (uint32_t i = 0; i < (rows ? 1 : count); i++) {
-        uint64_t *at = vd__cu_note(dev, c, rows ? VD__CU_ROWS : VD__CU_COPY, rows ? 7 : 4);
-        if (!at) return;
-        at[0] = to->address + ranges[i].to;
-        at[1] = from->address + ranges[i].from;
-        at[2] = ranges[i].size;
-        if (!rows) continue;
-        at[3] = count;
-        at[4] = ranges[1].to - ranges[0].to;
-        at[5] = ranges[1].from - ranges[0].from;
-    }
+static int vd__cu_play_rows(const vd__cu_playback *to, const vd__tape_copy *copy, const vd__copy_range *r) {
+    vd__cu_copy_2d rows;
+    memset(&rows, 0, sizeof rows);
+    rows.to.memory = rows.from.memory = VD__CU_MEMORYTYPE_UNIFIED;
+    rows.to.address = copy->to->address + r[0].to;
+    rows.from.address = copy->from->address + r[0].from;
+    rows.width = (size_t)r[0].size;
+    rows.height = (size_t)copy->count;
+    rows.to.pitch = (size_t)(r[1].to - r[0].to);
+    rows.from.pitch = (size_t)(r[1].from - r[0].from);
+    return to->cu->cuMemcpy2DAsync(&rows, to->stream);
 }
 
-static void vd__cu_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
-                               uint32_t word) {
-    uint64_t *at = vd__cu_note(dev, c, VD__CU_FILL, 4);
-    if (!at) return;
-    at[0] = to->address + offset;
-    at[1] = size / 4;
-    at[2] = word;
+static vd_result vd__cu_play_copy(void *user, const vd__tape_copy *copy) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    const vd__copy_range *r = vd__tape_ranges(copy);
+    bool rows = vd__cu_are_rows(r, copy->count);
+    int result = rows ? vd__cu_play_rows(to, copy, r) : 0;
+    for (uint64_t i = 0; !rows && !result && i < copy->count; i++)
+        result = to->cu->cuMemcpyAsync(copy->to->address + r[i].to, copy->from->address + r[i].from,
+                                       (size_t)r[i].size, to->stream);
+    return result ? vd__cu_fail(to->cu, result, rows ? "cuMemcpy2DAsync" : "cuMemcpyAsync") : VD_OK;
 }
+
+static vd_result vd__cu_play_fill(void *user, const vd__tape_fill *fill) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    int result = to->cu->cuMemsetD32Async(fill->to->address + fill->offset, (unsigned)fill->word,
+                                          (size_t)(fill->size / 4), to->stream);
+    return result ? vd__cu_fail(to->cu, result, "cuMemsetD32Async") : VD_OK;
+}
+
+static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill };
 
 /* ---- the queue ---- */
 
@@ -7321,50 +7375,7 @@ static void vd__cu_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = d->queues[queue].stream;
 }
 
-static int vd__cu_play_launch(const vd__cu_driver *cu, void *stream, uint64_t *at) {
-    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)at[0];
-    size_t size = kernel->parameter_bytes;
-    void *extra[5];
-    extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
-    extra[1] = at + 3;
-    extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
-    extra[3] = &size;
-    extra[4] = NULL;
-    return cu->cuLaunchKernel(kernel->function, (uint32_t)at[1], (uint32_t)(at[1] >> 32), (uint32_t)at[2],
-                              kernel->local_size[0], kernel->local_size[1], kernel->local_size[2],
-                              kernel->dynamic_bytes, stream, NULL, size ? extra : NULL);
-}
-
-static int vd__cu_play_rows(const vd__cu_driver *cu, void *stream, const uint64_t *at) {
-    vd__cu_copy_2d rows;
-    memset(&rows, 0, sizeof rows);
-    rows.to.memory = rows.from.memory = VD__CU_MEMORYTYPE_UNIFIED;
-    rows.to.address = at[0];
-    rows.from.address = at[1];
-    rows.width = (size_t)at[2];
-    rows.height = (size_t)at[3];
-    rows.to.pitch = (size_t)at[4];
-    rows.from.pitch = (size_t)at[5];
-    return cu->cuMemcpy2DAsync(&rows, stream);
-}
-
-static vd_result vd__cu_play(const vd__cu_driver *cu, void *stream, const vd__cu_commands *cc) {
-    static const char *const calls[] = { "cuLaunchKernel", "cuMemcpyAsync", "cuMemcpy2DAsync", "cuMemsetD32Async" };
-    for (uint32_t i = 0; i < cc->count;) {
-        uint64_t *at = cc->words + i;
-        vd__cu_op op = (vd__cu_op)(uint32_t)at[0];
-        int result;
-        i += (uint32_t)(at[0] >> 32);
-        if (VD__LIKELY(op == VD__CU_LAUNCH)) result = vd__cu_play_launch(cu, stream, at + 1);
-        else if (op == VD__CU_COPY) result = cu->cuMemcpyAsync(at[1], at[2], (size_t)at[3], stream);
-        else if (op == VD__CU_ROWS) result = vd__cu_play_rows(cu, stream, at + 1);
-        else result = cu->cuMemsetD32Async(at[1], (unsigned)at[3], (size_t)at[2], stream);
-        if (VD__UNLIKELY(result)) return vd__cu_fail(cu, result, "%s", calls[op]);
-    }
-    return VD_OK;
-}
-
-/* Without values of its own, a stream can still fill the lower half of the timeline. */
+/* Makes the stream set the timeline to `value`. A stream that cannot write 64-bit values sets the lower 32 bits. */
 static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
     vd__atomic_store64(&q->sent, value);
     vd__atomic_store64(&q->submitted, value);
@@ -7373,15 +7384,17 @@ static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t
     return result ? vd__cu_fail(d->api, result, "updating the timeline") : VD_OK;
 }
 
-/* The timeline now; what went into a capture counts as done when all that was sent before is. */
+/* Returns the current timeline value. Captured submissions count as completed when all earlier submissions to the
+   stream are. */
 static uint64_t vd__cu_value(const vd__cu_device *d, const vd__cu_queue *q) {
-    /* in this order: never too much */
-    uint64_t submitted = vd__atomic_load64(&q->submitted), value = vd__atomic_load64(q->timeline), sent =
-    vd__atomic_load64(&q->sent); if (!d->can_write_values) value = sent - (uint32_t)((uint32_t)sent - (uint32_t)value);
+    /* this order of the loads ensures that the result is never too large */
+    uint64_t submitted = vd__atomic_load64(&q->submitted), value = vd__atomic_load64(q->timeline);
+    uint64_t sent = vd__atomic_load64(&q->sent);
+    if (!d->can_write_values) value = sent - (uint32_t)((uint32_t)sent - (uint32_t)value);
     return value >= sent && submitted > value ? submitted : value;
 }
 
-/* 0: the stream is not being captured, or cannot be asked. */
+/* Returns the CUstreamCaptureStatus of the stream; 0: it is not being captured, or the driver has no such query. */
 static int vd__cu_capture_status(const vd__cu_device *d, const vd__cu_queue *q) {
     int status = 0;
     if (!q->borrowed || !d->api->cuStreamIsCapturing || d->api->cuStreamIsCapturing(q->stream, &status)) return 0;
@@ -7396,8 +7409,9 @@ static bool vd__cu_queue_capturing(vd__device *dev, uint32_t queue) {
     return status != 0;
 }
 
-/* What raises the values was sent before, so a mark behind all that the other stream has is behind that too. No mark
-   may lead into or out of a capture: it would draw the other stream in. */
+/* Makes the stream wait for values of other queues. The work that reaches them is in the other stream already, so an
+   event at its current end covers that work. An event must not cross the border of a capture, because it would add the
+   other stream to the capture. */
 static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
     for (uint32_t i = 0; i < wait_count; i++) {
         vd__cu_queue *other = &d->queues[waits[i].queue];
@@ -7424,7 +7438,8 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (!r && c && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
-    if (!r && c) r = vd__cu_play(d->api, q->stream, vd__cu_commands_of(c));
+    vd__cu_playback to = { d->api, q->stream };
+    if (!r && c) r = vd__tape_play(&c->tape, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, c ? c->value : value);
     else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
     vd__cu_leave(d);
@@ -7432,14 +7447,14 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return r;
 }
 
-/* A fault of the device shows in the stream, and nowhere else. */
+/* Detects a fault of the device, which only queries of the stream report. */
 static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (vd__cu_enter(d)) {
         vd__atomic_store32(&d->lost, 1);
         return;
     }
-    /* a question would break the capture */
+    /* a query would invalidate a capture */
     int result = vd__cu_capture_status(d, &d->queues[queue]) ? 0 : d->api->cuStreamQuery(d->queues[queue].stream);
     vd__cu_leave(d);
     if (!result || result == VD__CUDA_ERROR_NOT_READY) return;
@@ -7449,7 +7464,7 @@ static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
 }
 
 enum {
-    VD__CU_POLLS = 4096,       /* looks at the timeline between two at the stream */
+    VD__CU_POLLS = 4096,       /* reads of the timeline between two queries of the stream */
     VD__CU_YIELD_NS = 2000000
 };
 
@@ -7464,9 +7479,8 @@ static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
     return VD__UNLIKELY(vd__atomic_load32(&d->lost)) ? UINT64_MAX : value;
 }
 
-/* The driver has no wait that ends in time, so this looks again and again: at first it gives the processor away in
-   between, then it sleeps, each time for a part of what it has waited, so that what it oversleeps (a sleep takes some
-   60 us more than it should) is a small part too. */
+/* The driver has no wait with a timeout, so this polls: first it yields between reads, then it sleeps for 1/32 of the
+   time it has waited. A sleep takes about 60 us longer than requested, so longer waits can afford longer sleeps. */
 static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
@@ -7643,7 +7657,7 @@ typedef struct vd__cl_driver {
     uint32_t device_count;
 } vd__cl_driver;
 
-enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.marks */
+enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.submissions */
 
 /* A submission, represented by the event of its last command. */
 typedef struct vd__cl_submission { vd__cl_event event; uint64_t value; } vd__cl_submission;
@@ -7652,7 +7666,7 @@ typedef struct vd__cl_queue {
     vd__cl_command_queue handle;
     vd__mutex lock;            /* protects all following members */
     vd__cl_submission *submissions; /* ring of the submissions that are not known to be complete */
-    uint32_t first, count, capacity; /* of `marks`; the capacity is a power of two */
+    uint32_t first, count, capacity; /* of `submissions`; the capacity is a power of two */
     uint64_t reached;          /* timeline value */
 } vd__cl_queue;
 
@@ -8578,285 +8592,134 @@ VD__SMALL_END
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl list
-/* Recorded commands, their way into a queue in order, events as timelines. */
+/* Plays tapes into an in-order command queue. The event of a submission's last command stands for its timeline
+   value. */
 
 #if VD__HAS_OPENCL
-/* Commands as they lie in a recording: a head, then bindings and values of a launch. All sizes are multiples of 8
-   bytes. */
-typedef enum vd__cl_op_kind {
-    VD__CL_OP_LAUNCH,
-    VD__CL_OP_COPY,            /* between buffer objects */
-    VD__CL_OP_WRITE,           /* from a host address to a buffer object */
-    VD__CL_OP_READ,
-    VD__CL_OP_FILL,
-    VD__CL_OP_SHARED_COPY,     /* between addresses */
-    VD__CL_OP_SHARED_FILL
-} vd__cl_op_kind;
+/* ---- playing a tape ---- */
 
-typedef struct vd__cl_op {
-    uint32_t kind, bytes;      /* of the whole command */
-} vd__cl_op;
+typedef struct vd__cl_playback {
+    const vd__cl_device *vcl;
+    vd__cl_command_queue queue;
+    const vd__tape_command *last; /* the last command of the tape, which sets `event` */
+    vd__cl_event event;
+} vd__cl_playback;
 
-typedef struct vd__cl_transfer {
-    vd__cl_op op;
-    uint64_t to, from;         /* buffer objects or addresses */
-    uint64_t to_offset, from_offset, size; /* offsets are 0 behind addresses */
-    uint32_t word, unused;
-} vd__cl_transfer;
+/* The sub-buffers that one launch binds. They are released after it, and the driver keeps them until it has ended. */
+typedef struct vd__cl_views { vd__cl_mem objects[VD_MAX_ARGS]; uint32_t count; } vd__cl_views;
 
-/* What a binding is set to. The key is 0 for a view, which is an object of this launch's own; the handle itself for an
-   address; else unique to the memory, and no address. */
-typedef struct vd__cl_given { uint64_t handle, key; } vd__cl_given;
-
-typedef struct vd__cl_launch {
-    vd__cl_op op;
-    vd__cl_kernel *kernel;
-    uint32_t groups[3], views; /* number of views */
-} vd__cl_launch;               /* then a vd__cl_given each binding, then the values */
-
-typedef struct vd__cl_commands {
-    uint64_t *words;
-    uint32_t count, capacity;  /* words */
-    uint32_t last;             /* where the last command begins */
-    uint32_t views;            /* objects that the launches own */
-    bool broken;               /* no host memory for a command: the submission fails */
-} vd__cl_commands;
-
-static vd__cl_commands *vd__cl_commands_of(const vd__commands *c) { return (vd__cl_commands *)(uintptr_t)c->native[0]; }
-static vd__cl_given *vd__cl_bindings_of(vd__cl_launch *launch) { return (vd__cl_given *)(void *)(launch + 1); }
-static vd__cl_op *vd__cl_op_at(const vd__cl_commands *vc, uint32_t word) {
-    return (vd__cl_op *)(void *)(vc->words + word);
-}
-
-/* ---- recordings ---- */
-
-static vd_result vd__cl_commands_create(vd__device *dev, vd__commands *c) {
-    void *commands = vd__alloc_zeroed(vd__cl_allocator(dev), sizeof(vd__cl_commands));
-    c->native[0] = (uintptr_t)commands;
-    return commands ? VD_OK : vd__fail_memory(NULL, NULL, 0);
-}
-
-/* Gives up the views, which the driver keeps as long as work uses them. */
-static void vd__cl_commands_clear(const vd__cl_device *vcl, vd__cl_commands *vc) {
-    for (uint32_t at = 0; at < vc->count && vc->views; at += vd__cl_op_at(vc, at)->bytes / 8) {
-        vd__cl_launch *launch = (vd__cl_launch *)(void *)vd__cl_op_at(vc, at);
-        if (launch->op.kind != VD__CL_OP_LAUNCH || !launch->views) continue;
-        for (uint32_t i = 0; i < launch->kernel->binding_count; i++) {
-            const vd__cl_given *given = &vd__cl_bindings_of(launch)[i];
-            if (!given->key) vcl->cl->clReleaseMemObject(vd__cl_unpack(given->handle));
-        }
-        vc->views -= launch->views;
-    }
-    vc->count = vc->last = 0;
-    vc->views = 0;
-}
-
-static void vd__cl_commands_destroy(vd__device *dev, vd__commands *c) {
-    vd__cl_commands *vc = vd__cl_commands_of(c);
-    vd__cl_commands_clear(vd__cl_device_of(dev), vc);
-    vd__free(vd__cl_allocator(dev), vc->words);
-    vd__free(vd__cl_allocator(dev), vc);
-    c->native[0] = 0;
-}
-
-static vd_result vd__cl_commands_begin(vd__device *dev, vd__commands *c) {
-    vd__cl_commands_clear(vd__cl_device_of(dev), vd__cl_commands_of(c));
-    vd__cl_commands_of(c)->broken = false;
-    return VD_OK;
-}
-
-static vd_result vd__cl_commands_end(vd__device *dev, vd__commands *c) {
-    (void)dev;
-    return vd__cl_commands_of(c)->broken ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
-}
-
-/* Room for a command, its head filled in; NULL when there is no memory, and then the recording is broken. */
-static inline vd__cl_op *vd__cl_record(vd__device *dev, vd__cl_commands *vc, vd__cl_op_kind kind, size_t bytes) {
-    uint32_t words = (uint32_t)(bytes + 7) / 8;
-    if (VD__UNLIKELY(vc->capacity - vc->count < words)) {
-        void *moved = vc->words;
-        if (!vd__array_reserve(vd__cl_allocator(dev), &moved, &vc->capacity, vc->count + words, sizeof *vc->words)) {
-            vc->broken = true;
-            return NULL;
-        }
-        vc->words = (uint64_t *)moved;
-    }
-    vc->last = vc->count;
-    vc->count += words;
-    vd__cl_op *op = vd__cl_op_at(vc, vc->last);
-    op->kind = (uint32_t)kind;
-    op->bytes = words * 8;
-    return op;
-}
-
-/* The queue runs commands one after another. */
-static void vd__cl_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    (void)dev, (void)c, (void)from, (void)to;
-}
-
-/* What the kernel's parameter is set to. */
-static int32_t vd__cl_give(const vd__cl_device *vcl, const vd__binding *binding, vd__cl_given *out) {
+/* Sets a buffer argument, unless it is set already. The key of an address is the address, that of a whole buffer
+   object is derived from the memory's serial, which is no address. Sub-buffers have no key and are set each time. */
+static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index,
+                                    const vd__binding *binding, vd__cl_views *views) {
     const vd__memory *m = binding->memory;
+    uint64_t key = !m->native[0] ? m->native[1] + binding->offset
+                   : !binding->offset ? m->serial | (uint64_t)1 << 63 : 0;
+    vd__cl_mem object = vd__cl_unpack(m->native[0]);
     int32_t error = 0;
-    if (!m->native[0]) {
-        out->key = out->handle = m->native[1] + binding->offset;
-    } else if (VD__LIKELY(!binding->offset)) {
-        out->handle = m->native[0];
-        out->key = m->serial | (uint64_t)1 << 63;
-    } else {
-        out->handle = (uintptr_t)vd__cl_sub_buffer_create(vcl, m->block, m->offset + binding->offset, binding->size,
-                                                          &error);
-        out->key = 0;
+    if (key && key == kernel->bound_keys[index]) return VD_OK;
+    kernel->bound_keys[index] = 0;
+    if (!key) {
+        object = vd__cl_sub_buffer_create(vcl, m->block, m->offset + binding->offset, binding->size, &error);
+        if (error) return vd__cl_fail(error, "clCreateSubBuffer of %llu bytes", VD__U(binding->size));
+        views->objects[views->count++] = object;
     }
-    return error;
-}
-
-static vd_result vd__cl_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
-    const vd__cl_device *vcl = vd__cl_device_of(dev);
-    vd__cl_commands *vc = vd__cl_commands_of(c);
-    vd__cl_kernel *kernel = vd__cl_kernel_of(launch->code);
-    size_t given_bytes = kernel->binding_count * sizeof(vd__cl_given);
-    vd__cl_launch *to = (vd__cl_launch *)(void *)vd__cl_record(dev, vc, VD__CL_OP_LAUNCH,
-                                                               sizeof *to + given_bytes + kernel->argument_bytes);
-    if (!to) return vd__fail_memory(NULL, NULL, 0);
-    to->kernel = kernel;
-    to->views = 0;
-    memcpy(to->groups, launch->groups, sizeof to->groups);
-    vd__cl_given *given = vd__cl_bindings_of(to);
-    memset(given, 0xff, given_bytes);
-    for (uint32_t i = 0; i < kernel->binding_count; i++) {
-        int32_t error = vd__cl_give(vcl, &launch->bindings[i], &given[i]);
-        if (VD__UNLIKELY(error)) {
-            vc->broken = true;
-            given[i].key = UINT64_MAX;
-            return vd__cl_fail(error, "clCreateSubBuffer of %llu bytes", VD__U(launch->bindings[i].size));
-        }
-        if (given[i].key) continue;
-        to->views++;
-        vc->views++;
-    }
-    if (kernel->argument_bytes) memcpy(given + kernel->binding_count, launch->arguments, kernel->argument_bytes);
+    if (!m->native[0])
+        error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, index, (const void *)(uintptr_t)key);
+    else error = vcl->cl->clSetKernelArg(kernel->handle, index, sizeof object, &object);
+    if (error) return vd__cl_fail(error, "clSetKernelArg");
+    kernel->bound_keys[index] = key;
     return VD_OK;
 }
 
-/* Where a memory is used by the host's address, the offset goes into it. */
-static uint64_t vd__cl_end(const vd__memory *m, uint64_t *offset) {
-    if (m->native[0]) return m->native[0];
-    uint64_t address = m->native[1] + *offset;
-    *offset = 0;
-    return address;
-}
-
-static void vd__cl_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
-                               const vd__copy_range *ranges, uint32_t count) {
-    static const vd__cl_op_kind kinds[2][2] = { { VD__CL_OP_SHARED_COPY, VD__CL_OP_WRITE },
-                                                { VD__CL_OP_READ, VD__CL_OP_COPY } };
-    for (uint32_t i = 0; i < count; i++) {
-        vd__cl_op_kind kind = kinds[from->native[0] != 0][to->native[0] != 0];
-        vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
-        if (!op) return;
-        op->to_offset = ranges[i].to;
-        op->from_offset = ranges[i].from;
-        op->to = vd__cl_end(to, &op->to_offset);
-        op->from = vd__cl_end(from, &op->from_offset);
-        op->size = ranges[i].size;
-        op->word = op->unused = 0;
-    }
-}
-
-static void vd__cl_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
-                               uint32_t word) {
-    vd__cl_op_kind kind = to->native[0] ? VD__CL_OP_FILL : VD__CL_OP_SHARED_FILL;
-    vd__cl_transfer *op = (vd__cl_transfer *)(void *)vd__cl_record(dev, vd__cl_commands_of(c), kind, sizeof *op);
-    if (!op) return;
-    op->to_offset = offset;
-    op->to = vd__cl_end(to, &op->to_offset);
-    op->from = op->from_offset = 0;
-    op->size = size;
-    op->word = word;
-    op->unused = 0;
-}
-
-/* ---- playing a recording ---- */
-
-/* Sets what is not set already. */
-static int32_t vd__cl_play_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__cl_given *given) {
-    int32_t error = 0;
-    for (uint32_t i = 0; i < kernel->binding_count && !error; i++) {
-        if (given[i].key && given[i].key == kernel->bound_keys[i]) continue;
-        vd__cl_mem object = vd__cl_unpack(given[i].handle);
-        if (given[i].key == given[i].handle)
-            error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, i, (const void *)(uintptr_t)given[i].handle);
-        else error = vcl->cl->clSetKernelArg(kernel->handle, i, sizeof object, &object);
-        kernel->bound_keys[i] = error ? 0 : given[i].key;
-    }
-    const void *values = given + kernel->binding_count;
-    if (error || !kernel->argument_bytes
-        || (kernel->arguments_set && !memcmp(kernel->bound_arguments, values, kernel->argument_bytes)))
-        return error;
-    error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count, kernel->argument_bytes, values);
-    memcpy(kernel->bound_arguments, values, kernel->argument_bytes);
+/* Sets the arguments that differ from those of the kernel's last launch. */
+static vd_result vd__cl_set_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__tape_launch *launch,
+                                      vd__cl_views *views) {
+    const void *arguments = vd__tape_arguments(launch);
+    uint32_t bytes = kernel->argument_bytes;
+    vd_result r = VD_OK;
+    for (uint32_t i = 0; i < launch->binding_count && !r; i++)
+        r = vd__cl_set_binding(vcl, kernel, i, &vd__tape_bindings(launch)[i], views);
+    if (r || !bytes || (kernel->arguments_set && !memcmp(kernel->bound_arguments, arguments, bytes))) return r;
+    int32_t error = vcl->cl->clSetKernelArg(kernel->handle, launch->binding_count, bytes, arguments);
+    memcpy(kernel->bound_arguments, arguments, bytes);
     kernel->arguments_set = !error;
-    return error;
+    return error ? vd__cl_fail(error, "clSetKernelArg") : VD_OK;
 }
 
-static vd_result vd__cl_play_launch(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_launch *launch,
-                                    vd__cl_event *event) {
-    vd__cl_kernel *kernel = launch->kernel;
+static vd_result vd__cl_play_launch(void *user, const vd__tape_launch *launch) {
+    vd__cl_playback *to = (vd__cl_playback *)user;
+    const vd__cl_driver *cl = to->vcl->cl;
+    vd__cl_kernel *kernel = (vd__cl_kernel *)(uintptr_t)launch->kernel;
+    vd__cl_views views;
     size_t global[3];
     uint32_t axes = 3;
-    int32_t launched = 0;
+    int32_t error = 0;
+    views.count = 0;
     for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local_size[i];
     while (axes > 1 && global[axes - 1] == 1) axes--;
     vd__mutex_lock(&kernel->lock);
-    int32_t error = vd__cl_play_arguments(vcl, kernel, vd__cl_bindings_of(launch));
-    if (!error)
-        launched = vcl->cl->clEnqueueNDRangeKernel(queue, kernel->handle, axes, NULL, global, kernel->local_size, 0,
-                                                   NULL, event);
+    vd_result r = vd__cl_set_arguments(to->vcl, kernel, launch, &views);
+    if (!r)
+        error = cl->clEnqueueNDRangeKernel(to->queue, kernel->handle, axes, NULL, global, kernel->local_size, 0, NULL,
+                                           &launch->command == to->last ? &to->event : NULL);
     vd__mutex_unlock(&kernel->lock);
-    if (VD__LIKELY(!error && !launched)) return VD_OK;
-    return error ? vd__cl_fail(error, "clSetKernelArg") : vd__cl_fail(launched, "clEnqueueNDRangeKernel");
+    for (uint32_t i = 0; i < views.count; i++) cl->clReleaseMemObject(views.objects[i]);
+    return VD__LIKELY(!error) ? r : vd__cl_fail(error, "clEnqueueNDRangeKernel");
 }
 
-static int32_t vd__cl_enqueue_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t,
-                                       vd__cl_event *event) {
-    const vd__cl_driver *cl = vcl->cl;
-    size_t to_offset = (size_t)t->to_offset, from_offset = (size_t)t->from_offset, size = (size_t)t->size;
-    void *to = (void *)(uintptr_t)t->to, *from = (void *)(uintptr_t)t->from;
-    vd__cl_mem to_object = vd__cl_unpack(t->to), from_object = vd__cl_unpack(t->from);
-    switch (t->op.kind) {
-    case VD__CL_OP_COPY:
-        return cl->clEnqueueCopyBuffer(queue, from_object, to_object, from_offset, to_offset, size, 0, NULL, event);
-    case VD__CL_OP_WRITE: return cl->clEnqueueWriteBuffer(queue, to_object, 0, to_offset, size, from, 0, NULL, event);
-    case VD__CL_OP_READ: return cl->clEnqueueReadBuffer(queue, from_object, 0, from_offset, size, to, 0, NULL, event);
-    case VD__CL_OP_FILL: return cl->clEnqueueFillBuffer(queue, to_object, &t->word, 4, to_offset, size, 0, NULL, event);
-    case VD__CL_OP_SHARED_COPY: return cl->clEnqueueSVMMemcpy(queue, 0, to, from, size, 0, NULL, event);
-    default: return cl->clEnqueueSVMMemFill(queue, to, &t->word, 4, size, 0, NULL, event);
+/* Copies between buffer objects and host addresses, or addresses of shared memory. */
+static vd_result vd__cl_play_range(vd__cl_playback *to, const vd__tape_copy *copy, const vd__copy_range *r,
+                                   vd__cl_event *event) {
+    const vd__cl_driver *cl = to->vcl->cl;
+    vd__cl_mem target = vd__cl_unpack(copy->to->native[0]), source = vd__cl_unpack(copy->from->native[0]);
+    void *write = (void *)(uintptr_t)(copy->to->native[1] + r->to),
+         *read = (void *)(uintptr_t)(copy->from->native[1] + r->from);
+    size_t size = (size_t)r->size, to_offset = (size_t)r->to, from_offset = (size_t)r->from;
+    const char *call;
+    int32_t error;
+    if (target && source) {
+        call = "clEnqueueCopyBuffer";
+        error = cl->clEnqueueCopyBuffer(to->queue, source, target, from_offset, to_offset, size, 0, NULL, event);
+    } else if (target) {
+        call = "clEnqueueWriteBuffer";
+        error = cl->clEnqueueWriteBuffer(to->queue, target, 0, to_offset, size, read, 0, NULL, event);
+    } else if (source) {
+        call = "clEnqueueReadBuffer";
+        error = cl->clEnqueueReadBuffer(to->queue, source, 0, from_offset, size, write, 0, NULL, event);
+    } else {
+        call = "clEnqueueSVMMemcpy";
+        error = cl->clEnqueueSVMMemcpy(to->queue, 0, write, read, size, 0, NULL, event);
     }
+    return VD__LIKELY(!error) ? VD_OK : vd__cl_fail(error, "%s of %llu bytes", call, VD__U(r->size));
 }
 
-static vd_result vd__cl_play_transfer(const vd__cl_device *vcl, vd__cl_command_queue queue, const vd__cl_transfer *t,
-                                      vd__cl_event *event) {
-    static const char *const names[] = { "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer",
-                                         "clEnqueueReadBuffer",    "clEnqueueFillBuffer", "clEnqueueSVMMemcpy",
-                                         "clEnqueueSVMMemFill" };
-    int32_t error = vd__cl_enqueue_transfer(vcl, queue, t, event);
-    return VD__LIKELY(!error) ? VD_OK : vd__cl_fail(error, "%s of %llu bytes", names[t->op.kind], VD__U(t->size));
-}
-
-/* Enqueues the commands; the last one has the event. */
-static vd_result vd__cl_play(const vd__cl_device *vcl, vd__cl_command_queue queue, vd__cl_commands *vc,
-                             vd__cl_event *event) {
-    for (uint32_t at = 0; at < vc->count; at += vd__cl_op_at(vc, at)->bytes / 8) {
-        vd__cl_op *op = vd__cl_op_at(vc, at);
-        vd__cl_event *here = at == vc->last ? event : NULL;
-        vd_result result = op->kind == VD__CL_OP_LAUNCH
-                               ? vd__cl_play_launch(vcl, queue, (vd__cl_launch *)(void *)op, here)
-                               : vd__cl_play_transfer(vcl, queue, (const vd__cl_transfer *)(const void *)op, here);
-        if (VD__UNLIKELY(result)) return result;
+static vd_result vd__cl_play_copy(void *user, const vd__tape_copy *copy) {
+    vd__cl_playback *to = (vd__cl_playback *)user;
+    vd_result r = VD_OK;
+    for (uint64_t i = 0; i < copy->count && !r; i++) {
+        bool last = &copy->command == to->last && i + 1 == copy->count;
+        r = vd__cl_play_range(to, copy, &vd__tape_ranges(copy)[i], last ? &to->event : NULL);
     }
-    return VD_OK;
+    return r;
 }
+
+static vd_result vd__cl_play_fill(void *user, const vd__tape_fill *fill) {
+    vd__cl_playback *to = (vd__cl_playback *)user;
+    const vd__cl_driver *cl = to->vcl->cl;
+    vd__cl_mem object = vd__cl_unpack(fill->to->native[0]);
+    void *address = (void *)(uintptr_t)(fill->to->native[1] + fill->offset);
+    vd__cl_event *event = &fill->command == to->last ? &to->event : NULL;
+    uint32_t word = (uint32_t)fill->word;
+    size_t offset = (size_t)fill->offset, size = (size_t)fill->size;
+    int32_t error = object ? cl->clEnqueueFillBuffer(to->queue, object, &word, 4, offset, size, 0, NULL, event)
+                           : cl->clEnqueueSVMMemFill(to->queue, address, &word, 4, size, 0, NULL, event);
+    if (VD__LIKELY(!error)) return VD_OK;
+    return vd__cl_fail(error, "%s of %llu bytes", object ? "clEnqueueFillBuffer" : "clEnqueueSVMMemFill",
+                       VD__U(fill->size));
+}
+
+static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill };
 
 /* ---- the queue ---- */
 
@@ -8866,14 +8729,14 @@ static int32_t vd__cl_event_status(const vd__cl_device *vcl, vd__cl_event event)
     return error ? error : status;
 }
 
-/* *out: the event of the first submission that reaches `value`, with a reference for the caller; NULL: reached, or an
-   error. */
+/* Sets *out to the event of the first submission that reaches `value`, with a reference for the caller, or to NULL if
+   the value is reached or an error is returned. */
 static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64_t value, vd__cl_event *out) {
     vd__cl_event event = NULL;
     vd__mutex_lock(&q->lock);
     for (uint32_t i = 0; i < q->count && !event && q->reached < value; i++) {
-        const vd__cl_submission *mark = &q->submissions[(q->first + i) & (q->capacity - 1)];
-        if (mark->value >= value) event = mark->event;
+        const vd__cl_submission *submission = &q->submissions[(q->first + i) & (q->capacity - 1)];
+        if (submission->value >= value) event = submission->event;
     }
     int32_t error = event ? vcl->cl->clRetainEvent(event) : 0;
     vd__mutex_unlock(&q->lock);
@@ -8881,19 +8744,19 @@ static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64
     return error;
 }
 
-/* Room for one more mark. */
-static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
+/* Makes room for one more submission in the ring. Returns false if memory runs out. */
+static bool vd__cl_submissions_reserve(vd__device *dev, vd__cl_queue *q) {
     uint32_t capacity = 2 * q->capacity;
     vd__mutex_lock(&q->lock);
     bool full = q->count == q->capacity;
     vd__mutex_unlock(&q->lock);
     if (!full) return true;
-    vd__cl_submission *marks = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev), capacity * sizeof *marks),
+    vd__cl_submission *grown = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev), capacity * sizeof *grown),
                       *old = q->submissions;
-    if (!marks) return false;
+    if (!grown) return false;
     vd__mutex_lock(&q->lock);
-    for (uint32_t i = 0; i < q->count; i++) marks[i] = q->submissions[(q->first + i) & (q->capacity - 1)];
-    q->submissions = marks;
+    for (uint32_t i = 0; i < q->count; i++) grown[i] = q->submissions[(q->first + i) & (q->capacity - 1)];
+    q->submissions = grown;
     q->capacity = capacity;
     q->first = 0;
     vd__mutex_unlock(&q->lock);
@@ -8901,18 +8764,18 @@ static bool vd__cl_marks_reserve(vd__device *dev, vd__cl_queue *q) {
     return true;
 }
 
-/* A value for work that was not sent: it is reached with what was sent last. The ring is full, so there is such a
-   thing. */
-static vd_result vd__cl_mark_last(vd__cl_queue *q, uint64_t value) {
+/* Lets the last submission reach `value`, for a value without work when there is no memory for another submission. The
+   ring was full, so there is a last submission. */
+static vd_result vd__cl_raise_last_value(vd__cl_queue *q, uint64_t value) {
     vd__mutex_lock(&q->lock);
     if (q->count) q->submissions[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
-    else q->reached = value; /* it ended meanwhile */
+    else q->reached = value; /* it has completed in the meantime */
     vd__mutex_unlock(&q->lock);
     return VD_OK;
 }
 
-/* Holds the queue back until the other queues are there. */
-static int32_t vd__cl_queue_hold(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
+/* Makes the queue wait until other queues have reached their values. */
+static int32_t vd__cl_await(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
     vd__cl_event events[VD_MAX_QUEUES];
     uint32_t count = 0;
     int32_t error = 0;
@@ -8932,7 +8795,8 @@ static void vd__cl_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = vcl->queues[queue].handle;
 }
 
-/* Half of a submission may be under way, and nothing would tell when it is done with the host's memory. */
+/* Called after a failed submission. A part of it may be running, and no event tells when that part has ended, so this
+   waits for the whole queue. */
 static VD__NOINLINE vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, const vd__cl_queue *q, vd__cl_event event,
                                                    vd_result result, int32_t error) {
     vcl->cl->clFinish(q->handle);
@@ -8944,38 +8808,38 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
                                      const vd__wait *waits, uint32_t wait_count) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
-    vd__cl_commands *vc = c ? vd__cl_commands_of(c) : NULL;
-    vd__cl_event event = NULL;
-    if (!vd__cl_marks_reserve(dev, q)) return vc ? vd__fail_memory(NULL, NULL, 0) : vd__cl_mark_last(q, value);
-    int32_t error = vd__cl_queue_hold(vcl, q, waits, wait_count);
+    vd__cl_playback to = { vcl, q->handle, c && c->tape.count ? vd__tape_command_at(&c->tape, c->tape.last) : NULL,
+                           NULL };
+    if (!vd__cl_submissions_reserve(dev, q))
+        return c ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, value);
+    int32_t error = vd__cl_await(vcl, q, waits, wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
-    vd_result result = vc ? vd__cl_play(vcl, q->handle, vc, &event) : VD_OK;
-    if (vc) vd__cl_commands_clear(vcl, vc);
-    if (result) event = NULL; /* the command that failed may have left anything there */
+    vd_result result = c ? vd__tape_play(&c->tape, &vd__cl_player, &to) : VD_OK;
+    vd__cl_event event = result ? NULL : to.event; /* a command that failed may have written anything to it */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
     if (error) event = NULL;
     if (!result && !error) error = vcl->cl->clFlush(q->handle);
     if (VD__UNLIKELY(result || error)) return vd__cl_queue_abandon(vcl, q, event, result, error);
     vd__mutex_lock(&q->lock);
-    vd__cl_submission *mark = &q->submissions[(q->first + q->count++) & (q->capacity - 1)];
-    mark->event = event;
-    mark->value = c ? c->value : value;
+    vd__cl_submission *submission = &q->submissions[(q->first + q->count++) & (q->capacity - 1)];
+    submission->event = event;
+    submission->value = c ? c->value : value;
     vd__mutex_unlock(&q->lock);
     return VD_OK;
 }
 
-/* An event with an error means that nothing the queue did can be relied on. */
+/* If a command ended with an error, later commands may have read wrong data: the device counts as lost. */
 static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
     vd__mutex_lock(&q->lock);
     while (q->count) {
-        const vd__cl_submission *mark = &q->submissions[q->first];
-        int32_t status = vd__cl_event_status(vcl, mark->event);
+        const vd__cl_submission *submission = &q->submissions[q->first];
+        int32_t status = vd__cl_event_status(vcl, submission->event);
         if (status > VD__CL_COMPLETE) break;
         if (status < 0) vd__atomic_store32(&vcl->lost, 1);
-        vcl->cl->clReleaseEvent(mark->event);
-        q->reached = mark->value;
+        vcl->cl->clReleaseEvent(submission->event);
+        q->reached = submission->value;
         q->first = (q->first + 1) & (q->capacity - 1);
         q->count--;
     }
@@ -8984,7 +8848,7 @@ static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     return vd__atomic_load32(&vcl->lost) ? UINT64_MAX : value;
 }
 
-/* OpenCL cannot wait for a time: looks at the event, at first often, then every millisecond. */
+/* OpenCL has no wait with a timeout, so this polls the event: first every 20 us, later every millisecond. */
 static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), nap = 20000;
     if (timeout_ns == VD_FOREVER) return vcl->cl->clWaitForEvents(1, &event);
@@ -9000,7 +8864,7 @@ static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, u
 static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_event event;
-    if (vd__cl_event_of(vcl, &vcl->queues[queue], value, &event)) return VD_TIMEOUT; /* the caller looks again */
+    if (vd__cl_event_of(vcl, &vcl->queues[queue], value, &event)) return VD_TIMEOUT; /* the caller tries again */
     int32_t status = event ? vd__cl_event_wait(vcl, event, timeout_ns) : 0;
     if (event) vcl->cl->clReleaseEvent(event);
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;

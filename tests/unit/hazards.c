@@ -6,16 +6,16 @@
 
 typedef struct touch { uint32_t serial, mode; uint64_t begin, end; } touch;
 typedef struct command { uint32_t from, to, stage, count; touch touches[2]; } command; /* stage 0: a barrier */
-typedef struct stream { uint64_t key; uint32_t count; command commands[4096]; } stream;
+typedef struct stream { const vd__commands *key; uint32_t count; command commands[4096]; } stream;
 
 static stream recordings[256], queue_stream;
 static uint32_t recording_count;
 
 static stream *recording_of(const vd__commands *c) {
     for (uint32_t i = 0; i < recording_count; i++)
-        if (recordings[i].key == c->native[0]) return &recordings[i];
+        if (recordings[i].key == c) return &recordings[i];
     assert_true(recording_count < VD__COUNT(recordings));
-    recordings[recording_count].key = c->native[0];
+    recordings[recording_count].key = c;
     return &recordings[recording_count++];
 }
 
@@ -35,7 +35,7 @@ static void add_touch(command *k, const vd__memory *m, uint32_t mode, uint64_t o
 
 static vd_result spy_begin(vd__device *dev, vd__commands *c) {
     recording_of(c)->count = 0;
-    return vd__dummy_commands_begin(dev, c);
+    return vd__tape_commands_begin(dev, c);
 }
 
 static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
@@ -61,13 +61,13 @@ static void spy_copy(vd__device *dev, vd__commands *c, const vd__memory *to, con
         if (!to->mapped) add_touch(k, to, VD_WRITE, ranges[i].to, ranges[i].size);
         if (!from->mapped) add_touch(k, from, VD_READ, ranges[i].from, ranges[i].size);
     }
-    vd__dummy_record_copy(dev, c, to, from, ranges, count);
+    vd__tape_record_copy(dev, c, to, from, ranges, count);
 }
 
 static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
                      uint32_t word) {
     add_touch(next_command(c, VD__STAGE_TRANSFER), to, VD_WRITE, offset, size);
-    vd__dummy_record_fill(dev, c, to, offset, size, word);
+    vd__tape_record_fill(dev, c, to, offset, size, word);
 }
 
 static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,

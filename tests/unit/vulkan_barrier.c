@@ -37,7 +37,7 @@ static void barrier_record(uint32_t from, uint32_t to, bool moves) {
     vk.move_min_bytes = moves ? 0 : UINT64_MAX;
     dev.native = &vk;
     commands.buffer = (VkCommandBuffer)(uintptr_t)64;
-    c.native[0] = (uintptr_t)&commands;
+    c.native = &commands;
     vd__vk_record_barrier(&dev, &c, from, to);
     assert_int_equal(barrier_seen.calls, 1);
     assert_ptr_equal(barrier_seen.buffer, commands.buffer);
