@@ -2705,18 +2705,25 @@ typedef struct vd__tape {
     bool failed;               /* a command was not recorded because host memory ran out */
 } vd__tape;
 
-/* A recording of the backend. It is reused when its submission has completed. Zeroed before commands_create. */
+/* A recording of the backend. Zeroed before commands_create. */
 typedef struct vd__commands {
     void *native;              /* of a backend with command buffers */
     vd__tape tape;             /* of a backend without */
-    uint64_t value;            /* timeline value of its submission */
-    bool barrier_first;        /* begins with a barrier after all earlier submissions to its queue */
 } vd__commands;
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 
 /* A timeline value of another queue of the device that a submission waits for. */
 typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
+
+/* One submission of a recording. */
+typedef struct vd__submission {
+    const vd__commands *commands; /* NULL: the submission only advances the timeline */
+    uint64_t value;            /* the timeline value that it reaches */
+    bool barrier_first;        /* begins with a barrier after all earlier submissions to its queue */
+    const vd__wait *waits;
+    uint32_t wait_count;
+} vd__submission;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
 
@@ -2936,8 +2943,10 @@ typedef struct vd__output {
     struct vd__output *next;
 } vd__output;
 
+/* A recording that is reused when its submission has completed. */
 typedef struct vd__recording {
     vd__commands commands;
+    uint64_t value;            /* timeline value of its submission */
     struct vd__recording *next;
 } vd__recording;
 
@@ -2998,7 +3007,7 @@ struct vd_list {
     uint32_t commands;
     uint64_t staged_bytes;     /* bytes of staging memory used by its commands */
     uint32_t host_stages;      /* stages that write memory which the host may read: the recording ends with a barrier */
-    bool barrier_first;        /* see vd__commands */
+    bool barrier_first;        /* see vd__submission */
     bool has_barrier;          /* contains a barrier */
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
     vd__hazards entry_hazards; /* accesses before the first barrier */
@@ -3145,7 +3154,10 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
    kernel_destroy
    commands_create   Creates an empty recording.
    commands_destroy
-   commands_begin    Resets the recording for new commands; keeps its driver memory for reuse.
+   commands_begin    Resets the recording for new commands; keeps its driver memory for reuse. A `reusable` recording
+                     can be submitted any number of times, also while earlier submissions of it are in flight. Its
+                     kernels and memories must exist until the last of them has completed. Other recordings are
+                     submitted at most once.
    commands_end      Completes the recording.
    record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits).
    record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
@@ -3155,11 +3167,11 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
    record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
-   queue_submit      Submits a recording. It starts when the queues of `waits` have reached their values, whose work was
-                     submitted earlier. It may overlap earlier submissions to its queue unless commands->barrier_first
-                     is set: then it waits for them and sees their writes. When it and they have completed, the
-                     timeline reaches commands->value. With commands == NULL it only advances the timeline to `value`,
-                     so that the value of a failed submission is reached too.
+   queue_submit      Submits a recording, or nothing. The submission starts when the queues of `waits` have reached
+                     their values, whose work was submitted earlier. It may overlap earlier submissions to its queue
+                     unless barrier_first is set: then it waits for them and sees their writes. When it and they have
+                     completed, the timeline reaches `value`. Without a recording it only advances the timeline, so
+                     that the value of a failed submission is reached too.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
@@ -3193,7 +3205,7 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
     X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
-    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, tape, tape, tape) \
     X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to), vk, tape, tape, tape) \
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, tape, tape, tape) \
@@ -3205,8 +3217,7 @@ static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_
                                   vd_result (*record)(void *user, void *commands), void *user), \
       vk, default, default, dummy) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
-    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value, \
-                                const vd__wait *waits, uint32_t wait_count), vk, cu, cl, dummy) \
+    X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__submission *s), vk, cu, cl, dummy) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
@@ -3415,8 +3426,8 @@ static void vd__tape_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__free(&dev->driver->host->allocator, c->tape.words);
 }
 
-static vd_result vd__tape_commands_begin(vd__device *dev, vd__commands *c) {
-    (void)dev;
+static vd_result vd__tape_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
+    (void)dev, (void)reusable; /* every tape can be played again */
     c->tape.count = c->tape.last = 0;
     c->tape.failed = false;
     return VD_OK;
@@ -3800,11 +3811,9 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 
 static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill };
 
-static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                        const vd__wait *waits, uint32_t wait_count) {
-    (void)waits, (void)wait_count;
-    vd_result r = c ? vd__tape_play(&c->tape, &vd__dummy_player, NULL) : VD_OK;
-    vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], value);
+static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
+    vd_result r = s->commands ? vd__tape_play(&s->commands->tape, &vd__dummy_player, NULL) : VD_OK;
+    vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
     return r;
 }
 
@@ -5568,7 +5577,9 @@ typedef struct vd__vk_arena {
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    VkCommandBuffer barrier_buffer; /* submitted before `buffer` if vd__commands.barrier_first is set */
+    VkCommandBuffer barrier_buffer; /* submitted before `buffer` if vd__submission.barrier_first is set */
+    bool reusable;             /* see commands_begin */
+    bool barrier_recorded;     /* into barrier_buffer */
     VkAllocationCallbacks callbacks; /* host memory of `pool`, from `arena` */
     vd__vk_arena arena;
 
@@ -5760,9 +5771,10 @@ static void vd__vk_commands_forget(vd__vk_commands *vc) {
     vc->arguments_bound = false;
 }
 
-static vd_result vd__vk_buffer_begin(vd__vk_device *vk, VkCommandBuffer buffer) {
+static vd_result vd__vk_buffer_begin(vd__vk_device *vk, const vd__vk_commands *vc, VkCommandBuffer buffer) {
     VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    info.flags = vc->reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+                              : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     VkResult result = vk->vkBeginCommandBuffer(buffer, &info);
     return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
 }
@@ -5773,16 +5785,18 @@ static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vc,
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 
-static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c) {
+static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
     vd__vk_commands_forget(vc);
+    vc->reusable = reusable;
+    vc->barrier_recorded = false;
     vc->chunk = vc->chunk_used = 0;
     for (uint32_t i = 0; i < vc->set_cache_count; i++) vc->set_caches[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
     vd__vk_arena_reset(&vc->arena);
-    return vd__vk_buffer_begin(vk, vc->buffer);
+    return vd__vk_buffer_begin(vk, vc, vc->buffer);
 }
 
 static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
@@ -6040,14 +6054,18 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
     vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to);
 }
 
-/* Records the barrier for vd__commands.barrier_first into the command buffer that is submitted first. */
+/* Records the barrier for vd__submission.barrier_first into the command buffer that is submitted first, unless an
+   earlier submission of the recording has done so. */
 static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd_result result = vd__vk_buffer_begin(vk, vc->barrier_buffer);
+    if (vc->barrier_recorded) return VD_OK;
+    vd_result result = vd__vk_buffer_begin(vk, vc, vc->barrier_buffer);
     if (result) return result;
     vd__vk_barrier(dev, vc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
                    VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
-    return vd__vk_buffer_end(vk, vc, vc->barrier_buffer);
+    result = vd__vk_buffer_end(vk, vc, vc->barrier_buffer);
+    vc->barrier_recorded = !result;
+    return result;
 }
 
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
@@ -6183,33 +6201,32 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->get_instance_proc_addr = (void (*)(void))driver->vkGetInstanceProcAddr;
 }
 
-static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                     const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t signal_value = c ? c->value : value, wait_values[VD_MAX_QUEUES];
+    uint64_t wait_values[VD_MAX_QUEUES];
     VkCommandBuffer buffers[2] = { NULL, NULL };
     uint32_t buffer_count = 0;
-    if (c && c->barrier_first) {
-        vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(c));
+    if (s->commands && s->barrier_first) {
+        vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(s->commands));
         if (r) return r;
-        buffers[buffer_count++] = vd__vk_commands_of(c)->barrier_buffer;
+        buffers[buffer_count++] = vd__vk_commands_of(s->commands)->barrier_buffer;
     }
-    if (c) buffers[buffer_count++] = vd__vk_commands_of(c)->buffer;
+    if (s->commands) buffers[buffer_count++] = vd__vk_commands_of(s->commands)->buffer;
     VkSemaphore wait_semaphores[VD_MAX_QUEUES];
     VkPipelineStageFlags wait_stages[VD_MAX_QUEUES];
-    for (uint32_t i = 0; i < wait_count; i++) {
-        wait_values[i] = waits[i].value;
-        wait_semaphores[i] = vk->timelines[waits[i].queue];
+    for (uint32_t i = 0; i < s->wait_count; i++) {
+        wait_values[i] = s->waits[i].value;
+        wait_semaphores[i] = vk->timelines[s->waits[i].queue];
         wait_stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     }
     VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    timeline.waitSemaphoreValueCount = wait_count;
+    timeline.waitSemaphoreValueCount = s->wait_count;
     timeline.pWaitSemaphoreValues = wait_values;
     timeline.signalSemaphoreValueCount = 1;
-    timeline.pSignalSemaphoreValues = &signal_value;
+    timeline.pSignalSemaphoreValues = &s->value;
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
     info.pNext = &timeline;
-    info.waitSemaphoreCount = wait_count;
+    info.waitSemaphoreCount = s->wait_count;
     info.pWaitSemaphores = wait_semaphores;
     info.pWaitDstStageMask = wait_stages;
     info.signalSemaphoreCount = 1;
@@ -6294,7 +6311,7 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     launch.arguments_changed = 1;
     launch.bindings = &binding;
     launch.binding_count = 1;
-    vd_result result = vd__vk_commands_begin(dev, c);
+    vd_result result = vd__vk_commands_begin(dev, c, false);
     if (result) return result;
     vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE);
     result = vd__vk_record_launch(dev, c, &launch);
@@ -7427,21 +7444,20 @@ static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *
     return VD_OK;
 }
 
-static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                     const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_queue *q = &d->queues[queue];
     vd_result r = vd__cu_enter(d);
     if (r) return r;
     int status = vd__cu_capture_status(d, q);
-    r = vd__cu_await(d, queue, waits, wait_count);
-    if (!r && c && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    r = vd__cu_await(d, queue, s->waits, s->wait_count);
+    if (!r && s->commands && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
     vd__cu_playback to = { d->api, q->stream };
-    if (!r && c) r = vd__tape_play(&c->tape, &vd__cu_player, &to);
-    if (!r && status) vd__atomic_store64(&q->submitted, c ? c->value : value);
-    else if (!r) r = vd__cu_signal(d, q, c ? c->value : value);
+    if (!r && s->commands) r = vd__tape_play(&s->commands->tape, &vd__cu_player, &to);
+    if (!r && status) vd__atomic_store64(&q->submitted, s->value);
+    else if (!r) r = vd__cu_signal(d, q, s->value);
     vd__cu_leave(d);
     if (r == VD_ERROR_DEVICE_LOST) vd__atomic_store32(&d->lost, 1);
     return r;
@@ -8804,17 +8820,16 @@ static VD__NOINLINE vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, con
     return result ? result : vd__cl_fail(error, event ? "clFlush" : "clEnqueueMarkerWithWaitList");
 }
 
-static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                     const vd__wait *waits, uint32_t wait_count) {
+static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
-    vd__cl_playback to = { vcl, q->handle, c && c->tape.count ? vd__tape_command_at(&c->tape, c->tape.last) : NULL,
-                           NULL };
+    const vd__tape *tape = s->commands ? &s->commands->tape : NULL;
+    vd__cl_playback to = { vcl, q->handle, tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL, NULL };
     if (!vd__cl_submissions_reserve(dev, q))
-        return c ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, value);
-    int32_t error = vd__cl_await(vcl, q, waits, wait_count);
+        return tape ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, s->value);
+    int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
-    vd_result result = c ? vd__tape_play(&c->tape, &vd__cl_player, &to) : VD_OK;
+    vd_result result = tape ? vd__tape_play(tape, &vd__cl_player, &to) : VD_OK;
     vd__cl_event event = result ? NULL : to.event; /* a command that failed may have written anything to it */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
     if (error) event = NULL;
@@ -8823,7 +8838,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__mutex_lock(&q->lock);
     vd__cl_submission *submission = &q->submissions[(q->first + q->count++) & (q->capacity - 1)];
     submission->event = event;
-    submission->value = c ? c->value : value;
+    submission->value = s->value;
     vd__mutex_unlock(&q->lock);
     return VD_OK;
 }
@@ -12181,7 +12196,7 @@ static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
 static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
-    while (ring->oldest && vd__queue_reached(q, ring->oldest->commands.value)) {
+    while (ring->oldest && vd__queue_reached(q, ring->oldest->value)) {
         vd__recording *done = ring->oldest;
         ring->oldest = done->next;
         vd__recording_recycle(ring, done);
@@ -12197,7 +12212,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
             return result;
         }
     }
-    vd_result result = backend->commands_begin(device, &r->commands);
+    vd_result result = backend->commands_begin(device, &r->commands, false);
     if (result) vd__recording_recycle(ring, r);
     else *out = r;
     return result;
@@ -12315,7 +12330,8 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, NULL, value, NULL, 0))
+    vd__submission empty = { NULL, value, false, NULL, 0 };
+    if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
         vd__lose_device(ctx);
 }
 
@@ -12381,13 +12397,12 @@ static void vd__list_submit_recording(vd_list *l) {
     vd__commands *c = &recording->commands;
     uint64_t value = q->submitted + 1;
     if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
-    c->value = value;
-    c->barrier_first = l->barrier_first;
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
-    uint32_t wait_count = vd__queue_waits(q, waits);
+    vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits) };
     if (!r) r = vd__capture_check(l);
-    if (!r) r = backend->queue_submit(device, q->index, c, value, waits, wait_count);
+    if (!r) r = backend->queue_submit(device, q->index, &s);
+    recording->value = value;
     vd__atomic_store64(&q->submitted, value);
     if (r) vd__queue_add_failure(q, value, r);
     if (VD__UNLIKELY(r && vd__atomic_load64(&q->output.id))) q->output_stale = true;

@@ -497,22 +497,20 @@ static void a_queue_after_another(fixture *f, uint64_t disable) {
     piece_create(&dev, &seen, VD_MEMORY_READBACK, 4);
     for (int i = 0; i < 3; i++) {
         OK(b->commands_create(&dev, &c[i]));
-        OK(b->commands_begin(&dev, &c[i]));
+        OK(b->commands_begin(&dev, &c[i], false));
     }
     for (uint32_t i = 1; i <= 8; i++) b->record_fill(&dev, &c[0], &from.memory, 0, PLENTY, i);
     b->record_copy(&dev, &c[1], &to.memory, &from.memory, &whole, 1);
     b->record_copy(&dev, &c[2], &seen.memory, &to.memory, &end, 1);
     for (int i = 0; i < 3; i++) OK(b->commands_end(&dev, &c[i]));
-    c[0].value = c[1].value = 1;
-    c[2].value = 2;
-    OK(b->queue_submit(&dev, 0, &c[0], 1, NULL, 0));
-    OK(b->queue_submit(&dev, 1, &c[1], 1, &first, 1));
-    OK(b->queue_submit(&dev, 1, &c[2], 2, &first, 1));
+    vd__submission submissions[3] = { { &c[0], 1, false, NULL, 0 }, { &c[1], 1, false, &first, 1 }, { &c[2], 2, false, &first, 1 } };
+    for (uint32_t i = 0; i < 3; i++) OK(b->queue_submit(&dev, i ? 1 : 0, &submissions[i]));
     OK(b->queue_wait(&dev, 1, 2, VD_FOREVER));
     assert_int_equal(b->queue_value(&dev, 1), 2);
     assert_int_equal(b->queue_value(&dev, 0), 1);
     assert_int_equal(*(const uint32_t *)(const void *)seen.memory.mapped, 8);
-    OK(b->queue_submit(&dev, 0, NULL, 9, NULL, 0));
+    vd__submission empty = { NULL, 9, false, NULL, 0 };
+    OK(b->queue_submit(&dev, 0, &empty));
     while (b->queue_wait(&dev, 0, 9, 1000000) == VD_TIMEOUT) continue;
     assert_int_equal(b->queue_value(&dev, 0), 9);
     for (int i = 0; i < 3; i++) b->commands_destroy(&dev, &c[i]);

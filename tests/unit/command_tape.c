@@ -22,7 +22,7 @@ static void tape_start(tape_fixture *f) {
     f->driver.host = &f->host;
     f->dev.driver = &f->driver;
     assert_int_equal(vd__tape_commands_create(&f->dev, &f->c), VD_OK);
-    assert_int_equal(vd__tape_commands_begin(&f->dev, &f->c), VD_OK);
+    assert_int_equal(vd__tape_commands_begin(&f->dev, &f->c, false), VD_OK);
 }
 
 static void tape_end(tape_fixture *f) {
@@ -103,7 +103,7 @@ static void commands_are_played_in_order(void **state) {
             assert_int_equal(vd__tape_play(&f.c.tape, &tape_checker, &f), VD_OK);
             assert_int_equal(f.played, 3 * TAPE_ROUNDS);
         }
-        assert_int_equal(vd__tape_commands_begin(&f.dev, &f.c), VD_OK);
+        assert_int_equal(vd__tape_commands_begin(&f.dev, &f.c, false), VD_OK);
     }
     tape_end(&f);
 }
@@ -135,7 +135,7 @@ static void a_tape_without_memory_fails(void **state) {
     assert_int_equal(r, VD_ERROR_OUT_OF_MEMORY);
     assert_int_equal(vd__tape_commands_end(&f.dev, &f.c), VD_ERROR_OUT_OF_MEMORY);
     f.memory.fail_at = 0;
-    assert_int_equal(vd__tape_commands_begin(&f.dev, &f.c), VD_OK);
+    assert_int_equal(vd__tape_commands_begin(&f.dev, &f.c, false), VD_OK);
     assert_int_equal(tape_record(&f, 0), VD_OK);
     assert_int_equal(vd__tape_commands_end(&f.dev, &f.c), VD_OK);
     tape_end(&f);

@@ -33,9 +33,9 @@ static void add_touch(command *k, const vd__memory *m, uint32_t mode, uint64_t o
     k->touches[k->count++] = t;
 }
 
-static vd_result spy_begin(vd__device *dev, vd__commands *c) {
+static vd_result spy_begin(vd__device *dev, vd__commands *c, bool reusable) {
     recording_of(c)->count = 0;
-    return vd__tape_commands_begin(dev, c);
+    return vd__tape_commands_begin(dev, c, reusable);
 }
 
 static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
@@ -70,11 +70,10 @@ static void spy_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uin
     vd__tape_record_fill(dev, c, to, offset, size, word);
 }
 
-static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                            const vd__wait *waits, uint32_t wait_count) {
-    const stream *s = c ? recording_of(c) : NULL;
+static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__submission *submission) {
+    const stream *s = submission->commands ? recording_of(submission->commands) : NULL;
     static const command first = { VD__STAGES_ALL, VD__STAGES_ALL, 0, 0, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } } };
-    if (c && c->barrier_first) {
+    if (s && submission->barrier_first) {
         assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
         queue_stream.commands[queue_stream.count++] = first;
     }
@@ -82,7 +81,7 @@ static vd_result spy_submit(vd__device *dev, uint32_t queue, const vd__commands 
         assert_true(queue_stream.count < VD__COUNT(queue_stream.commands));
         queue_stream.commands[queue_stream.count++] = s->commands[i];
     }
-    return vd__dummy_queue_submit(dev, queue, c, value, waits, wait_count);
+    return vd__dummy_queue_submit(dev, queue, submission);
 }
 
 static vd_context *spied_context(void) {

@@ -216,11 +216,10 @@ static vd_result skip_fill(void *user, const vd__tape_fill *fill) {
     return VD_OK;
 }
 
-static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                      const vd__wait *waits, uint32_t count) {
+static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__submission *s) {
     static const vd__tape_player player = { vd__dummy_play_launch, vd__dummy_play_copy, skip_fill };
-    if (!forgets || !c) return vd__dummy_queue_submit(dev, queue, c, value, waits, count);
-    vd__tape_play(&c->tape, &player, NULL);
+    if (!forgets || !s->commands) return vd__dummy_queue_submit(dev, queue, s);
+    vd__tape_play(&s->commands->tape, &player, NULL);
     return vd__fail(VD_ERROR_BACKEND, "the fill failed");
 }
 

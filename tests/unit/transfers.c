@@ -306,13 +306,12 @@ static void destroyed_while_in_use(void **state) {
 
 static int fail_next;
 
-static vd_result failing_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                                const vd__wait *waits, uint32_t wait_count) {
-    if (c && fail_next) {
+static vd_result failing_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
+    if (s->commands && fail_next) {
         fail_next--;
         return vd__fail(VD_ERROR_BACKEND, "the driver is tired");
     }
-    return vd__dummy_queue_submit(dev, queue, c, value, waits, wait_count);
+    return vd__dummy_queue_submit(dev, queue, s);
 }
 
 static void failed_submissions_end_their_events(void **state) {
@@ -341,9 +340,8 @@ static void failed_submissions_end_their_events(void **state) {
     vd_context_destroy(ctx);
 }
 
-static vd_result lost_submit(vd__device *dev, uint32_t queue, const vd__commands *c, uint64_t value,
-                             const vd__wait *waits, uint32_t wait_count) {
-    (void)dev, (void)queue, (void)c, (void)value, (void)waits, (void)wait_count;
+static vd_result lost_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
+    (void)dev, (void)queue, (void)s;
     return vd__fail(VD_ERROR_DEVICE_LOST, "the driver lost it");
 }
 
