@@ -235,6 +235,112 @@ TEST(tensors_outlive_their_context) {
 
 static void counted(void *user, uint64_t address) { (void)address; ++*(int *)user; }
 
+/* ---- tensors of a destroyed context, deleted in its callbacks ---- */
+
+enum { CHAIN = 4 };
+typedef struct chain { DLManagedTensor *tensors[CHAIN]; int deleted, released; bool from_log; } chain;
+
+static void chain_delete(chain *c) {
+    DLManagedTensor *t = c->deleted < CHAIN ? c->tensors[c->deleted] : NULL;
+    if (t) {
+        c->deleted++;
+        t->deleter(t);
+    }
+}
+
+static void delete_on_release(void *user, uint64_t address) {
+    (void)address;
+    ((chain *)user)->released++;
+    chain_delete((chain *)user);
+}
+
+static void delete_on_log(void *user, vd_log_level level, const char *message) {
+    (void)level, (void)message;
+    if (((chain *)user)->from_log) chain_delete((chain *)user);
+}
+
+/* A context with CHAIN buffers in memory of the host, each exported. Returns NULL if the device cannot import that. */
+static vd_context *chain_open(fixture *f, chain *c, account *memory) {
+    static uint64_t host[CHAIN][512] __attribute__((aligned(4096)));
+    vd_context_desc desc = fixture_desc(f);
+    vd_context *ctx = NULL;
+    memset(c, 0, sizeof *c);
+    memset(memory, 0, sizeof *memory);
+    desc.allocator = account_allocator(memory);
+    desc.log = delete_on_log;
+    desc.log_user = c;
+    OK(vd_context_create(&desc, &ctx));
+    for (int i = 0; i < CHAIN; i++) {
+        vd_buffer_desc d;
+        memset(&d, 0, sizeof d);
+        d.name = "kept";
+        d.type = VD_U32;
+        d.shape[0] = 256;
+        d.import = VD_IMPORT_HOST;
+        d.address = (uintptr_t)host[i];
+        d.release = delete_on_release;
+        d.release_user = c;
+        vd_buffer b = vd_buffer_create(ctx, &d);
+        if (!b.id) {
+            vd_context_destroy(ctx);
+            return NULL;
+        }
+        c->tensors[i] = export_as(ctx, b, 0);
+    }
+    return ctx;
+}
+
+/* The release callback of each buffer deletes the tensor of the next one; the last tensor frees the context. */
+TEST(tensors_deleted_in_release) {
+    chain c;
+    account memory;
+    vd_context *ctx = chain_open(f, &c, &memory);
+    if (!ctx) skip_because("this device cannot import host memory");
+    vd_context_destroy(ctx);
+    assert_true(memory.live > 0 && !c.released);
+    chain_delete(&c);
+    assert_int_equal(c.deleted, CHAIN);
+    assert_int_equal(c.released, CHAIN);
+    assert_int_equal(memory.live, 0);
+}
+
+/* All tensors are deleted in callbacks of vd_context_destroy. The first is that of a message. */
+TEST(tensors_deleted_while_the_context_is_destroyed) {
+    chain c;
+    account memory;
+    vd_context *ctx = chain_open(f, &c, &memory);
+    if (!ctx) skip_because("this device cannot import host memory");
+    c.from_log = true;
+    vd__logf(&ctx->host, VD_LOG_INFO, "a message");
+    vd_context_destroy(ctx);
+    assert_int_equal(c.deleted, CHAIN);
+    assert_int_equal(c.released, CHAIN);
+    assert_int_equal(memory.live, 0);
+}
+
+/* The release callback of another context deletes the last tensor, whose deletion has further callbacks. */
+TEST(tensors_deleted_in_a_callback_of_another_context) {
+    chain outer, inner;
+    account memory, other_memory;
+    vd_context *ctx = chain_open(f, &inner, &memory);
+    if (!ctx) skip_because("this device cannot import host memory");
+    vd_context *other = chain_open(f, &outer, &other_memory);
+    DLManagedTensor *last = outer.tensors[CHAIN - 1];
+    outer.tensors[CHAIN - 1] = inner.tensors[0];
+    inner.deleted = 1;
+    vd_context_destroy(ctx);
+    vd_context_destroy(other);
+    chain_delete(&outer);
+    assert_int_equal(outer.deleted, CHAIN);
+    assert_int_equal(inner.deleted, CHAIN);
+    assert_int_equal(inner.released, CHAIN);
+    assert_int_equal(memory.live, 0);
+    assert_int_equal(outer.released, CHAIN - 1);
+    last->deleter(last);
+    assert_int_equal(outer.released, CHAIN);
+    assert_int_equal(other_memory.live, 0);
+}
+
 /* A dead buffer that a tensor keeps holds up nothing behind it. */
 TEST(a_kept_buffer_holds_up_nobody) {
     static uint32_t host[1024];
@@ -258,7 +364,7 @@ TEST(a_kept_buffer_holds_up_nobody) {
 }
 
 TEST(what_is_no_tensor) {
-    DLManagedTensor *t = NULL;
+    DLManagedTensor no_tensor, *t = NULL;
     vd_buffer b = buffer_u32(f->ctx, "plain", 4, NULL), dead = buffer_u32(f->ctx, "dead", 4, NULL);
     FAILS(vd_dlpack_export(NULL, b, 0, &t), VD_ERROR_INVALID, "vd_dlpack_export|the context is NULL");
     FAILS(vd_dlpack_export(f->ctx, b, 0, NULL), VD_ERROR_INVALID, "vd_dlpack_export|out is NULL");
@@ -267,8 +373,18 @@ TEST(what_is_no_tensor) {
     vd_buffer none = { 0 };
     FAILS(vd_dlpack_export(f->ctx, none, 0, &t), VD_ERROR_INVALID, "handle is 0");
     if (!info_of(f->ctx, b).mapped) FAILS(vd_dlpack_export(f->ctx, b, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "'plain'|kDLCPU|VD_MEMORY_SHARED");
+    t = &no_tensor;
     FAILS(vd_dlpack_export(f->ctx, b, NO_DEVICE, &t), VD_ERROR_UNSUPPORTED, "'plain'|cannot be a tensor of device type 99, only of|(kDL");
     assert_null(t);
+    DLManagedTensorVersioned other, *v = &other;
+    FAILS(vd_dlpack_export_versioned(NULL, b, 0, &v), VD_ERROR_INVALID, "vd_dlpack_export_versioned|the context is NULL");
+    assert_null(v);
+    FAILS(vd_dlpack_export_versioned(f->ctx, none, 0, &v), VD_ERROR_INVALID, "vd_dlpack_export_versioned|handle is 0");
+    FAILS(vd_dlpack_export_versioned(f->ctx, dead, 0, &v), VD_ERROR_INVALID, "vd_dlpack_export_versioned|was destroyed");
+    FAILS(vd_dlpack_export_versioned(f->ctx, b, NO_DEVICE, &v), VD_ERROR_UNSUPPORTED, "vd_dlpack_export_versioned|device type 99");
+    vd_buffer kernel = { kernel_affine(f->ctx).id };
+    FAILS(vd_dlpack_export(f->ctx, kernel, 0, &t), VD_ERROR_INVALID, "vd_dlpack_export|expected a buffer, got a kernel");
+    still_works(f);
 }
 
 TEST(no_memory_for_a_tensor) {
@@ -1192,7 +1308,9 @@ TEST(the_callers_functions_cannot_call_back) {
 
 static int run_cases(const char *name) {
     const struct CMUnitTest all[] = {
-        CASE(a_tensor_has_type_and_shape), CASE(host_tensors_share_the_memory), CASE(tensors_outlive_their_context), CASE(a_kept_buffer_holds_up_nobody),
+        CASE(a_tensor_has_type_and_shape), CASE(host_tensors_share_the_memory), CASE(tensors_outlive_their_context),
+        CASE(tensors_deleted_in_release), CASE(tensors_deleted_while_the_context_is_destroyed), CASE(tensors_deleted_in_a_callback_of_another_context),
+        CASE(a_kept_buffer_holds_up_nobody),
         CASE(what_is_no_tensor), CASE(no_memory_for_a_tensor), CASE(host_tensors_come_in), CASE(memory_of_the_hosts_in_place),
         CASE(a_round_trip_in_one_context), CASE(bad_tensors_are_refused), CASE(unusual_tensors_come_in), CASE(bad_imports_are_refused),
         CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(versioned_tensors),
