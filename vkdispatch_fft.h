@@ -1152,112 +1152,129 @@ static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val fi
     return f->alt_result_type ? vc_cast(f->alt_result_type, out) : out;
 }
 
-/* Records a fragment in a separate kernel, which never runs, so that errors name the callback instead of a kernel
-   that the user did not write. */
-typedef struct vd__fragment_trial {
+/* ---- trials: errors of the user's code, found before kernels with it are recorded ---- */
+
+/* Records callbacks of the user (a fragment, or the hooks of a transform) in kernels that never run, so that errors
+   name the callback instead of a kernel that the user did not write. */
+typedef struct vd__trial {
     vd_context *ctx;
     const char *plan;
-    const vd__fragment *f;
+    const void *code;        /* the vd__fragment, or the vd_fft with the hooks */
+    vd_result invalid;       /* error code of invalid callbacks */
+    const char *name[2];     /* of the callbacks; the second may be NULL */
+    void (*declare)(struct vd__trial *t);
+    /* records callback i for one element and checks its results */
+    vd_result (*record)(struct vd__trial *t, int i);
+    vd_fft_direction direction; /* of hooks */
     vc_kernel *k;
-    int arguments;           /* number of arguments that are not declared by the fragment */
-} vd__fragment_trial;
+    vc_ref buffer[4];        /* elements and results */
+    int own;                 /* number of arguments that are not the user's */
+    vc_val out;              /* result of a fragment */
+} vd__trial;
 
-/* Returns the error of the trial kernel, prefixed with `what`. vd_kernel_build finds the error code: an invalid
-   fragment, out of memory, or a feature that the device lacks. */
-static vd_result vd__fragment_error(const vd__fragment_trial *t, const char *what) {
+/* Returns the error of the trial kernel, prefixed with `what`. vd_kernel_build finds the error code: invalid code, out
+   of memory, or a feature that the device lacks. */
+static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     if (!t->k) return vd__fft_no_memory();
     vd_kernel_build(t->ctx, t->k);
-    return vd_error_set(vd_error_result(), "%s: %s", what, vc_error(t->k));
+    vd_result result = vd_error_result();
+    return vd_error_set(result == VD_ERROR_INVALID ? t->invalid : result, "%s: %s", what, vc_error(t->k));
 }
 
-static void vd__fragment_begin(vd__fragment_trial *t) {
+static void vd__trial_begin(vd__trial *t) {
     t->k = vd__plan_begin(t->ctx, t->plan, 0);
-    t->arguments = 0;
+    t->own = 0;
+    if (t->k) t->declare(t);
 }
 
-/* Records the fragment with inputs loaded from memory. */
-static vc_val vd__fragment_call(vd__fragment_trial *t, const vc_ref *inputs) {
-    static const vc_val none = { 0, 0 };
-    vc_val second = none;
-    if (t->f->inputs[1]) second = vc_load(inputs[1], vc_u32(0));
-    return vd__fragment_record(t->f, t->k, vc_load(inputs[0], vc_u32(0)), second);
+/* Declares a buffer of the trial. */
+static void vd__trial_buffer(vd__trial *t, vc_type type, uint32_t access) {
+    t->buffer[t->own++] = vc_buffer(t->k, "numbers", type, access);
 }
 
-static void vd__fragment_inputs(vd__fragment_trial *t, vc_ref *inputs) {
-    for (int i = 0; i < 2; i++)
-        if (t->f->inputs[i]) inputs[t->arguments++] = vc_buffer(t->k, "numbers", t->f->inputs[i], VC_READ);
-}
-
-/* Returns the name of the first argument that the fragment declared, not counting the implicit one of vc_printf.
-   Returns NULL if there is none or the kernel has an error. */
-static const char *vd__fragment_find_argument(const vd__fragment_trial *t) {
+/* Returns the arguments of the trial kernel; NULL if it has an error. */
+static const vc_info *vd__trial_reflect(const vd__trial *t) {
     vd_backend backend = vd_device(t->ctx, 0)->backend;
-    const vc_info *info = vc_reflect_for(t->k, backend == VD_BACKEND_CUDA     ? VC_TARGET_CUDA
-                                               : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL
-                                                                              : VC_TARGET_SPIRV);
-    int i, declared = info ? info->arg_count : 0;
-    for (i = 0; info && i < info->implicit_count; i++) declared -= info->implicit[i].kind == VC_IMPLICIT_OUTPUT;
-    return declared > t->arguments ? info->args[t->arguments].name : NULL;
+    return vc_reflect_for(t->k, backend == VD_BACKEND_CUDA     ? VC_TARGET_CUDA
+                                : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL
+                                                               : VC_TARGET_SPIRV);
 }
 
-/* Checks that the result is a value of this kernel, that its type is accepted, and that the fragment declared no
-   argument. */
-static vd_result vd__fragment_check(const vd__fragment_trial *t, vc_val out) {
-    const vd__fragment *f = t->f;
-    vc_type type = vc_typeof(out);
-    const char *argument;
-    bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
-                                   : type >= VC_I8 && type <= VC_F64;
-    if (!out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set *out", f->name);
-    if (out.owner != (uintptr_t)t->k || !type)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to a value that does not belong to this kernel",
-                            f->name);
-    if (!accepted)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to %s, but %s is expected", f->name, vc_type_name(type),
-                            f->result_type ? vc_type_name(f->result_type) : "a number");
-    vc_set(vc_var(t->k, "left", type), out);
-    argument = vd__fragment_find_argument(t);
-    if (argument)
-        return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but a fragment must not declare arguments",
-                            f->name, argument);
-    return vc_error(t->k) ? vd__fragment_error(t, f->name) : VD_OK;
+/* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
+static bool vd__trial_is_implicit(const vc_info *info, int arg) {
+    for (int i = 0; i < info->implicit_count; i++)
+        if (info->implicit[i].kind == VC_IMPLICIT_OUTPUT && info->implicit[i].arg == (uint32_t)arg) return true;
+    return false;
 }
 
-/* Records the fragment in uniform control flow and checks its result. */
-static vd_result vd__fragment_try_result(vd__fragment_trial *t) {
-    vc_ref inputs[2];
+/* Records each callback in divergent control flow, before a barrier, as the kernels of plans do. */
+static vd_result vd__trial_divergent(vd__trial *t) {
     char what[64];
     vd_result result = VD_OK;
-    vd__fragment_begin(t);
-    if (!t->k) return vd__fragment_error(t, t->f->name);
-    vd__fragment_inputs(t, inputs);
-    if (vc_error(t->k)) { /* the plan's own kernels report this error as well */
-        vc_free(t->k);
-        return VD_OK;
+    vd__trial_begin(t);
+    if (!t->k) return vd__fft_no_memory();
+    for (int i = 0; i < 2 && t->name[i] && !result; i++) {
+        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { t->record(t, i); }
+        snprintf(what, sizeof what, "%s runs in divergent control flow", t->name[i]);
+        if (vc_error(t->k)) result = vd__trial_error(t, what);
+        vc_barrier(t->k);
+        if (!result && vc_error(t->k))
+            result = vd_error_set(t->invalid, "%s contains vc_return_if; use vc_select or VC_IF instead", t->name[i]);
     }
-    vc_val out = vd__fragment_call(t, inputs);
-    snprintf(what, sizeof what, "%s%s", t->f->name, t->f->inputs[1] ? "" : " (only in[0] is set)");
-    result = vc_error(t->k) ? vd__fragment_error(t, what) : vd__fragment_check(t, out);
     vc_free(t->k);
     return result;
 }
 
-/* Records the fragment in divergent control flow, before a barrier, as the kernels of plans do. */
-static vd_result vd__fragment_try_divergent(vd__fragment_trial *t) {
-    vc_ref inputs[2];
+/* ---- trials of fragments ---- */
+
+static void vd__fragment_declare(vd__trial *t) {
+    const vd__fragment *f = (const vd__fragment *)t->code;
+    for (int i = 0; i < 2; i++)
+        if (f->inputs[i]) vd__trial_buffer(t, f->inputs[i], VC_READ);
+}
+
+/* Records the fragment with inputs loaded from memory. */
+static vd_result vd__fragment_try(vd__trial *t, int i) {
+    static const vc_val none = { 0, 0 };
+    const vd__fragment *f = (const vd__fragment *)t->code;
+    vc_val second = f->inputs[1] ? vc_load(t->buffer[1], vc_u32(0)) : none;
+    (void)i;
+    t->out = vd__fragment_record(f, t->k, vc_load(t->buffer[0], vc_u32(0)), second);
+    return VD_OK;
+}
+
+/* Checks that the result is a value of this kernel, that its type is accepted, and that the fragment declared no
+   argument. */
+static vd_result vd__fragment_check(const vd__trial *t) {
+    const vd__fragment *f = (const vd__fragment *)t->code;
+    vc_type type = vc_typeof(t->out);
+    bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
+                                   : type >= VC_I8 && type <= VC_F64;
+    if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set *out", f->name);
+    if (t->out.owner != (uintptr_t)t->k || !type)
+        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to a value that does not belong to this kernel", f->name);
+    if (!accepted)
+        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to %s, but %s is expected", f->name, vc_type_name(type),
+                            f->result_type ? vc_type_name(f->result_type) : "a number");
+    vc_set(vc_var(t->k, "left", type), t->out);
+    const vc_info *info = vd__trial_reflect(t);
+    for (int i = t->own; info && i < info->arg_count; i++)
+        if (!vd__trial_is_implicit(info, i))
+            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but a fragment must not declare "
+                                "arguments", f->name, info->args[i].name);
+    return vc_error(t->k) ? vd__trial_error(t, f->name) : VD_OK;
+}
+
+/* Records the fragment in uniform control flow and checks its result. */
+static vd_result vd__fragment_try_result(vd__trial *t) {
     char what[64];
     vd_result result = VD_OK;
-    vd__fragment_begin(t);
-    if (!t->k) return vd__fragment_error(t, t->f->name);
-    vd__fragment_inputs(t, inputs);
-    if (!vc_error(t->k)) {
-        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { vd__fragment_call(t, inputs); }
-        snprintf(what, sizeof what, "%s runs in divergent control flow", t->f->name);
-        if (vc_error(t->k)) result = vd__fragment_error(t, what);
-        vc_barrier(t->k);
-        if (!result && vc_error(t->k))
-            result = vd_error_set(VD_ERROR_INVALID, "%s contains vc_return_if; use vc_select or VC_IF instead",
-                                  t->f->name);
+    vd__trial_begin(t);
+    if (!t->k) return vd__fft_no_memory();
+    if (!vc_error(t->k)) { /* otherwise the plan's own kernels report the error as well */
+        vd__fragment_try(t, 0);
+        snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (only in[0] is set)");
+        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     }
     vc_free(t->k);
     return result;
@@ -1265,14 +1282,18 @@ static vd_result vd__fragment_try_divergent(vd__fragment_trial *t) {
 
 /* Checks a fragment for errors before kernels with it are recorded. */
 static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const vd__fragment *f) {
-    vd__fragment_trial t;
-    vd_result result;
+    vd__trial t;
     if (!f->write) return VD_OK;
+    memset(&t, 0, sizeof t);
     t.ctx = ctx;
     t.plan = plan;
-    t.f = f;
-    result = vd__fragment_try_result(&t);
-    return result ? result : vd__fragment_try_divergent(&t);
+    t.code = f;
+    t.invalid = VD_ERROR_INVALID;
+    t.name[0] = f->name;
+    t.declare = vd__fragment_declare;
+    t.record = vd__fragment_try;
+    vd_result result = vd__fragment_try_result(&t);
+    return result ? result : vd__trial_divergent(&t);
 }
 
 /* Queries a buffer; an error names its role in the call. */
@@ -3952,30 +3973,11 @@ static vd_result vd__fft_add_argument(vd_fft *p, const vc_arg_info *arg) {
     return VD_OK;
 }
 
-/* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
-static bool vd__fft_is_implicit(const vc_info *info, int arg) {
-    for (int i = 0; i < info->implicit_count; i++)
-        if (info->implicit[i].kind == VC_IMPLICIT_OUTPUT && info->implicit[i].arg == (uint32_t)arg) return true;
-    return false;
-}
-
-/* Begins a kernel that is never run, with the arguments that hook_declare declares. */
-static vc_kernel *vd__fft_hook_trial(const vd_fft *p, vc_ref *buffer) {
-    vc_kernel *k = vd__plan_begin(p->ctx, p->name, 0);
-    for (int i = 0; i < 4; i++)
-        buffer[i] = vc_buffer(k, "numbers", vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
-    if (p->hooks.declare) p->hooks.declare(k, p->hooks.user);
-    return k;
-}
-
-/* Returns the error of a trial kernel: `what` and `why` if the hooks are invalid, otherwise out of memory or a
-   feature that the device lacks. vd_kernel_build finds the error code. */
-static vd_result vd__fft_hooks_error(const vd_fft *p, vc_kernel *k, const char *what, const char *why) {
-    if (!k) return vd__fft_no_memory();
-    vd_kernel_build(p->ctx, k);
-    vd_result result = vd_error_result();
-    if (result == VD_ERROR_INVALID) return vd_error_set(VD_ERROR_COMPILE, "%s%s", what, why);
-    return vd_error_set(result, "hooks: %s", vc_error(k));
+/* Declares the buffers of a trial, two for each hook, and the arguments of hook_declare. */
+static void vd__fft_trial_declare(vd__trial *t) {
+    const vd_fft *p = (const vd_fft *)t->code;
+    for (int i = 0; i < 4; i++) vd__trial_buffer(t, vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
+    if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
 /* Checks the result of a hook: values of the arithmetic's type, or {0} in both if a store hook stores nothing.
@@ -3999,9 +4001,13 @@ static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bo
                         stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
 }
 
-/* Records one element from buffer[0] through the load hook or the store hook to buffer[1]. */
-static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *buffer, bool stores,
-                                  vd_fft_direction direction) {
+/* Records one element from a buffer of the trial through the load hook (0) or the store hook (1) to the next one. */
+static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
+    const vd_fft *p = (const vd_fft *)t->code;
+    vc_kernel *k = t->k;
+    const vc_ref *buffer = t->buffer + 2 * hook_index;
+    bool stores = hook_index == 1;
+    vd_fft_direction direction = t->direction;
     bool is_real = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
     vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
     vd_fft_point at;
@@ -4023,71 +4029,56 @@ static vd_result vd__fft_try_hook(const vd_fft *p, vc_kernel *k, const vc_ref *b
 }
 
 /* Records the arguments that hook_declare declares. */
-static vd_result vd__fft_find_arguments(vd_fft *p) {
-    vc_ref buffer[4];
-    vc_kernel *k = vd__fft_hook_trial(p, buffer);
-    const vc_info *info = vc_reflect(k);
-    vd_result result = info ? VD_OK : vd__fft_hooks_error(p, k, "hook_declare: ", k ? vc_error(k) : "");
-    int i;
-    for (i = 4; !result && i < info->arg_count; i++)
-        if (!vd__fft_is_implicit(info, i)) result = vd__fft_add_argument(p, &info->args[i]);
-    vc_free(k);
+static vd_result vd__fft_find_arguments(vd_fft *p, vd__trial *t) {
+    vd__trial_begin(t);
+    const vc_info *info = t->k ? vd__trial_reflect(t) : NULL;
+    vd_result result = info ? VD_OK : vd__trial_error(t, "hook_declare");
+    for (int i = t->own; !result && i < info->arg_count; i++)
+        if (!vd__trial_is_implicit(info, i)) result = vd__fft_add_argument(p, &info->args[i]);
+    vc_free(t->k);
     return result;
 }
 
 /* Records each hook once, so that vd_fft_create reports its errors, and finds out which arguments it accesses. */
-static vd_result vd__fft_try_direction(vd_fft *p, vd_fft_direction direction) {
+static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
-    const vc_info *info;
-    vc_ref buffer[4];
-    vc_kernel *k = vd__fft_hook_trial(p, buffer);
     vd_result result = VD_OK;
-    int i, known = 0;
-    for (i = 0; i < 2 && !result; i++) result = vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
-    info = result ? NULL : vc_reflect(k);
-    if (!result && !info) result = vd__fft_hooks_error(p, k, "hooks: ", k ? vc_error(k) : "");
-    for (i = 4; !result && i < info->arg_count; i++) {
-        if (vd__fft_is_implicit(info, i)) continue;
+    int known = 0;
+    vd__trial_begin(t);
+    for (int i = 0; i < 2 && t->k && !result; i++) result = vd__fft_try_hook(t, i);
+    const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
+    if (!result && !info) result = vd__trial_error(t, "hooks");
+    for (int i = t->own; !result && i < info->arg_count; i++) {
+        if (vd__trial_is_implicit(info, i)) continue;
         if (known < h->count) h->arg[known++].access |= info->args[i].access;
         else
             result = vd_error_set(VD_ERROR_COMPILE, "the hooks declare argument '%s' when they are called; declare "
                                   "it in hook_declare", info->args[i].name ? info->args[i].name : "");
     }
-    if (!result) h->ignores_input[direction] = !info->args[0].access;
-    if (!result) h->stores_nothing[direction] = !info->args[3].access;
-    vc_free(k);
-    return result;
-}
-
-/* Records each hook in divergent control flow, before a barrier, as kernels do if the last work-group is not full. */
-static vd_result vd__fft_try_divergent(vd_fft *p, vd_fft_direction direction) {
-    static const char *const divergent[] = { "the load hook runs in divergent control flow: ",
-                                             "the store hook runs in divergent control flow: " };
-    static const char *const returns[] = { "the load hook contains vc_return_if",
-                                           "the store hook contains vc_return_if" };
-    vc_ref buffer[4];
-    vc_kernel *k = vd__fft_hook_trial(p, buffer);
-    vd_result result = VD_OK;
-    int i;
-    for (i = 0; i < 2 && !result; i++) {
-        VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) vd__fft_try_hook(p, k, buffer + 2 * i, i == 1, direction);
-        if (vc_error(k)) result = vd__fft_hooks_error(p, k, divergent[i], vc_error(k));
-        vc_barrier(k);
-        if (!result && vc_error(k))
-            result = vd__fft_hooks_error(p, k, returns[i], "; use vc_select or VC_IF instead");
-    }
-    vc_free(k);
+    if (!result) h->ignores_input[t->direction] = !info->args[0].access;
+    if (!result) h->stores_nothing[t->direction] = !info->args[3].access;
+    vc_free(t->k);
     return result;
 }
 
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
-    bool has_hooks = p->hooks.load || p->hooks.store;
-    vd_result result = has_hooks ? vd__fft_find_arguments(p) : VD_OK;
-    int i;
-    for (i = 0; i < 2 && !result && has_hooks; i++) {
-        result = vd__fft_try_direction(p, (vd_fft_direction)i);
-        if (!result) result = vd__fft_try_divergent(p, (vd_fft_direction)i);
+    vd__trial t;
+    if (!p->hooks.load && !p->hooks.store) return VD_OK;
+    memset(&t, 0, sizeof t);
+    t.ctx = p->ctx;
+    t.plan = p->name;
+    t.code = p;
+    t.invalid = VD_ERROR_COMPILE;
+    t.name[0] = "the load hook";
+    t.name[1] = "the store hook";
+    t.declare = vd__fft_trial_declare;
+    t.record = vd__fft_try_hook;
+    vd_result result = vd__fft_find_arguments(p, &t);
+    for (int i = 0; i < 2 && !result; i++) {
+        t.direction = (vd_fft_direction)i;
+        result = vd__fft_try_direction(p, &t);
+        if (!result) result = vd__trial_divergent(&t);
     }
     return result;
 }
