@@ -1379,26 +1379,6 @@ static uint32_t vd__plan_max_threads(const vd_device_info *d) {
                                                                          : d->limits.max_local_size[0];
 }
 
-/* Checks that a buffer has `count` elements of a type, or as many bytes. `alignment`: its address or offset is ORed
-   into this, to find the common alignment of several buffers. */
-static vd_result vd__plan_check_buffer(vd_context *ctx, vd_buffer buffer, const char *role, vd_type type,
-                                       uint64_t count, uint64_t *alignment) {
-    vd_buffer_info info;
-    vd_result result = vd__fft_check_buffer(ctx, buffer, role, count * vd_type_size(type));
-    if (!result) result = vd_buffer_query(ctx, buffer, &info);
-    if (result) return result;
-    if (alignment) *alignment |= info.address | info.native_offset;
-    if (info.type == type || info.type == VD_BYTES) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but %s is expected", info.name, role,
-                        vd_type_name(info.type), vd_type_name(type));
-}
-
-/* Checks that a buffer that the plan does not use was not given. */
-static vd_result vd__plan_check_unused(vd_buffer buffer, const char *role, const char *why) {
-    if (!buffer.id) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s must be {0}, because %s", role, why);
-}
-
 /* Checks a field of an enumeration: VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4) with the last enumerator. */
 #define VD__CHECK_ENUM(value, name, last) vd__plan_check_enum((int)(value), name, (int)(last), #last)
 
@@ -1500,23 +1480,102 @@ static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
            && (a_begin < b_begin ? b_begin - a_begin < a_info.size : a_begin - b_begin < b_info.size);
 }
 
-typedef struct vd__named_buffer { vd_buffer buffer; const char *name; } vd__named_buffer;
-
-static vd__named_buffer vd__named_buffer_of(vd_buffer buffer, const char *name) {
-    vd__named_buffer n;
-    n.buffer = buffer;
-    n.name = name;
-    return n;
+/* Checks that two buffers do not overlap; with `in_place_allowed` they may begin at the same byte. */
+static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char *a_name, vd_buffer b,
+                                        const char *b_name, bool in_place_allowed) {
+    if (!vd__fft_overlap(ctx, a, b) || (in_place_allowed && vd__fft_same_begin(ctx, a, b))) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a_name, b_name,
+                        in_place_allowed ? "; they must be disjoint or begin at the same byte" : "");
 }
 
-/* Checks that two buffers do not overlap; with `in_place_allowed` they may begin at the same byte. */
-static vd_result vd__plan_check_overlap(vd_context *ctx, vd__named_buffer a, vd__named_buffer b,
-                                        bool in_place_allowed) {
-    if (!vd__fft_overlap(ctx, a.buffer, b.buffer)
-        || (in_place_allowed && vd__fft_same_begin(ctx, a.buffer, b.buffer)))
-        return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "%s and %s overlap%s", a.name, b.name,
-                        in_place_allowed ? "; they must be disjoint or begin at the same byte" : "");
+/* ---- roles: the buffers of a plan ---- */
+
+enum { VD__MAX_BINDINGS = 10 }; /* buffers of a kernel */
+
+/* A buffer that a plan uses. Each kind of plan numbers its roles and fills a table of them for a run: buffers of the
+   user first, which vd__roles_check checks, then those of the plan. Kernels remember which roles they declare. */
+typedef struct vd__role {
+    const char *name;        /* of the io's field, for messages */
+    vd_buffer buffer;
+    vd_type type;            /* of its elements */
+    uint64_t count;          /* elements that the plan needs */
+    bool writes;             /* the plan writes it: it must not overlap other roles */
+    bool vectors;            /* kernels load it by vectors if its address allows it */
+    const char *unused;      /* not NULL: the plan does not use it, for this reason; it must be {0} */
+    const struct vd__role *in_place; /* role that may begin at the same byte; NULL: none */
+} vd__role;
+
+static vd__role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
+    vd__role r;
+    memset(&r, 0, sizeof r);
+    r.name = name;
+    r.buffer = buffer;
+    r.type = type;
+    r.count = count;
+    r.writes = writes;
+    return r;
+}
+
+/* Checks that the buffer of a role has `count` elements of its type, or as many bytes; {0} if it is not used.
+   *alignment: addresses or offsets of roles with vectors are ORed into this. */
+static vd_result vd__role_check(vd_context *ctx, const vd__role *r, uint64_t *alignment) {
+    vd_buffer_info info;
+    if (r->unused && r->buffer.id)
+        return vd_error_set(VD_ERROR_INVALID, "%s must be {0}, because %s", r->name, r->unused);
+    if (r->unused) return VD_OK;
+    vd_result result = vd__fft_check_buffer(ctx, r->buffer, r->name, r->count * vd_type_size(r->type));
+    if (!result) result = vd_buffer_query(ctx, r->buffer, &info);
+    if (result) return result;
+    if (r->vectors) *alignment |= info.address | info.native_offset;
+    if (info.type == r->type || info.type == VD_BYTES) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but %s is expected", info.name, r->name,
+                        vd_type_name(info.type), vd_type_name(r->type));
+}
+
+/* Checks the buffers of the first `count` roles, and that none that is written overlaps another one. */
+static vd_result vd__roles_check(vd_context *ctx, const vd__role *r, uint32_t count, uint64_t *alignment) {
+    vd_result result = VD_OK;
+    for (uint32_t i = 0; i < count && !result; i++) result = vd__role_check(ctx, &r[i], alignment);
+    for (uint32_t j = 0; j < count; j++)
+        for (uint32_t i = 0; i < j && !result; i++)
+            if (!r[i].unused && !r[j].unused && (r[i].writes || r[j].writes))
+                result = vd__plan_check_overlap(ctx, r[i].buffer, r[i].name, r[j].buffer, r[j].name,
+                                                r[j].in_place == &r[i]);
+    return result;
+}
+
+/* A kernel and the roles of its buffers, in the order of its arguments. */
+typedef struct vd__bound_kernel {
+    vd_kernel kernel;
+    uint32_t count;
+    uint8_t role[VD__MAX_BINDINGS];
+} vd__bound_kernel;
+
+/* Begins recording; vd__bound_buffer then declares buffers and notes their roles. */
+static vc_kernel *vd__bound_begin(vd__bound_kernel *b, vd_context *ctx, const char *name, uint32_t threads) {
+    b->count = 0;
+    return vd__plan_begin(ctx, name, threads);
+}
+
+static vc_ref vd__bound_buffer(vd__bound_kernel *b, vc_kernel *k, int role, const char *name, vc_type type,
+                               uint32_t access) {
+    b->role[b->count++] = (uint8_t)role;
+    return vc_buffer(k, name, type, access);
+}
+
+/* Dispatches a kernel with the buffers of its roles, followed by other arguments; at most `in_flight` work-groups at a
+   time. */
+static vd_result vd__bound_dispatch(const vd__bound_kernel *b, vd_list *list, const vd__role *roles,
+                                    const vd_arg *others, uint32_t other_count, uint64_t groups, uint32_t in_flight) {
+    vd_dispatch_desc desc;
+    vd_arg args[VD__MAX_BINDINGS + VD__FFT_ARGS];
+    memset(&desc, 0, sizeof desc);
+    for (uint32_t i = 0; i < b->count; i++) args[i] = vd_b(roles[b->role[i]].buffer);
+    for (uint32_t i = 0; i < other_count; i++) args[b->count + i] = others[i];
+    desc.kernel = b->kernel;
+    desc.args = args;
+    desc.arg_count = (int)(b->count + other_count);
+    return vd__plan_dispatch_tiles(list, &desc, groups, in_flight);
 }
 
 static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) {
@@ -5670,9 +5729,14 @@ struct vd_reduce {
     uint32_t vector;         /* elements per vector load; 1: only scalar loads */
     uint32_t blocks;         /* staging: blocks per work-group; 0: no staging, elements are reduced as loaded */
     uint32_t stage_loads;    /* staging: loads per thread */
-    vd_kernel kernels[2];    /* with scalar loads, with vector loads */
+    vd__bound_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
 };
+
+typedef enum vd__reduce_role {
+    VD__REDUCE_IN, VD__REDUCE_IN_B, VD__REDUCE_OFFSETS, VD__REDUCE_EXTRA_OUT, VD__REDUCE_OUT, VD__REDUCE_PARTIALS,
+    VD__REDUCE_TICKETS, VD__REDUCE_ROLES
+} vd__reduce_role;
 
 /* Returns the digits in units of n elements. `inner`: indices count units along the last digit, which has stride 1. */
 static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inner) {
@@ -5802,6 +5866,7 @@ typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_stat
 /* Everything needed while a kernel is written. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
+    vd__bound_kernel *bound;
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
     const vd__reduce_op_info *info;
@@ -6255,21 +6320,29 @@ static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
     return vector == 1 || p->reduced.product % vector;
 }
 
-/* Declares the arguments, in the order of vd__reduce_arguments. */
+/* Declares the arguments and the shared memory. */
 static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "in_b", "in_b_vectors" } };
     const vd_reduce *p = w->plan;
-    for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
-        if (vd__reduce_loads_scalars(p, w->vector)) w->in[i][0] = vc_buffer(w->k, names[i][0], w->desc->type, VC_READ);
+    vc_kernel *k = w->k;
+    vd__bound_kernel *b = w->bound;
+    vc_type type = w->desc->type;
+    for (int i = 0; i < (int)vd__reduce_inputs(w->desc); i++) {
+        int role = VD__REDUCE_IN + i;
+        if (vd__reduce_loads_scalars(p, w->vector))
+            w->in[i][0] = vd__bound_buffer(b, k, role, names[i][0], type, VC_READ);
         if (w->vector > 1)
-            w->in[i][1] = vc_buffer(w->k, names[i][1], VC_VEC(w->desc->type, w->vector), VC_READ | VC_ANY_TYPE);
+            w->in[i][1] = vd__bound_buffer(b, k, role, names[i][1], VC_VEC(type, w->vector), VC_READ | VC_ANY_TYPE);
     }
-    if (w->desc->segments) w->offsets = vc_buffer(w->k, "offsets", VC_U32, VC_READ);
-    w->out = vc_buffer(w->k, "out", vd__reduce_out_type(w->desc), VC_WRITE);
-    if (w->desc->extra_out) w->extra_out = vc_buffer(w->k, "extra_out", vd__reduce_extra_type(w->desc), VC_WRITE);
+    if (w->desc->segments) w->offsets = vd__bound_buffer(b, k, VD__REDUCE_OFFSETS, "offsets", VC_U32, VC_READ);
+    w->out = vd__bound_buffer(b, k, VD__REDUCE_OUT, "out", vd__reduce_out_type(w->desc), VC_WRITE);
+    if (w->desc->extra_out)
+        w->extra_out = vd__bound_buffer(b, k, VD__REDUCE_EXTRA_OUT, "extra_out", vd__reduce_extra_type(w->desc),
+                                        VC_WRITE);
     if (p->parts > 1) {
-        w->partials = vc_buffer(w->k, "partials", vd__reduce_stored_type(w), VC_READ_WRITE | VC_ANY_TYPE);
-        w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
+        w->partials = vd__bound_buffer(b, k, VD__REDUCE_PARTIALS, "partials", vd__reduce_stored_type(w),
+                                       VC_READ_WRITE | VC_ANY_TYPE);
+        w->tickets = vd__bound_buffer(b, k, VD__REDUCE_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
     if (p->blocks) {
         bool of_elements = vd__reduce_stages_elements(w);
@@ -6481,7 +6554,8 @@ static vd__fragment vd__combine_fragment(vd_fragment combine, void *user, vc_typ
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
-    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
+    w.bound = &p->kernels[vectors];
+    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.info = vd__reduce_info_of(w.desc);
@@ -6498,7 +6572,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_declare(&w);
     if (p->blocks) vd__reduce_write_staged(&w);
     else vd__reduce_write_unstaged(&w);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernels[vectors]);
+    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
 }
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
@@ -6581,50 +6655,21 @@ static vd_result vd__reduce_make(vd_reduce *p) {
 
 VD__PLAN_NEW(reduce, vd__reduce_make)
 
-/* Checks the buffers of a run. Bits of the inputs' addresses are ORed into *alignment. */
-static vd_result vd__reduce_check_io(const vd_reduce *p, const vd_reduce_io *io, uint64_t *alignment) {
+/* Fills the table of roles of a run. Inputs may overlap each other, outputs nothing. */
+static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd__role *r) {
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
-    vd_buffer no_buffer = { 0 };
-    vd__named_buffer from[4], out = vd__named_buffer_of(io->out, "out");
-    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", d->type, count, alignment);
-    if (!result && d->op == VD_REDUCE_DOT)
-        result = vd__plan_check_buffer(p->ctx, io->in_b, "in_b", d->type, count, alignment);
-    else if (!result) result = vd__plan_check_unused(io->in_b, "in_b", "desc.op is not VD_REDUCE_DOT");
-    if (!result && d->segments)
-        result = vd__plan_check_buffer(p->ctx, io->offsets, "offsets", VD_U32, d->segments + 1, NULL);
-    else if (!result) result = vd__plan_check_unused(io->offsets, "offsets", "desc.segments is 0");
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", vd__reduce_out_type(d), results, NULL);
-    if (!result && d->extra_out)
-        result = vd__plan_check_buffer(p->ctx, io->extra_out, "extra_out", vd__reduce_extra_type(d), results, NULL);
-    else if (!result) result = vd__plan_check_unused(io->extra_out, "extra_out", "desc.extra_out is false");
-    from[0] = vd__named_buffer_of(io->in, "in");
-    from[1] = vd__named_buffer_of(d->op == VD_REDUCE_DOT ? io->in_b : no_buffer, "in_b");
-    from[2] = vd__named_buffer_of(d->segments ? io->offsets : no_buffer, "offsets");
-    from[3] = vd__named_buffer_of(d->extra_out ? io->extra_out : no_buffer, "extra_out");
-    for (uint32_t i = 0; i < 4 && !result; i++) { /* inputs may share memory; outputs may not overlap anything */
-        if (!from[i].buffer.id) continue;
-        result = vd__plan_check_overlap(p->ctx, from[i], out, false);
-        if (!result && d->extra_out && i < 3) result = vd__plan_check_overlap(p->ctx, from[i], from[3], false);
-    }
-    return result;
-}
-
-/* Sets the arguments in the order of vd__reduce_declare; returns their number. */
-static int vd__reduce_arguments(const vd_reduce *p, const vd_reduce_io *io, uint32_t vector, vd_arg *args) {
-    int count = 0;
-    for (int i = 0; i < (int)vd__reduce_inputs(&p->desc); i++) {
-        if (vd__reduce_loads_scalars(p, vector)) args[count++] = vd_b(i ? io->in_b : io->in);
-        if (vector > 1) args[count++] = vd_b(i ? io->in_b : io->in);
-    }
-    if (p->desc.segments) args[count++] = vd_b(io->offsets);
-    args[count++] = vd_b(io->out);
-    if (p->desc.extra_out) args[count++] = vd_b(io->extra_out);
-    if (p->parts > 1) {
-        args[count++] = vd_b(p->partials);
-        args[count++] = vd_b(p->tickets);
-    }
-    return count;
+    r[VD__REDUCE_IN] = vd__role_of("in", io->in, d->type, count, false);
+    r[VD__REDUCE_IN_B] = vd__role_of("in_b", io->in_b, d->type, count, false);
+    r[VD__REDUCE_IN].vectors = r[VD__REDUCE_IN_B].vectors = true;
+    r[VD__REDUCE_OFFSETS] = vd__role_of("offsets", io->offsets, VD_U32, d->segments + 1, false);
+    r[VD__REDUCE_EXTRA_OUT] = vd__role_of("extra_out", io->extra_out, vd__reduce_extra_type(d), results, true);
+    r[VD__REDUCE_OUT] = vd__role_of("out", io->out, vd__reduce_out_type(d), results, true);
+    if (d->op != VD_REDUCE_DOT) r[VD__REDUCE_IN_B].unused = "desc.op is not VD_REDUCE_DOT";
+    if (!d->segments) r[VD__REDUCE_OFFSETS].unused = "desc.segments is 0";
+    if (!d->extra_out) r[VD__REDUCE_EXTRA_OUT].unused = "desc.extra_out is false";
+    r[VD__REDUCE_PARTIALS].buffer = p->partials;
+    r[VD__REDUCE_TICKETS].buffer = p->tickets;
 }
 
 // >>scan
@@ -6666,6 +6711,10 @@ typedef enum vd__scan_mode {
 /* Status of a published tile: of scans, and of a digit's counts when sorting. Zero: not published. */
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
+typedef enum vd__scan_role {
+    VD__SCAN_IN, VD__SCAN_HEADS, VD__SCAN_OUT, VD__SCAN_COUNT, VD__SCAN_STATES, VD__SCAN_FLAGS, VD__SCAN_ROLES
+} vd__scan_role;
+
 struct vd_scan {
     vd__context_link link;
     vd_context *ctx;
@@ -6690,7 +6739,7 @@ struct vd_scan {
     bool subgroup_look_back;     /* a subgroup looks back at one tile per invocation at a time */
     uint32_t subgroup_size;      /* tiles are scanned by subgroups of this size; 0: through shared memory */
     bool atomic64;               /* the device has 64-bit atomics */
-    vd_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
+    vd__bound_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
     /* Look-back: the tiles' published words. Three kernels: the sum or prefix of each tile. Slabs: the carry of each
        column. */
     vd_buffer states;
@@ -6705,6 +6754,7 @@ typedef struct vd__scan_state { vc_val value, head; } vd__scan_state;
 
 typedef struct vd__scan_writer {
     vc_kernel *k;
+    vd__bound_kernel *bound;
     const vd_scan *plan;
     const vd_scan_desc *desc;
     vd__fragment lift, combine;  /* lift: map, or keep */
@@ -7405,32 +7455,33 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
 
 /* ---- the plan ---- */
 
-/* Declares the arguments, in the order of vd__scan_arguments. */
+/* Declares the arguments. */
 static void vd__scan_declare(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    vc_type vector = VC_VEC(w->desc->type, w->vector);
-    uint32_t alias = p->keep ? 0 : VC_MAY_ALIAS;
+    vc_kernel *k = w->k;
+    vd__bound_kernel *b = w->bound;
+    vc_type type = w->desc->type, vector = VC_VEC(type, w->vector), heads = VC_VEC(VC_U32, w->vector);
+    uint32_t alias = p->keep ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
     if (w->mode != VD__SCAN_TILE_PREFIXES) {
-        w->in[0] = vc_buffer(w->k, "in", w->desc->type, VC_READ | alias);
-        if (w->vectors) w->in[1] = vc_buffer(w->k, "in_vectors", vector, VC_READ | VC_ANY_TYPE | alias);
-        if (w->desc->segmented) {
-            w->heads[0] = vc_buffer(w->k, "segment_heads", VC_U32, VC_READ);
-            if (w->vectors)
-                w->heads[1] = vc_buffer(w->k, "segment_heads_vectors", VC_VEC(VC_U32, w->vector),
-                                        VC_READ | VC_ANY_TYPE);
-        }
+        w->in[0] = vd__bound_buffer(b, k, VD__SCAN_IN, "in", type, VC_READ | alias);
+        if (w->vectors) w->in[1] = vd__bound_buffer(b, k, VD__SCAN_IN, "in_vectors", vector, read_vectors | alias);
+        if (w->desc->segmented) w->heads[0] = vd__bound_buffer(b, k, VD__SCAN_HEADS, "segment_heads", VC_U32, VC_READ);
+        if (w->desc->segmented && w->vectors)
+            w->heads[1] = vd__bound_buffer(b, k, VD__SCAN_HEADS, "segment_heads_vectors", heads, read_vectors);
     }
     if (w->mode != VD__SCAN_TILE_PREFIXES && w->mode != VD__SCAN_REDUCE_TILES) {
-        w->out[0] = vc_buffer(w->k, "out", w->desc->type, VC_WRITE | alias);
-        if (w->vectors && !p->keep) w->out[1] = vc_buffer(w->k, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
-        if (p->keep) w->count = vc_buffer(w->k, "count", VC_U32, VC_WRITE);
+        w->out[0] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out", type, VC_WRITE | alias);
+        if (w->vectors && !p->keep)
+            w->out[1] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
+        if (p->keep) w->count = vd__bound_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
     }
     if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
         || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
         return;
-    w->states = vc_buffer(w->k, "states", w->mode == VD__SCAN_LOOK_BACK ? vd__scan_word_type(p) : w->type,
-                          VC_READ_WRITE);
-    if (w->mode == VD__SCAN_LOOK_BACK || w->desc->segmented) w->flags = vc_buffer(w->k, "flags", VC_U32, VC_READ_WRITE);
+    w->states = vd__bound_buffer(b, k, VD__SCAN_STATES, "states",
+                                 w->mode == VD__SCAN_LOOK_BACK ? vd__scan_word_type(p) : w->type, VC_READ_WRITE);
+    if (w->mode == VD__SCAN_LOOK_BACK || w->desc->segmented)
+        w->flags = vd__bound_buffer(b, k, VD__SCAN_FLAGS, "flags", VC_U32, VC_READ_WRITE);
     if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
 }
 
@@ -7443,7 +7494,8 @@ static vd__fragment vd__scan_lift_fragment(const vd_scan *p) {
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
     memset(&w, 0, sizeof w);
-    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
+    w.bound = &p->kernels[mode][vectors];
+    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
@@ -7461,7 +7513,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else if (mode == VD__SCAN_SHORT_ROWS) vd__scan_record_short_rows(&w);
     else vd__scan_record_tile(&w);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernels[mode][vectors]);
+    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
 }
 
 /* Whether a work-group may wait for another one that has started. Not on Apple's and mobile GPUs, where a waiting
@@ -7625,68 +7677,35 @@ static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_frag
     return result;
 }
 
-/* Checks the buffers of a run. The addresses and offsets of those that may be accessed as vectors are ORed into
-   *address_bits. */
-static vd_result vd__scan_check_io(const vd_scan *p, const vd_scan_io *io, uint64_t *address_bits) {
+/* Fills the table of roles of a run. A scan may be in place. */
+static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd__role *r) {
     uint64_t elements = p->count * p->rows;
-    vd__named_buffer out = vd__named_buffer_of(io->out, "out");
-    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, elements, address_bits);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->out, "out", p->desc.type, elements, address_bits);
-    if (!result && p->desc.segmented)
-        result = vd__plan_check_buffer(p->ctx, io->segment_heads, "segment_heads", VD_U32, elements, address_bits);
-    else if (!result) result = vd__plan_check_unused(io->segment_heads, "segment_heads", "desc.segmented is false");
-    if (!result && p->keep) result = vd__plan_check_buffer(p->ctx, io->count, "count", VD_U32, 1, NULL);
-    else if (!result) result = vd__plan_check_unused(io->count, "count", "the plan is not a compaction");
-    if (!result) result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"), out, !p->keep);
-    if (!result && p->desc.segmented)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->segment_heads, "segment_heads"), out, false);
-    if (!result && p->keep)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(io->in, "in"),
-                                        vd__named_buffer_of(io->count, "count"), false);
-    if (!result && p->keep)
-        result = vd__plan_check_overlap(p->ctx, out, vd__named_buffer_of(io->count, "count"), false);
-    return result;
+    r[VD__SCAN_IN] = vd__role_of("in", io->in, p->desc.type, elements, false);
+    r[VD__SCAN_HEADS] = vd__role_of("segment_heads", io->segment_heads, VD_U32, elements, false);
+    r[VD__SCAN_OUT] = vd__role_of("out", io->out, p->desc.type, elements, true);
+    r[VD__SCAN_COUNT] = vd__role_of("count", io->count, VD_U32, 1, true);
+    r[VD__SCAN_IN].vectors = r[VD__SCAN_HEADS].vectors = r[VD__SCAN_OUT].vectors = true;
+    if (!p->keep) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
+    if (!p->desc.segmented) r[VD__SCAN_HEADS].unused = "desc.segmented is false";
+    if (!p->keep) r[VD__SCAN_COUNT].unused = "the plan is not a compaction";
+    r[VD__SCAN_STATES].buffer = p->states;
+    r[VD__SCAN_FLAGS].buffer = p->flags;
 }
 
-/* Writes the arguments of step `step` in the order of vd__scan_declare; returns their number. */
-static int vd__scan_arguments(const vd_scan *p, const vd_scan_io *io, vd__scan_mode mode, uint32_t step, bool vectors,
-                              vd_arg *args) {
-    int count = 0;
-    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES; i++) args[count++] = vd_b(io->in);
-    for (int i = 0; i <= (vectors ? 1 : 0) && mode != VD__SCAN_TILE_PREFIXES && p->desc.segmented; i++)
-        args[count++] = vd_b(io->segment_heads);
-    if (mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_REDUCE_TILES) {
-        args[count++] = vd_b(io->out);
-        if (vectors && !p->keep) args[count++] = vd_b(io->out);
-        if (p->keep) args[count++] = vd_b(io->count);
-    }
-    if (mode == VD__SCAN_SINGLE_TILE || mode == VD__SCAN_SHORT_ROWS
-        || (mode == VD__SCAN_COLUMNS && p->slab == p->count))
-        return count;
-    args[count++] = vd_b(p->states);
-    if (mode == VD__SCAN_LOOK_BACK || p->desc.segmented) args[count++] = vd_b(p->flags);
-    if (mode == VD__SCAN_COLUMNS) args[count++] = vd_u32((uint32_t)(step * p->slab));
-    return count;
-}
-
-static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_scan_io *io, uint32_t step, bool vectors) {
+/* Dispatches kernel number `step` of a run. */
+static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd__role *roles, uint32_t step, bool vectors) {
     vd__scan_mode mode = vd__scan_step_mode(p, step);
-    vd_dispatch_desc desc;
-    vd_arg args[10];
-    vd_result result = VD_OK;
+    vd_arg begin = vd_u32((uint32_t)(step * p->slab)); /* of the slab */
     vectors = vectors && vd__scan_mode_has_vectors(mode);
-    if (!p->kernels[mode][vectors].id) result = vd__scan_build(p, mode, vectors);
-    if (result) return result;
-    memset(&desc, 0, sizeof desc);
-    desc.kernel = p->kernels[mode][vectors];
-    desc.groups[0] = mode == VD__SCAN_COLUMNS         ? vd__ceil_div(p->rows, VD__REDUCE_LANES)
-                     : mode == VD__SCAN_TILE_PREFIXES ? p->rows
-                     : mode == VD__SCAN_SHORT_ROWS    ? vd__ceil_div(p->rows, vd__scan_rows_per_group(p))
-                                                      : p->rows * p->tiles;
-    desc.args = args;
-    desc.arg_count = vd__scan_arguments(p, io, mode, step, vectors, args);
-    return vd__plan_dispatch_tiles(list, &desc, desc.groups[0],
-                                   mode == VD__SCAN_LOOK_BACK ? p->tiles_in_flight : UINT32_MAX);
+    vd_result result = p->kernels[mode][vectors].kernel.id ? VD_OK : vd__scan_build(p, mode, vectors);
+    uint64_t groups = mode == VD__SCAN_COLUMNS         ? vd__ceil_div(p->rows, VD__REDUCE_LANES)
+                      : mode == VD__SCAN_TILE_PREFIXES ? p->rows
+                      : mode == VD__SCAN_SHORT_ROWS    ? vd__ceil_div(p->rows, vd__scan_rows_per_group(p))
+                                                       : p->rows * p->tiles;
+    return result ? result
+                  : vd__bound_dispatch(&p->kernels[mode][vectors], list, roles, &begin,
+                                       mode == VD__SCAN_COLUMNS && p->slab < p->count, groups,
+                                       mode == VD__SCAN_LOOK_BACK ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>sort
@@ -7719,6 +7738,10 @@ enum {
     VD__SORT_RUN_THREADS = 16
 };
 
+typedef enum vd__sort_role {
+    VD__SORT_KEYS, VD__SORT_OUT, VD__SORT_VALUES, VD__SORT_OUT_VALUES, VD__SORT_COUNTS, VD__SORT_ROLES
+} vd__sort_role;
+
 struct vd_sort {
     vd__context_link link;
     vd_context *ctx;
@@ -7735,7 +7758,7 @@ struct vd_sort {
     uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
     uint32_t tiles_in_flight; /* look-back: maximum tiles per dispatch */
     uint32_t groups;         /* work-groups of the histogram kernel */
-    vd_kernel count, scatter;
+    vd__bound_kernel count, scatter;
     vd_scan *scan;
     vd_buffer counts;        /* per digit and tile; one pass: see "look-back" below */
     vd_buffer keys, values;  /* output of every other pass */
@@ -7749,6 +7772,7 @@ static vc_type vd__sort_bits_type(vd_type type) {
 
 typedef struct vd__sort_writer {
     vc_kernel *k;
+    vd__bound_kernel *bound;
     const vd_sort *plan;
     vc_type memory_type, register_type; /* of a key's bits */
     vc_ref keys, values, out, out_values, counts;
@@ -7788,6 +7812,20 @@ static vc_val vd__sort_thread_digit(const vd__sort_writer *w, uint32_t i) {
 }
 static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->thread, vc_u32(w->plan->digits)); }
 
+/* Declares the buffers of a kernel that counts digits or, with `scatter`, moves keys. */
+static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_access) {
+    const vd_sort *p = w->plan;
+    vd__bound_kernel *b = w->bound;
+    vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
+    bool values = scatter && p->desc.values;
+    uint32_t read = VC_READ | VC_ANY_TYPE, write = VC_WRITE | VC_ANY_TYPE;
+    w->keys = vd__bound_buffer(b, w->k, VD__SORT_KEYS, "keys", w->memory_type, read);
+    if (values) w->values = vd__bound_buffer(b, w->k, VD__SORT_VALUES, "values", value_type, read);
+    if (scatter) w->out = vd__bound_buffer(b, w->k, VD__SORT_OUT, "out", w->memory_type, write);
+    if (values) w->out_values = vd__bound_buffer(b, w->k, VD__SORT_OUT_VALUES, "out_values", value_type, write);
+    w->counts = vd__bound_buffer(b, w->k, VD__SORT_COUNTS, "counts", VC_U32, counts_access);
+}
+
 /* Index of this tile's count of a digit. The counts of a digit in all tiles are contiguous. */
 static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
     return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
@@ -7798,8 +7836,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     vc_ref tile_counts = vc_shared(w->k, "found", VC_U32, p->digits);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     uint32_t digits = vd__sort_digits_per_thread(p);
-    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_WRITE);
+    vd__sort_declare(w, false, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     vd__sort_set_tile(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
@@ -7839,8 +7876,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     uint32_t passes = vd__sort_pass_count(p), counters = passes * p->digits;
     vc_ref group_counts = vc_shared(w->k, "found", VC_U32, counters);
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
+    vd__sort_declare(w, false, VC_READ_WRITE);
     for (uint32_t i = 0; i < counters; i += p->threads) vc_store(group_counts, vc_add(vc_u32(i), w->thread), vc_u32(0));
     vc_barrier(w->k);
     VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
@@ -8098,13 +8134,8 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
    keys. A scan has then turned `counts` into the offset of each run's next key with a digit. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
-    vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_val n = vc_u32((uint32_t)p->desc.count);
-    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
-    if (scatter && p->desc.values) w->values = vc_buffer(w->k, "values", value_type, VC_READ | VC_ANY_TYPE);
-    if (scatter) w->out = vc_buffer(w->k, "out", w->memory_type, VC_WRITE | VC_ANY_TYPE);
-    if (scatter && p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value_type, VC_WRITE | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, VC_READ_WRITE);
+    vd__sort_declare(w, scatter, VC_READ_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->tile = vc_global_id(w->k, 0);
     vc_val first = vc_min(vc_mul(w->tile, vc_u32(p->run)), n);
@@ -8129,11 +8160,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_ref value_vars[VD__SORT_MAX_LOADS];
     vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_MAX_LOADS], at;
-    w->keys = vc_buffer(w->k, "keys", w->memory_type, VC_READ | VC_ANY_TYPE);
-    if (p->desc.values) w->values = vc_buffer(w->k, "values", value_type, VC_READ | VC_ANY_TYPE);
-    w->out = vc_buffer(w->k, "out", w->memory_type, VC_WRITE | VC_ANY_TYPE);
-    if (p->desc.values) w->out_values = vc_buffer(w->k, "out_values", value_type, VC_WRITE | VC_ANY_TYPE);
-    w->counts = vc_buffer(w->k, "counts", VC_U32, p->single_pass ? VC_READ_WRITE : VC_READ);
+    vd__sort_declare(w, true, p->single_pass ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
@@ -8155,7 +8182,8 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
 static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
     memset(&w, 0, sizeof w);
-    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
+    w.bound = scatter ? &p->scatter : &p->count;
+    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
     w.plan = p;
     w.memory_type = vd__sort_bits_type(p->desc.type);
     w.register_type = w.memory_type == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -8164,7 +8192,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     else if (scatter) vd__sort_record_scatter(&w);
     else if (p->single_pass) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
-    return vd__plan_kernel(p->ctx, w.k, scatter ? &p->scatter : &p->count);
+    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
 }
 
 static vd_result vd__sort_check_desc(const vd_sort *p) {
@@ -8279,59 +8307,38 @@ static vd_result vd__sort_make(vd_sort *p) {
 
 VD__PLAN_NEW(sort, vd__sort_make)
 
-/* Checks that buffers do not overlap. Only out and keys, and out_values and values, may be the same memory. */
-static vd_result vd__sort_check_overlap(const vd_sort *p, const vd_sort_io *io) {
-    vd__named_buffer buffers[4];
-    vd_result result = VD_OK;
-    buffers[0] = vd__named_buffer_of(io->keys, "keys");
-    buffers[1] = vd__named_buffer_of(io->out, "out");
-    buffers[2] = vd__named_buffer_of(io->values, "values");
-    buffers[3] = vd__named_buffer_of(io->out_values, "out_values");
-    for (uint32_t i = 0; i < (p->desc.values ? 4u : 2u); i++)
-        for (uint32_t j = i == 2; j < i && !result; j++) /* keys and values may overlap: both are only read */
-            result = vd__plan_check_overlap(p->ctx, buffers[j], buffers[i], i % 2 && j + 1 == i);
-    return result;
+/* Fills the table of roles of a run. Each output may be the memory of its input. */
+static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd__role *r) {
+    r[VD__SORT_KEYS] = vd__role_of("keys", io->keys, p->desc.type, p->desc.count, false);
+    r[VD__SORT_OUT] = vd__role_of("out", io->out, p->desc.type, p->desc.count, true);
+    r[VD__SORT_VALUES] = vd__role_of("values", io->values, p->desc.values, p->desc.count, false);
+    r[VD__SORT_OUT_VALUES] = vd__role_of("out_values", io->out_values, p->desc.values, p->desc.count, true);
+    r[VD__SORT_OUT].in_place = &r[VD__SORT_KEYS];
+    r[VD__SORT_OUT_VALUES].in_place = &r[VD__SORT_VALUES];
+    if (!p->desc.values) r[VD__SORT_VALUES].unused = r[VD__SORT_OUT_VALUES].unused = "desc.values is 0";
+    r[VD__SORT_COUNTS].buffer = p->counts;
 }
 
 /* Counts digits: clears the look-back words and computes the histograms of all passes; or counts the digits of one
    pass and scans the counts. */
-static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, vd_buffer keys, uint32_t shift) {
-    vd_dispatch_desc desc;
+static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd__role *roles, uint32_t shift) {
     vd_scan_io scan;
-    vd_arg args[3];
+    vd_arg arg = vd_u32(shift);
     vd_result result = VD_OK;
-    memset(&desc, 0, sizeof desc);
     memset(&scan, 0, sizeof scan);
-    args[0] = vd_b(keys);
-    args[1] = vd_b(p->counts);
-    args[2] = vd_u32(shift);
-    desc.kernel = p->count;
-    desc.groups[0] = p->single_pass || p->run ? p->groups : p->tiles;
-    desc.args = args;
-    desc.arg_count = p->single_pass ? 2 : 3;
     scan.in = scan.out = p->counts;
     if (p->single_pass) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
-    if (!result) result = vd_dispatch(list, &desc);
+    if (!result)
+        result = vd__bound_dispatch(&p->count, list, roles, &arg, !p->single_pass,
+                                    p->single_pass || p->run ? p->groups : p->tiles, UINT32_MAX);
     return result || p->single_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
 /* Runs the scatter kernel of one pass from one pair of buffers to another. */
-static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, uint32_t shift, const vd_sort_io *io) {
-    vd_dispatch_desc desc;
-    vd_arg args[6];
-    int count = 0;
-    memset(&desc, 0, sizeof desc);
-    args[count++] = vd_b(io->keys);
-    if (p->desc.values) args[count++] = vd_b(io->values);
-    args[count++] = vd_b(io->out);
-    if (p->desc.values) args[count++] = vd_b(io->out_values);
-    args[count++] = vd_b(p->counts);
-    args[count++] = vd_u32(shift);
-    desc.kernel = p->scatter;
-    desc.args = args;
-    desc.arg_count = count;
-    return vd__plan_dispatch_tiles(list, &desc, p->run ? p->groups : p->tiles,
-                                   p->single_pass ? p->tiles_in_flight : UINT32_MAX);
+static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd__role *roles, uint32_t shift) {
+    vd_arg arg = vd_u32(shift);
+    return vd__bound_dispatch(&p->scatter, list, roles, &arg, 1, p->run ? p->groups : p->tiles,
+                              p->single_pass ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>histogram
@@ -8345,8 +8352,10 @@ struct vd_histogram {
     vd_histogram_desc desc;
     uint32_t threads;
     uint64_t groups;
-    vd_kernel kernel;
+    vd__bound_kernel kernel;
 };
+
+enum { VD__HISTOGRAM_IN, VD__HISTOGRAM_OUT };
 
 /* Whether 0 <= v < bins. Compares as u32: signed and floating-point types of 32 bits cannot represent all numbers of
    bins. */
@@ -8373,9 +8382,10 @@ static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_r
     VC_IF(k, vd__histogram_in_range(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
-static void vd__histogram_record(vc_kernel *k, const vd_histogram *p, bool shared) {
+static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
-    vc_ref in = vc_buffer(k, "in", d->type, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), target = out;
+    vc_ref in = vd__bound_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
+    vc_ref out = vd__bound_buffer(&p->kernel, k, VD__HISTOGRAM_OUT, "out", VC_U32, VC_READ_WRITE), target = out;
     vc_val thread = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
     vc_val n = vc_u32((uint32_t)d->count);
     if (shared) {
@@ -8418,9 +8428,9 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     vd__fragment bin = vd__histogram_bin(d);
     result = vd__fragment_validate(p->ctx, p->name, &bin);
     if (result) return result;
-    vc_kernel *k = vd__plan_begin(p->ctx, p->name, p->threads);
+    vc_kernel *k = vd__bound_begin(&p->kernel, p->ctx, p->name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
-    return vd__plan_kernel(p->ctx, k, &p->kernel);
+    return vd__plan_kernel(p->ctx, k, &p->kernel.kernel);
 }
 
 VD__PLAN_NEW(histogram, vd__histogram_make)
@@ -8445,12 +8455,17 @@ struct vd_top_k {
     uint32_t threads;        /* per work-group */
     uint32_t capacity;       /* k rounded up to a power of two */
     uint32_t parts, part;    /* work-groups per row, elements of each */
-    vd_kernel kernel;
+    vd__bound_kernel kernel;
     vd_buffer part_keys, part_indices, tickets; /* results of the parts: keys and indices; finished parts per row */
 };
 
+typedef enum vd__top_role {
+    VD__TOP_IN, VD__TOP_VALUES, VD__TOP_INDICES, VD__TOP_PART_KEYS, VD__TOP_PART_INDICES, VD__TOP_TICKETS, VD__TOP_ROLES
+} vd__top_role;
+
 typedef struct vd__top_writer {
     vc_kernel *k;
+    vd__bound_kernel *bound;
     const vd_top_k *plan;
     vd__fragment map;
     vc_type register_type;   /* of elements in the kernel */
@@ -8715,16 +8730,17 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vd__top_write(w, &s);
 }
 
-/* Declares the arguments, in the order of vd_top_k_run, and shared memory. */
+/* Declares the arguments and the shared memory. */
 static void vd__top_declare(vd__top_writer *w) {
     const vd_top_k *p = w->plan;
-    w->in = vc_buffer(w->k, "in", p->desc.type, VC_READ);
-    w->values = vc_buffer(w->k, "values", p->desc.type, VC_WRITE);
-    w->indices = vc_buffer(w->k, "indices", VC_U32, VC_WRITE);
+    vd__bound_kernel *b = w->bound;
+    w->in = vd__bound_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
+    w->values = vd__bound_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
+    w->indices = vd__bound_buffer(b, w->k, VD__TOP_INDICES, "indices", VC_U32, VC_WRITE);
     if (p->parts > 1) {
-        w->part_keys = vc_buffer(w->k, "keys", w->key, VC_READ_WRITE);
-        w->part_indices = vc_buffer(w->k, "places", VC_U32, VC_READ_WRITE);
-        w->tickets = vc_buffer(w->k, "tickets", VC_U32, VC_READ_WRITE);
+        w->part_keys = vd__bound_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
+        w->part_indices = vd__bound_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", VC_U32, VC_READ_WRITE);
+        w->tickets = vd__bound_buffer(b, w->k, VD__TOP_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
     w->best_keys = vc_shared(w->k, "best", w->key, p->capacity);
     w->best_indices = vc_shared(w->k, "where", VC_U32, p->capacity);
@@ -8742,7 +8758,8 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_source s;
     memset(&w, 0, sizeof w);
     w.map = vd__top_map(&p->desc);
-    w.k = vd__plan_begin(p->ctx, p->name, p->threads);
+    w.bound = &p->kernel;
+    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
     w.plan = p;
     w.register_type = vd__reduce_widened_type(p->desc.type);
     w.key = vc_type_size(w.register_type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -8760,7 +8777,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
-    return vd__plan_kernel(p->ctx, w.k, &p->kernel);
+    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
 }
 
 /* ---- the plan ---- */
@@ -8854,21 +8871,9 @@ static vd_result vd__top_make(vd_top_k *p) {
     return vd__top_build(p);
 }
 
-VD__PLAN_NEW(top_k, vd__top_make)
-
-static vd_result vd__top_check_io(const vd_top_k *p, const vd_top_k_io *io) {
-    uint64_t results = p->rows * p->desc.k;
-    vd__named_buffer in = vd__named_buffer_of(io->in, "in"), values = vd__named_buffer_of(io->values, "values");
-    vd__named_buffer indices = vd__named_buffer_of(io->indices, "indices");
-    vd_result result = vd__plan_check_buffer(p->ctx, io->in, "in", p->desc.type, p->rows * p->n, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->values, "values", p->desc.type, results, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io->indices, "indices", VD_U32, results, NULL);
-    if (!result) result = vd__plan_check_overlap(p->ctx, in, values, false);
-    if (!result) result = vd__plan_check_overlap(p->ctx, in, indices, false);
-    return result ? result : vd__plan_check_overlap(p->ctx, values, indices, false);
-}
-
 VD__FFT_SMALL_END
+
+VD__PLAN_NEW(top_k, vd__top_make)
 
 // >>vkfft
 /* VkFFT as another engine for the same functions. VkFFT generates GLSL, compiles it with glslang and records its own
@@ -11279,8 +11284,7 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     if (!result && writes) result = vd__fft_check_buffer(p->ctx, buffers[out], "out", vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, buffers[VD__FFT_IN]);
     if (!result && reads && writes)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(buffers[in], "in"),
-                                        vd__named_buffer_of(buffers[out], "out"), true);
+        result = vd__plan_check_overlap(p->ctx, buffers[in], "in", buffers[out], "out", true);
     if (in_place) buffers[out] = buffers[in];
     return result ? result : vd__fft_check_args(p, io);
 }
@@ -11438,7 +11442,7 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
                             (unsigned long long)(info.size / desc.element_bytes), UINT32_MAX);
     result = vd__fft_check_buffer(ctx, out, "out", info.size);
     if (!result)
-        result = vd__plan_check_overlap(ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
+        result = vd__plan_check_overlap(ctx, in, "in", out, "out", false);
     if (result) return result;
     memcpy(desc.shape, info.shape, sizeof desc.shape);
     desc.axes = axes ? axes : 15;
@@ -11657,8 +11661,7 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     if (!result) result = vd__convolve_check_filter_set(p);
     if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", in_bytes);
     if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", out_bytes);
-    if (!result)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
+    if (!result) result = vd__plan_check_overlap(p->ctx, in, "in", out, "out", false);
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_add_argument(&io, args, "in", in); /* used by hooks only */
@@ -11734,28 +11737,24 @@ VD__PLAN_CREATE(reduce)
 
 VD_API void vd_reduce_destroy(vd_reduce *p) {
     if (!p) return;
-    for (uint32_t i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i]);
+    for (uint32_t i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i].kernel);
     vd__plan_drop_buffer(p->ctx, p->partials);
     vd__plan_drop_buffer(p->ctx, p->tickets);
     vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
-    vd_dispatch_desc desc;
-    vd_arg args[10];
+    vd__role roles[VD__REDUCE_ROLES];
     uint64_t alignment = 0;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__reduce_check_io(p, io, &alignment);
-    bool vectors = p->vector > 1 && alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
-    if (!result && !p->kernels[vectors].id) result = vd__reduce_build(p, vectors);
     if (result) return result;
-    memset(&desc, 0, sizeof desc);
-    desc.kernel = p->kernels[vectors];
-    desc.groups[0] = p->tiles * p->parts;
-    desc.args = args;
-    desc.arg_count = vd__reduce_arguments(p, io, vectors ? p->vector : 1, args);
-    return vd_dispatch(list, &desc);
+    vd__reduce_roles(p, io, roles);
+    result = vd__roles_check(p->ctx, roles, VD__REDUCE_PARTIALS, &alignment);
+    bool vectors = p->vector > 1 && alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
+    if (!result && !p->kernels[vectors].kernel.id) result = vd__reduce_build(p, vectors);
+    if (result) return result;
+    return vd__bound_dispatch(&p->kernels[vectors], list, roles, NULL, 0, p->tiles * p->parts, UINT32_MAX);
 }
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
@@ -11862,19 +11861,22 @@ VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) 
 
 VD_API void vd_scan_destroy(vd_scan *p) {
     if (!p) return;
-    for (uint32_t i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2]);
+    for (uint32_t i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2].kernel);
     vd__plan_drop_buffer(p->ctx, p->states);
     vd__plan_drop_buffer(p->ctx, p->flags);
     vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io *io) {
+    vd__role roles[VD__SCAN_ROLES];
     uint64_t alignment = 0;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__scan_check_io(p, io, &alignment);
+    if (result) return result;
+    vd__scan_roles(p, io, roles);
+    result = vd__roles_check(p->ctx, roles, VD__SCAN_STATES, &alignment);
     for (uint32_t step = 0; vd__scan_step_mode(p, step) != VD__SCAN_MODES && !result; step++)
-        result = vd__scan_run_step(p, list, io, step, p->vector_aligned && alignment % 16 == 0);
+        result = vd__scan_run_step(p, list, roles, step, p->vector_aligned && alignment % 16 == 0);
     return result;
 }
 
@@ -11915,8 +11917,8 @@ VD__PLAN_CREATE(sort)
 VD_API void vd_sort_destroy(vd_sort *p) {
     if (!p) return;
     vd_scan_destroy(p->scan);
-    vd__plan_drop_kernel(p->ctx, p->count);
-    vd__plan_drop_kernel(p->ctx, p->scatter);
+    vd__plan_drop_kernel(p->ctx, p->count.kernel);
+    vd__plan_drop_kernel(p->ctx, p->scatter.kernel);
     vd__plan_drop_buffer(p->ctx, p->counts);
     vd__plan_drop_buffer(p->ctx, p->keys);
     vd__plan_drop_buffer(p->ctx, p->values);
@@ -11924,32 +11926,27 @@ VD_API void vd_sort_destroy(vd_sort *p) {
 }
 
 static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *user_io) {
-    vd_sort_io io, pass;
+    vd_sort_io io;
+    vd__role roles[VD__SORT_ROLES];
     if (!p || !user_io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     io = *user_io;
     if (!io.out.id) io.out = io.keys;
     if (!io.out_values.id) io.out_values = io.values;
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io.keys, "keys", p->desc.type, p->desc.count, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, io.out, "out", p->desc.type, p->desc.count, NULL);
-    if (!result && p->desc.values)
-        result = vd__plan_check_buffer(p->ctx, io.values, "values", p->desc.values, p->desc.count, NULL);
-    if (!result && p->desc.values)
-        result = vd__plan_check_buffer(p->ctx, io.out_values, "out_values", p->desc.values, p->desc.count, NULL);
-    if (!result && !p->desc.values) result = vd__plan_check_unused(io.values, "values", "desc.values is 0");
-    if (!result && !p->desc.values) result = vd__plan_check_unused(io.out_values, "out_values", "desc.values is 0");
-    if (!result) result = vd__sort_check_overlap(p, &io);
+    if (result) return result;
+    vd__sort_roles(p, &io, roles);
+    result = vd__roles_check(p->ctx, roles, VD__SORT_COUNTS, NULL);
     uint32_t bits = vd_type_size(p->desc.type) * 8;
     /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
        outputs */
     for (uint32_t shift = 0; shift < bits && !result; shift += p->bits) {
         bool from_plan = shift / p->bits % 2 != 0;
-        pass.keys = from_plan ? p->keys : shift ? io.out : io.keys;
-        pass.values = from_plan ? p->values : shift ? io.out_values : io.values;
-        pass.out = from_plan ? io.out : p->keys;
-        pass.out_values = from_plan ? io.out_values : p->values;
-        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, pass.keys, shift);
-        if (!result) result = vd__sort_run_scatter(p, list, shift, &pass);
+        roles[VD__SORT_KEYS].buffer = from_plan ? p->keys : shift ? io.out : io.keys;
+        roles[VD__SORT_VALUES].buffer = from_plan ? p->values : shift ? io.out_values : io.values;
+        roles[VD__SORT_OUT].buffer = from_plan ? io.out : p->keys;
+        roles[VD__SORT_OUT_VALUES].buffer = from_plan ? io.out_values : p->values;
+        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, roles, shift);
+        if (!result) result = vd__sort_run_scatter(p, list, roles, shift);
     }
     return result;
 }
@@ -11982,29 +11979,20 @@ VD__PLAN_CREATE(histogram)
 
 VD_API void vd_histogram_destroy(vd_histogram *p) {
     if (!p) return;
-    vd__plan_drop_kernel(p->ctx, p->kernel);
+    vd__plan_drop_kernel(p->ctx, p->kernel.kernel);
     vd__plan_free(&p->link, p);
 }
 
 static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_dispatch_desc desc;
-    vd_arg args[2];
+    vd__role roles[2];
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__plan_check_buffer(p->ctx, in, "in", p->desc.type, p->desc.count, NULL);
-    if (!result) result = vd__plan_check_buffer(p->ctx, out, "out", VD_U32, p->desc.bins, NULL);
-    if (!result)
-        result = vd__plan_check_overlap(p->ctx, vd__named_buffer_of(in, "in"), vd__named_buffer_of(out, "out"), false);
-    if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
     if (result) return result;
-    memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(in);
-    args[1] = vd_b(out);
-    desc.kernel = p->kernel;
-    desc.groups[0] = p->groups;
-    desc.args = args;
-    desc.arg_count = 2;
-    return vd_dispatch(list, &desc);
+    roles[VD__HISTOGRAM_IN] = vd__role_of("in", in, p->desc.type, p->desc.count, false);
+    roles[VD__HISTOGRAM_OUT] = vd__role_of("out", out, VD_U32, p->desc.bins, true);
+    result = vd__roles_check(p->ctx, roles, 2, NULL);
+    if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
+    return result ? result : vd__bound_dispatch(&p->kernel, list, roles, NULL, 0, p->groups, UINT32_MAX);
 }
 
 VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -12018,7 +12006,7 @@ VD__PLAN_CREATE(top_k)
 
 VD_API void vd_top_k_destroy(vd_top_k *p) {
     if (!p) return;
-    vd__plan_drop_kernel(p->ctx, p->kernel);
+    vd__plan_drop_kernel(p->ctx, p->kernel.kernel);
     vd__plan_drop_buffer(p->ctx, p->part_keys);
     vd__plan_drop_buffer(p->ctx, p->part_indices);
     vd__plan_drop_buffer(p->ctx, p->tickets);
@@ -12026,24 +12014,18 @@ VD_API void vd_top_k_destroy(vd_top_k *p) {
 }
 
 static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
-    vd_dispatch_desc desc;
-    vd_arg args[6];
+    vd__role r[VD__TOP_ROLES];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__top_check_io(p, io);
     if (result) return result;
-    memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(io->in);
-    args[1] = vd_b(io->values);
-    args[2] = vd_b(io->indices);
-    args[3] = vd_b(p->part_keys);
-    args[4] = vd_b(p->part_indices);
-    args[5] = vd_b(p->tickets);
-    desc.kernel = p->kernel;
-    desc.groups[0] = p->rows * p->parts;
-    desc.args = args;
-    desc.arg_count = p->parts > 1 ? 6 : 3;
-    return vd_dispatch(list, &desc);
+    r[VD__TOP_IN] = vd__role_of("in", io->in, p->desc.type, p->rows * p->n, false);
+    r[VD__TOP_VALUES] = vd__role_of("values", io->values, p->desc.type, p->rows * p->desc.k, true);
+    r[VD__TOP_INDICES] = vd__role_of("indices", io->indices, VD_U32, p->rows * p->desc.k, true);
+    r[VD__TOP_PART_KEYS].buffer = p->part_keys;
+    r[VD__TOP_PART_INDICES].buffer = p->part_indices;
+    r[VD__TOP_TICKETS].buffer = p->tickets;
+    result = vd__roles_check(p->ctx, r, VD__TOP_PART_KEYS, NULL);
+    return result ? result : vd__bound_dispatch(&p->kernel, list, r, NULL, 0, p->rows * p->parts, UINT32_MAX);
 }
 
 VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
