@@ -1,10 +1,11 @@
-/* Kernels that tools/vcc compiled, as a header and as a blob: they are what the builder would make, and give the right numbers. */
+/* Kernels that tools/vcc compiled, as a header and as a blob: their reflection equals the builder's, and their results
+   are right. */
 #include "tests/conformance/common.h"
 
 #include "heat.h"
 #include "assorted.h"
 
-/* The same kernels by the builder, under names of their own. */
+/* The same kernels, built at run time under other names. */
 #define affine build_affine
 #define transpose build_transpose
 #define vectors build_vectors
@@ -30,8 +31,9 @@ static const struct ahead {
     vd_kernel (*create)(vd_context *);
     vc_kernel *(*build)(const vc_kernel_desc *);
 } kernels[] = {
-    { "affine", affine_create, build_affine }, { "transpose", transpose_create, build_transpose }, { "vectors", vectors_create, build_vectors },
-    { "halves", halves_create, build_halves }, { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing },
+    { "affine", affine_create, build_affine }, { "transpose", transpose_create, build_transpose },
+    { "vectors", vectors_create, build_vectors }, { "halves", halves_create, build_halves },
+    { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing },
     { "speaks", speaks_create, build_speaks }
 };
 
@@ -80,7 +82,8 @@ static void same(vd_context *ctx, vd_kernel a, vd_kernel b, const char *name) {
     assert_memory_equal(x.local_size, y.local_size, sizeof x.local_size);
     assert_int_equal(x.shared_bytes, y.shared_bytes);
     assert_int_equal(x.argument_bytes, y.argument_bytes);
-    uint64_t always = vd_device(ctx, 0)->backend == VD_BACKEND_CUDA ? VD_FEATURE_ADDRESS : 0; /* said or not: it has no other way */
+    /* stated or not: CUDA has no other way */
+    uint64_t always = vd_device(ctx, 0)->backend == VD_BACKEND_CUDA ? VD_FEATURE_ADDRESS : 0;
     assert_int_equal(x.features | always, y.features | always);
 }
 
@@ -98,12 +101,14 @@ static void compare_all(fixture *f, uint64_t disable) {
     }
 }
 
-static void needs_f64(fixture *f) { if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_F64)) skip_because("the device has no f64"); }
+static void needs_f64(fixture *f) {
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_F64)) skip_because("the device has no f64");
+}
 
-TEST(header_and_blob_say_what_the_builder_says) { needs_f64(f); compare_all(f, 0); }
-TEST(so_they_do_by_binding) { needs_f64(f); compare_all(f, VD_FEATURE_ADDRESS); }
+TEST(reflection_equals_the_builders) { needs_f64(f); compare_all(f, 0); }
+TEST(reflection_equals_the_builders_with_bindings) { needs_f64(f); compare_all(f, VD_FEATURE_ADDRESS); }
 
-TEST(a_feature_that_is_missing_is_told) {
+TEST(a_missing_feature_is_reported) {
     vd_context *ctx = context_without(f, VD_FEATURE_F64);
     blob b = read_blob(AHEAD_FOLDER "/assorted.blob");
     assert_int_equal(halves_create(ctx).id, 0);
@@ -113,7 +118,7 @@ TEST(a_feature_that_is_missing_is_told) {
     free(b.at);
 }
 
-/* ---- the numbers ---- */
+/* ---- results ---- */
 
 static void run_affine(vd_context *ctx, vd_kernel k) {
     uint32_t data[1000];
@@ -174,14 +179,15 @@ static void run_speaks(vd_context *ctx, vd_kernel k) {
     FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'speaks': assertion 'x[i] < 3' failed in invocation (2, 0, 0)");
 }
 
-static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves, run_names, run_nothing, run_speaks };
+static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves,
+                                                         run_names,  run_nothing,   run_speaks };
 
-TEST_EXECUTED(kernels_of_the_header_give_the_right_numbers) {
+TEST_EXECUTED(kernels_of_the_header_compute_correctly) {
     needs_f64(f);
     for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, kernels[i].create(f->ctx));
 }
 
-TEST_EXECUTED(kernels_of_the_blob_give_the_right_numbers) {
+TEST_EXECUTED(kernels_of_the_blob_compute_correctly) {
     needs_f64(f);
     for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, load(f->ctx, kernels[i].name));
 }
@@ -191,7 +197,7 @@ static void hear(void *user, const char *kernel, const uint32_t id[3], const cha
     if (id[0] == 1) snprintf((char *)user, 100, "%s", text);
 }
 
-TEST_EXECUTED(formats_come_along) {
+TEST_EXECUTED(formats_are_included) {
     char text[100] = "";
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
@@ -206,8 +212,8 @@ TEST_EXECUTED(formats_come_along) {
     vd_context_destroy(ctx);
 }
 
-/* The example's kernels, whose header is another file. */
-TEST_EXECUTED(headers_of_two_files_go_together) {
+/* The example's kernels, which are in another header. */
+TEST_EXECUTED(headers_of_two_files_can_be_combined) {
     float heat[3] = { 9, 9, 9 };
     vd_buffer rod = buffer_named(f->ctx, "rod", VD_F32, 3, heat), next = buffer_named(f->ctx, "next", VD_F32, 3, heat);
     OK(vd_run(f->ctx, heat_start_create(f->ctx), 3, vd_b(rod), vd_f32(1.57079633f)));
@@ -216,17 +222,17 @@ TEST_EXECUTED(headers_of_two_files_go_together) {
     assert_true(heat[0] == 0 && heat[1] > 0.4999f && heat[1] < 0.5001f && heat[2] > -1e-5f && heat[2] < 1e-5f);
 }
 
-TEST(without_a_context_nothing_is_made) {
+TEST(a_null_context_is_refused) {
     (void)f;
     assert_int_equal(affine_create(NULL).id, 0);
     check_text("affine_create", "vd_kernel_create|context is NULL");
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(header_and_blob_say_what_the_builder_says), CASE(so_they_do_by_binding), CASE(a_feature_that_is_missing_is_told),
-    CASE(kernels_of_the_header_give_the_right_numbers), CASE(kernels_of_the_blob_give_the_right_numbers), CASE(formats_come_along),
-    CASE(headers_of_two_files_go_together),
-    CASE(without_a_context_nothing_is_made),
+    CASE(reflection_equals_the_builders), CASE(reflection_equals_the_builders_with_bindings),
+    CASE(a_missing_feature_is_reported), CASE(kernels_of_the_header_compute_correctly),
+    CASE(kernels_of_the_blob_compute_correctly), CASE(formats_are_included), CASE(headers_of_two_files_can_be_combined),
+    CASE(a_null_context_is_refused),
 };
 
 MAIN("ahead_of_time", cases)

@@ -1,4 +1,5 @@
-/* Barriers: one wherever a command has to wait for another, and nowhere else. They are counted while work is recorded into one open list. */
+/* Barriers: one wherever a command must wait for another, and no others. They are counted while work is recorded into
+   one open list. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
@@ -12,7 +13,8 @@ typedef struct scene {
 
 enum { WORDS = 1024 };
 
-/* A list that has to wait for nothing before it, so that only what it does itself is counted: the buffers' zeros lie before the barrier between two fills. */
+/* Opens a list that has nothing to wait for, so that only its own barriers are counted: a barrier between two fills
+   comes after the fills of buffer creation. */
 static scene scene_begin(fixture *f) {
     scene s;
     vd_buffer apart = buffer_u32(f->ctx, "apart", 16, NULL);
@@ -32,7 +34,9 @@ static scene scene_begin(fixture *f) {
 
 static void grow(scene *s, vd_buffer x) { OK(affine(s->list, s->affine, x, WORDS, 1, 1)); }
 static void copy_by_kernel(scene *s, vd_buffer from, vd_buffer to) { OK(move(s->list, s->move, from, to, WORDS, 0)); }
-static void fill(scene *s, vd_buffer x, uint64_t first, uint64_t count) { OK(vd_fill(s->list, x, 4 * first, 4 * count, NULL, 0)); }
+static void fill(scene *s, vd_buffer x, uint64_t first, uint64_t count) {
+    OK(vd_fill(s->list, x, 4 * first, 4 * count, NULL, 0));
+}
 
 static void copy(scene *s, vd_buffer to, uint64_t to_first, vd_buffer from, uint64_t from_first, uint64_t count) {
     OK(vd_copy(s->list, to, 4 * to_first, from, 4 * from_first, 4 * count));
@@ -42,10 +46,11 @@ static void scene_end(scene *s, uint64_t expected) {
     OK(vd_submit(s->list, NULL, NULL));
     OK(vd_wait_idle(s->ctx));
     uint64_t placed = stats_of(s->ctx).barriers - s->before;
-    if (placed != expected) fail_msg("%llu barriers, expected %llu", (unsigned long long)placed, (unsigned long long)expected);
+    if (placed != expected)
+        fail_msg("%llu barriers, expected %llu", (unsigned long long)placed, (unsigned long long)expected);
 }
 
-TEST(none_between_dispatches_that_share_nothing) {
+TEST(none_between_independent_dispatches) {
     scene s = scene_begin(f);
     grow(&s, s.a);
     grow(&s, s.b);
@@ -83,7 +88,7 @@ TEST(none_between_two_reads) {
     scene_end(&s, 0);
 }
 
-TEST(one_a_link_of_a_chain) {
+TEST(one_per_link_of_a_chain) {
     scene s = scene_begin(f);
     for (int i = 0; i < 100; i++) grow(&s, s.a);
     scene_end(&s, 99);
@@ -94,8 +99,8 @@ TEST(one_for_several_waits_at_the_same_point) {
     grow(&s, s.a);
     grow(&s, s.b);
     grow(&s, s.c);
-    copy_by_kernel(&s, s.a, s.d); /* waits for all three at once */
-    copy_by_kernel(&s, s.b, s.a); /* a was read since: this has to wait again */
+    copy_by_kernel(&s, s.a, s.d); /* waits for all three with one barrier */
+    copy_by_kernel(&s, s.b, s.a); /* a was read since: needs another barrier */
     scene_end(&s, 2);
 }
 
@@ -108,7 +113,7 @@ TEST(interleaved_chains_share_their_barriers) {
     scene_end(&s, 9);
 }
 
-TEST(none_between_copies_of_ranges_that_do_not_meet) {
+TEST(none_between_copies_of_disjoint_ranges) {
     scene s = scene_begin(f);
     copy(&s, s.a, 0, s.b, 0, 100);
     copy(&s, s.a, 100, s.b, 50, 100);
@@ -117,7 +122,7 @@ TEST(none_between_copies_of_ranges_that_do_not_meet) {
     scene_end(&s, 0);
 }
 
-TEST(one_between_copies_of_ranges_that_meet_in_a_word) {
+TEST(one_between_copies_that_overlap_in_one_word) {
     scene s = scene_begin(f);
     copy(&s, s.a, 0, s.b, 0, 101);
     copy(&s, s.a, 100, s.b, 0, 100);
@@ -132,7 +137,7 @@ TEST(one_between_fill_and_dispatch_and_copy) {
     scene_end(&s, 2);
 }
 
-TEST(none_where_fill_and_dispatch_do_not_meet) {
+TEST(none_between_disjoint_fill_and_dispatch) {
     scene s = scene_begin(f);
     fill(&s, s.a, 0, WORDS);
     grow(&s, s.b);
@@ -140,7 +145,7 @@ TEST(none_where_fill_and_dispatch_do_not_meet) {
     scene_end(&s, 0);
 }
 
-TEST(readers_of_every_kind_wait_once_for_the_same_write) {
+TEST(one_before_all_readers_of_one_write) {
     scene s = scene_begin(f);
     grow(&s, s.a);
     copy_by_kernel(&s, s.a, s.b);
@@ -159,7 +164,7 @@ TEST(one_between_two_lists_that_write_the_same) {
     if (f->executes) assert_int_equal(read_u32(f->ctx, s.a, 5), 2);
 }
 
-TEST(none_between_two_lists_that_share_nothing) {
+TEST(none_between_independent_lists) {
     scene s = scene_begin(f);
     grow(&s, s.a);
     OK(vd_submit(s.list, NULL, NULL));
@@ -168,18 +173,18 @@ TEST(none_between_two_lists_that_share_nothing) {
     scene_end(&s, 0);
 }
 
-TEST(immediate_work_counts_the_same) {
+TEST(immediate_lists_need_the_same_barriers) {
     scene s = scene_begin(f);
     vd_list_discard(s.list);
     s.list = vd_immediate(f->ctx, 0, 0);
     for (int i = 0; i < 10; i++) grow(&s, s.a);
     copy_by_kernel(&s, s.a, s.b);
     OK(vd_flush(f->ctx));
-    copy_by_kernel(&s, s.b, s.c); /* a submission is no barrier */
+    copy_by_kernel(&s, s.b, s.c); /* a submission is not a barrier */
     scene_end(&s, 11);
 }
 
-TEST(barriers_are_the_same_with_bindings) {
+TEST(bindings_need_the_same_barriers) {
     fixture bound = *f;
     bound.ctx = context_without(f, VD_FEATURE_ADDRESS);
     scene s = scene_begin(&bound);
@@ -192,13 +197,14 @@ TEST(barriers_are_the_same_with_bindings) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(none_between_dispatches_that_share_nothing), CASE(one_between_a_write_and_a_read), CASE(one_between_a_read_and_a_write),
-    CASE(one_between_two_writes), CASE(none_between_two_reads), CASE(one_a_link_of_a_chain), CASE(one_for_several_waits_at_the_same_point),
-    CASE(interleaved_chains_share_their_barriers), CASE(none_between_copies_of_ranges_that_do_not_meet),
-    CASE(one_between_copies_of_ranges_that_meet_in_a_word), CASE(one_between_fill_and_dispatch_and_copy),
-    CASE(none_where_fill_and_dispatch_do_not_meet), CASE(readers_of_every_kind_wait_once_for_the_same_write),
-    CASE(one_between_two_lists_that_write_the_same), CASE(none_between_two_lists_that_share_nothing), CASE(immediate_work_counts_the_same),
-    CASE(barriers_are_the_same_with_bindings),
+    CASE(none_between_independent_dispatches), CASE(one_between_a_write_and_a_read),
+    CASE(one_between_a_read_and_a_write), CASE(one_between_two_writes), CASE(none_between_two_reads),
+    CASE(one_per_link_of_a_chain), CASE(one_for_several_waits_at_the_same_point),
+    CASE(interleaved_chains_share_their_barriers), CASE(none_between_copies_of_disjoint_ranges),
+    CASE(one_between_copies_that_overlap_in_one_word), CASE(one_between_fill_and_dispatch_and_copy),
+    CASE(none_between_disjoint_fill_and_dispatch), CASE(one_before_all_readers_of_one_write),
+    CASE(one_between_two_lists_that_write_the_same), CASE(none_between_independent_lists),
+    CASE(immediate_lists_need_the_same_barriers), CASE(bindings_need_the_same_barriers),
 };
 
 MAIN("barriers", cases)

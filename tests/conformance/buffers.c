@@ -1,8 +1,10 @@
-/* Buffers: every type and shape, any range, memory that is shared, reused and given back. */
+/* Buffers: all types and shapes, any range, sharing, reuse and release of memory. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
-static const vd_type scalars[] = { VD_BOOL, VD_I8, VD_I16, VD_I32, VD_I64, VD_U8, VD_U16, VD_U32, VD_U64, VD_F16, VD_F32, VD_F64 };
+static const vd_type scalars[] = {
+    VD_BOOL, VD_I8, VD_I16, VD_I32, VD_I64, VD_U8, VD_U16, VD_U32, VD_U64, VD_F16, VD_F32, VD_F64
+};
 
 static uint8_t pattern(uint64_t i, uint32_t seed) { return (uint8_t)((i * 2654435761u + seed * 40503u) >> 7); }
 
@@ -44,8 +46,11 @@ static void check_type(fixture *f, vd_type type, const uint64_t *shape) {
     free(back);
 }
 
-TEST(every_type_and_shape_comes_back_as_it_went_in) {
-    static const uint64_t shapes[][4] = { { 1, 0, 0, 0 }, { 7, 0, 0, 0 }, { 5, 3, 0, 0 }, { 3, 5, 7, 0 }, { 2, 3, 5, 7 }, { 1000, 0, 0, 0 }, { 1, 1, 1, 9 } };
+TEST(every_type_and_shape_is_read_back) {
+    static const uint64_t shapes[][4] = {
+        { 1, 0, 0, 0 }, { 7, 0, 0, 0 }, { 5, 3, 0, 0 }, { 3, 5, 7, 0 }, { 2, 3, 5, 7 }, { 1000, 0, 0, 0 },
+        { 1, 1, 1, 9 }
+    };
     for (size_t s = 0; s < COUNT(shapes); s++) {
         check_type(f, VD_BYTES, shapes[s]);
         for (size_t i = 0; i < COUNT(scalars); i++) {
@@ -61,7 +66,7 @@ TEST(without_data_a_buffer_is_zero) {
         memset(back, 0xff, sizeof back);
         OK(vd_buffer_read(f->ctx, b, 0, back, VD_WHOLE));
         for (size_t i = 0; i < sizeof back; i++) assert_int_equal(back[i], 0);
-        memset(back, 0xff, sizeof back); /* what the next one may inherit */
+        memset(back, 0xff, sizeof back); /* the next buffer may reuse this memory */
         OK(vd_buffer_write(f->ctx, b, 0, back, VD_WHOLE));
         vd_buffer_destroy(f->ctx, b);
         OK(vd_wait_idle(f->ctx));
@@ -86,7 +91,7 @@ TEST(any_range_can_be_written_and_read) {
     }
 }
 
-TEST(nothing_is_a_range_too) {
+TEST(empty_ranges_are_allowed) {
     vd_buffer b = buffer_u32(f->ctx, "some", 4, NULL);
     OK(vd_buffer_write(f->ctx, b, 0, NULL, 0));
     OK(vd_buffer_write(f->ctx, b, 16, NULL, 0));
@@ -97,7 +102,7 @@ TEST(nothing_is_a_range_too) {
     assert_int_equal(read_u32(f->ctx, b, 3), 0);
 }
 
-TEST(whole_means_up_to_the_end) {
+TEST(whole_extends_to_the_end) {
     uint32_t in[4] = { 1, 2, 3, 4 }, out[4] = { 9, 9, 9, 9 };
     vd_buffer b = buffer_u32(f->ctx, "some", 4, NULL);
     OK(vd_buffer_write(f->ctx, b, 4, in, VD_WHOLE));
@@ -171,7 +176,8 @@ TEST(fills_repeat_patterns_of_any_length) {
     vd_buffer b = buffer_named(f->ctx, "filled", VD_BYTES, SIZE, NULL);
     memset(model, 0, sizeof model);
     for (int i = 0; i < 200; i++) {
-        uint32_t length = lengths[roll(&d, COUNT(lengths))], offset = roll(&d, SIZE - 64), size = roll(&d, (SIZE - offset) / length + 1) * length;
+        uint32_t length = lengths[roll(&d, COUNT(lengths))], offset = roll(&d, SIZE - 64),
+                 size = roll(&d, (SIZE - offset) / length + 1) * length;
         for (uint32_t j = 0; j < length; j++) value[j] = (uint8_t)roll(&d, 256);
         for (uint32_t j = 0; j < size; j++) model[offset + j] = value[j % length];
         OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, offset, size, value, length));
@@ -233,7 +239,7 @@ static void random_fill(model *m, vd_list *list, uint32_t which) {
 static void random_copy(model *m, vd_list *list, uint32_t to, uint32_t from) {
     span s = random_span(&m->dice);
     uint32_t count = s.count, at = roll(&m->dice, MODEL_WORDS - count + 1);
-    if (to == from) { /* halves that do not meet */
+    if (to == from) { /* disjoint halves */
         count = 1 + roll(&m->dice, MODEL_WORDS / 2);
         s.first = 0;
         at = MODEL_WORDS - count;
@@ -261,7 +267,7 @@ static void random_read(fixture *f, model *m, uint32_t which) {
     if (memcmp(m->back, m->words[which] + s.first, 4 * s.count)) fail_msg("buffer %u differs from the model", which);
 }
 
-/* One operation into the list; reads only where nothing is held back in a list of its own. */
+/* Records one operation. Reads only if no other list is pending. */
 static void random_operation(fixture *f, model *m, vd_list *list, bool immediate) {
     uint32_t what = roll(&m->dice, f->executes ? 12 : 5), a = roll(&m->dice, MODELS), b = roll(&m->dice, MODELS);
     if (what == 0) random_write(m, list, a);
@@ -282,13 +288,15 @@ static void random_run(fixture *f, uint32_t seed, int operations) {
     for (int i = 0; i < operations;) {
         bool immediate = roll(&m.dice, 4) != 0;
         vd_list *list = immediate ? vd_immediate(f->ctx, 0, 0) : list_begin(f->ctx);
-        for (uint32_t run = 1 + roll(&m.dice, 20); run && i < operations; run--, i++) random_operation(f, &m, list, immediate);
+        for (uint32_t run = 1 + roll(&m.dice, 20); run && i < operations; run--, i++)
+            random_operation(f, &m, list, immediate);
         if (!immediate) OK(vd_submit(list, NULL, NULL));
         else if (roll(&m.dice, 8) == 0) OK(vd_flush(f->ctx));
     }
     for (uint32_t i = 0; i < MODELS; i++) {
         OK(vd_buffer_read(f->ctx, m.buffer[i], 0, m.back, VD_WHOLE));
-        if (memcmp(m.back, m.words[i], sizeof m.back)) fail_msg("seed %u: buffer %u differs from the model at the end", seed, i);
+        if (memcmp(m.back, m.words[i], sizeof m.back))
+            fail_msg("seed %u: buffer %u differs from the model at the end", seed, i);
         vd_buffer_destroy(f->ctx, m.buffer[i]);
     }
     vd_kernel_destroy(f->ctx, m.affine);
@@ -299,7 +307,7 @@ TEST(a_thousand_random_operations_agree_with_a_model) {
     for (uint32_t seed = 1; seed <= 4; seed++) random_run(f, seed, 1000);
 }
 
-/* ---- memory ---- */
+/* ---- allocation ---- */
 
 TEST(ten_thousand_small_buffers_share_few_blocks) {
     enum { SMALL = 10000 };
@@ -320,7 +328,7 @@ TEST(ten_thousand_small_buffers_share_few_blocks) {
     }
 }
 
-TEST(memory_of_dead_buffers_is_used_again) {
+TEST(memory_of_destroyed_buffers_is_reused) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < 400; i++) {
         vd_buffer b = buffer_u32(f->ctx, "turn", 1 << 18, NULL);
@@ -332,7 +340,7 @@ TEST(memory_of_dead_buffers_is_used_again) {
     assert_true(stats_of(f->ctx).device_bytes <= bytes);
 }
 
-TEST(sizes_that_come_and_go_in_any_order_never_overlap) {
+TEST(allocations_in_any_order_never_overlap) {
     enum { SLOTS = 64 };
     static vd_buffer b[SLOTS];
     static uint32_t words[SLOTS], tag[SLOTS];
@@ -352,7 +360,7 @@ TEST(sizes_that_come_and_go_in_any_order_never_overlap) {
     }
 }
 
-TEST_EXECUTED(a_buffer_may_die_while_work_uses_it) {
+TEST_EXECUTED(a_buffer_may_be_destroyed_while_in_use) {
     vd_kernel grow = kernel_affine(f->ctx), copy = kernel_move(f->ctx);
     vd_buffer out = buffer_u32(f->ctx, "out", 1000, NULL);
     for (uint32_t round = 0; round < 50; round++) {
@@ -361,7 +369,7 @@ TEST_EXECUTED(a_buffer_may_die_while_work_uses_it) {
         OK(affine(now, grow, a, 1000, 1, round));
         OK(move(now, copy, a, out, 1000, 5));
         vd_buffer_destroy(f->ctx, a);
-        vd_buffer other = buffer_u32(f->ctx, "heir", 1000, NULL); /* must not get memory that is still in use */
+        vd_buffer other = buffer_u32(f->ctx, "heir", 1000, NULL); /* must not reuse memory in use */
         uint32_t junk = 0xdeadbeef;
         OK(vd_fill(now, other, 0, VD_WHOLE, &junk, 4));
         assert_int_equal(read_u32(f->ctx, out, 999), round + 5);
@@ -370,7 +378,7 @@ TEST_EXECUTED(a_buffer_may_die_while_work_uses_it) {
     }
 }
 
-TEST(a_list_survives_the_death_of_what_it_uses) {
+TEST(buffers_may_be_destroyed_while_a_list_uses_them) {
     uint32_t one = 1;
     vd_buffer a = buffer_u32(f->ctx, "dying", 64, NULL), b = buffer_u32(f->ctx, "living", 64, NULL);
     OK(vd_fill(vd_immediate(f->ctx, 0, 0), a, 0, VD_WHOLE, &one, 4));
@@ -383,7 +391,7 @@ TEST(a_list_survives_the_death_of_what_it_uses) {
     still_works(f);
 }
 
-TEST(a_new_buffer_is_not_mistaken_for_a_dead_one) {
+TEST(a_new_buffer_is_not_mistaken_for_a_destroyed_one) {
     uint32_t value = 0;
     vd_buffer dead = buffer_u32(f->ctx, "dead", 4, NULL);
     vd_buffer_destroy(f->ctx, dead);
@@ -395,13 +403,13 @@ TEST(a_new_buffer_is_not_mistaken_for_a_dead_one) {
     }
 }
 
-/* ---- memory of the caller's ---- */
+/* ---- memory of the application ---- */
 
 typedef struct told { int times; uint64_t address; } told;
 static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
 
-/* One context's buffer is the device memory that another is given. */
-TEST(device_memory_of_the_callers_becomes_a_buffer) {
+/* Device memory of one context, imported into another. */
+TEST(device_memory_is_imported) {
     uint32_t data[64], got[64];
     vd_context *other = context_beside(f);
     vd_buffer_desc desc;
@@ -441,14 +449,15 @@ TEST(device_memory_of_the_callers_becomes_a_buffer) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(every_type_and_shape_comes_back_as_it_went_in), CASE(without_data_a_buffer_is_zero), CASE(any_range_can_be_written_and_read),
-    CASE(nothing_is_a_range_too), CASE(whole_means_up_to_the_end), CASE(the_source_of_a_write_is_free_when_it_returns),
-    CASE(large_buffers_are_written_and_read_in_one_call), CASE(many_writes_in_a_row_keep_their_order), CASE(fills_repeat_patterns_of_any_length),
+    CASE(every_type_and_shape_is_read_back), CASE(without_data_a_buffer_is_zero),
+    CASE(any_range_can_be_written_and_read), CASE(empty_ranges_are_allowed), CASE(whole_extends_to_the_end),
+    CASE(the_source_of_a_write_is_free_when_it_returns), CASE(large_buffers_are_written_and_read_in_one_call),
+    CASE(many_writes_in_a_row_keep_their_order), CASE(fills_repeat_patterns_of_any_length),
     CASE(copies_go_between_buffers_and_within_one), CASE(a_thousand_random_operations_agree_with_a_model),
-    CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_dead_buffers_is_used_again),
-    CASE(sizes_that_come_and_go_in_any_order_never_overlap), CASE(a_buffer_may_die_while_work_uses_it),
-    CASE(a_list_survives_the_death_of_what_it_uses), CASE(a_new_buffer_is_not_mistaken_for_a_dead_one),
-    CASE(device_memory_of_the_callers_becomes_a_buffer),
+    CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_destroyed_buffers_is_reused),
+    CASE(allocations_in_any_order_never_overlap), CASE(a_buffer_may_be_destroyed_while_in_use),
+    CASE(buffers_may_be_destroyed_while_a_list_uses_them), CASE(a_new_buffer_is_not_mistaken_for_a_destroyed_one),
+    CASE(device_memory_is_imported),
 };
 
 MAIN("buffers", cases)

@@ -1,16 +1,16 @@
-/* Every function of the caller's that the library calls makes every public call: each works or fails with a documented result, and nothing hangs, crashes or
-   leaks. */
+/* Every callback makes every public call: each call works or fails with a documented result, and nothing hangs, crashes
+   or leaks. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/every_call.h"
 
-enum { TIMEOUT_S = 120 }; /* of a test; the signal's end of the program names it */
+enum { TIMEOUT_S = 120 }; /* for one test; the signal that ends the program names it */
 
 static world the_world;
 static caller here;
-static const named_call *to_make; /* NULL: nothing */
+static const named_call *to_make; /* NULL: no call */
 static int depth, made;
 
-/* What each callback below does. */
+/* Called by each callback below. */
 static void call_now(void) {
     const named_call *call = to_make;
     if (!call || depth) return;
@@ -22,10 +22,20 @@ static void call_now(void) {
 
 /* ---- the callbacks ---- */
 
-static void on_print(void *user, const char *kernel, const uint32_t id[3], const char *text) { (void)user, (void)kernel, (void)id, (void)text; call_now(); }
-static void on_log(void *user, vd_log_level level, const char *message) { (void)user, (void)level, (void)message; call_now(); }
+static void on_print(void *user, const char *kernel, const uint32_t id[3], const char *text) {
+    (void)user, (void)kernel, (void)id, (void)text;
+    call_now();
+}
+static void on_log(void *user, vd_log_level level, const char *message) {
+    (void)user, (void)level, (void)message;
+    call_now();
+}
 static void on_release(void *user, uint64_t address) { (void)user, (void)address; call_now(); }
-static vd_result on_attach(vd_context *ctx, void **data, void *user) { (void)ctx, (void)data, (void)user; call_now(); return VD_OK; }
+static vd_result on_attach(vd_context *ctx, void **data, void *user) {
+    (void)ctx, (void)data, (void)user;
+    call_now();
+    return VD_OK;
+}
 static vd_result on_native(const vd_native *native, void *user) { (void)native, (void)user; call_now(); return VD_OK; }
 static vd_result on_record(void *user, void *commands) { (void)user, (void)commands; call_now(); return VD_OK; }
 
@@ -40,17 +50,17 @@ static void on_hook(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, v
     call_now();
 }
 
-/* ---- what makes the library call them ---- */
+/* ---- operations that invoke the callbacks ---- */
 
 static vd_kernel talking;
 
-static void talk(vd_context *ctx) {
+static void print_something(vd_context *ctx) {
     vd_run_args(ctx, talking, 1, 1, 1, NULL, 0);
     vd_wait_idle(ctx);
 }
 
-/* Printing that is found done while a plan is run that the context keeps: batches are sent from there when they are full. */
-static void talk_in_transform(vd_context *ctx) {
+/* Output that is delivered while a kept plan runs: full batches are submitted inside it. */
+static void print_in_transform(vd_context *ctx) {
     struct timespec nap = { 0, 20000000 };
     vd_run_args(ctx, talking, 1, 1, 1, NULL, 0);
     for (int i = 0; i < 1200; i++) {
@@ -60,8 +70,8 @@ static void talk_in_transform(vd_context *ctx) {
     vd_wait_idle(ctx);
 }
 
-/* A log message: what kernels print where there is no function for it, and, where they do not run, a file in a folder that is not there. */
-static void chatter(vd_context *ctx) { vd_cache_store(ctx, "log", "key", 3, "data", 4); }
+/* A log message. Where kernels run, printf without a callback; elsewhere, a cache directory that does not exist. */
+static void log_something(vd_context *ctx) { vd_cache_store(ctx, "log", "key", 3, "data", 4); }
 
 static vd_buffer imported(vd_context *ctx) {
     static uint64_t memory[512] __attribute__((aligned(4096)));
@@ -83,8 +93,8 @@ static void let_go(vd_context *ctx) {
     vd_wait_idle(ctx);
 }
 
-/* Memory that is found unused while such a plan is made. */
-static void let_go_in_transform(vd_context *ctx) {
+/* Memory whose release is noticed while such a plan is created. */
+static void release_in_transform(vd_context *ctx) {
     static uint64_t elements;
     vd_view_desc desc;
     vd_buffer b = imported(ctx), view;
@@ -136,7 +146,7 @@ static void fft_with_hook(vd_context *ctx) {
     vd_fft_destroy(p);
 }
 
-/* ---- all against all ---- */
+/* ---- every callback makes every call ---- */
 
 static vd_context *context_with_callbacks(fixture *f) {
     vd_context_desc desc = fixture_desc(f);
@@ -152,7 +162,8 @@ static vd_context *context_with_callbacks(fixture *f) {
 static void from_within(fixture *f, void (*cause)(vd_context *ctx), bool certain) {
     vd_context *ctx = context_with_callbacks(f);
     uint32_t count = COUNT(calls) + COUNT(exchanges);
-    bool slow = f->executes && f->backend != VD_BACKEND_VULKAN; /* PoCL and NVRTC compile the kernels of transforms for seconds */
+    /* PoCL and NVRTC take seconds to compile the kernels of transforms */
+    bool slow = f->executes && f->backend != VD_BACKEND_VULKAN;
     world_open(&the_world, ctx);
     memset(&here, 0, sizeof here);
     here.w = &the_world;
@@ -182,24 +193,24 @@ static void from_within(fixture *f, void (*cause)(vd_context *ctx), bool certain
     here.sort = NULL;
     here.histogram = NULL;
     here.top_k = NULL;
-    to_make = &calls[0]; /* while the context is destroyed, too */
+    to_make = &calls[0]; /* also while the context is destroyed */
     vd_context_destroy(ctx);
     to_make = NULL;
     alarm(0);
 }
 
-TEST_EXECUTED(print_calls_everything) { from_within(f, talk, true); }
-TEST_EXECUTED(print_within_a_transform_calls_everything) { from_within(f, talk_in_transform, true); }
-TEST(log_calls_everything) { from_within(f, chatter, true); }
+TEST_EXECUTED(print_calls_everything) { from_within(f, print_something, true); }
+TEST_EXECUTED(print_within_a_transform_calls_everything) { from_within(f, print_in_transform, true); }
+TEST(log_calls_everything) { from_within(f, log_something, true); }
 TEST(release_calls_everything) { from_within(f, let_go, false); }
-TEST(release_within_a_transform_calls_everything) { from_within(f, let_go_in_transform, false); }
+TEST(release_within_a_transform_calls_everything) { from_within(f, release_in_transform, false); }
 TEST(use_of_attachments_calls_everything) { from_within(f, attach, true); }
 TEST(use_of_native_objects_calls_everything) { from_within(f, lend, true); }
 TEST(record_calls_everything) { from_within(f, record, false); }
 TEST(fragments_call_everything) { from_within(f, reduce_with_fragment, true); }
 TEST(hooks_call_everything) { from_within(f, fft_with_hook, true); }
 
-/* Its name is in every_call.h, here or in the list of those that cannot be called from a test. */
+/* The declared function is in every_call.h, here or in the list of functions that a test cannot call. */
 static void check_header(const char *path) {
     static const char *const none[] = { "vd_context_create_version", "vd_kernel_create", "vd_machine", NULL };
     static char header[1 << 21], table[1 << 17];
@@ -209,7 +220,7 @@ static void check_header(const char *path) {
     table[fread(table, 1, sizeof table - 1, t)] = 0;
     fclose(h);
     fclose(t);
-    *strstr(header, "_IMPLEMENTED") = 0; /* the declarations */
+    *strstr(header, "_IMPLEMENTED") = 0; /* only the declarations */
     for (char *at = strstr(header, "\nVD_API "); at; at = strstr(at + 1, "\nVD_API ")) {
         char name[64] = "", call[72];
         size_t end = strcspn(at + 1, "(") + 1, begin = end, listed = 0;
@@ -229,6 +240,8 @@ TEST(the_table_has_every_function) {
 
 static const struct CMUnitTest cases[] = { CASE(the_table_has_every_function), CASE(print_calls_everything),
     CASE(print_within_a_transform_calls_everything), CASE(log_calls_everything), CASE(release_calls_everything),
-    CASE(release_within_a_transform_calls_everything), CASE(use_of_attachments_calls_everything), CASE(use_of_native_objects_calls_everything),
-    CASE(record_calls_everything), CASE(fragments_call_everything), CASE(hooks_call_everything) };
+    CASE(release_within_a_transform_calls_everything), CASE(use_of_attachments_calls_everything),
+    CASE(use_of_native_objects_calls_everything), CASE(record_calls_everything), CASE(fragments_call_everything),
+    CASE(hooks_call_everything),
+};
 MAIN("callbacks", cases)

@@ -1,11 +1,13 @@
-/* What the conformance programs share. Every program runs its tests on each backend there is, or on the one named by VKDISPATCH_BACKEND or as argument; a
-   test that needs kernels to be executed skips itself on the dummy.
-
-   Making a context takes some drivers a fifth of a second, and several programs at once wait for each other there, so tests share: f->ctx, and those of other
-   descs that context_with gives, serve one test after the other, with whatever objects the tests before left in them. They are made anew behind a test that
-   failed, skipped itself halfway, left an error or logged one. A test that counts from zero says CASE_FRESH; the others take differences. Memory is counted:
-   what is left after the contexts are gone fails the test that was last, with the names of the first and the last that may have lost it. With
-   CONFORMANCE_FRESH=1 in the environment every test has contexts of its own, which tells whose it is. */
+/* Shared by the conformance programs. A program runs its tests on every available backend, or on the one named by
+   VKDISPATCH_BACKEND or as argument. A test that executes kernels is skipped on the dummy backend.
+   -
+   Tests share contexts, because some drivers need a fifth of a second to create one and serialise this between
+   programs: f->ctx, and contexts with other descs from context_with, serve one test after another, including objects
+   that earlier tests left in them. They are recreated after a test that failed, skipped halfway, left an error or
+   logged one. A test that needs counters to start at zero uses CASE_FRESH; others compare differences. Memory is
+   counted: if any is left after the contexts are destroyed, the last test fails, and the message names the first and
+   last test that may have leaked it. With CONFORMANCE_FRESH=1 in the environment every test gets its own contexts,
+   which tells which test leaks. */
 #ifndef CONFORMANCE_COMMON_H
 #define CONFORMANCE_COMMON_H
 
@@ -34,11 +36,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- memory that is counted, and can be made to run out ---- */
+/* ---- a counting allocator that can fail ---- */
 
 typedef struct account {
-    long live;              /* blocks */
-    long calls;             /* that asked for memory */
+    long live;              /* live blocks */
+    long calls;             /* allocations so far */
     long fail_at;           /* this call and all later ones fail; 0: none */
 } account;
 
@@ -73,34 +75,36 @@ static inline vd_allocator account_allocator(account *a) {
     return r;
 }
 
-/* ---- a test and its contexts ---- */
+/* ---- fixture ---- */
 
 enum { SHARED_CONTEXTS = 16 };
 typedef struct shared_context { vd_context *ctx; vd_context_desc desc; } shared_context;
 
 typedef struct fixture {
     vd_backend backend;
-    bool executes;          /* kernels run */
-    vd_context *ctx;        /* the first of the shared ones */
+    bool executes;          /* the backend runs kernels */
+    vd_context *ctx;        /* the first of the shared contexts */
     shared_context shared[SHARED_CONTEXTS];
     account memory;
-    int messages;           /* errors and warnings in the log */
+    int messages;           /* number of errors and warnings in the log */
     char message[1024];     /* the first of them */
     char missing[512];      /* why there is no context */
-    bool ended;             /* the test came to its end */
-    bool apart;             /* a TEST_DEVICES is at different devices */
-    size_t left;            /* tests to come */
-    const char *first, *last; /* tests that the contexts served */
-    const char *running;    /* the test */
-    pthread_t thread;       /* its own */
+    bool ended;             /* the test reached its end */
+    bool apart;             /* TEST_DEVICES: second run, on different devices */
+    size_t left;            /* number of remaining tests */
+    const char *first, *last; /* the first and last test that used the contexts */
+    const char *running;    /* name of the running test */
+    pthread_t thread;       /* its thread */
 } fixture;
 
 static fixture the_fixture; /* one test runs at a time */
 
 static void fixture_log(void *user, vd_log_level level, const char *message) {
     fixture *f = (fixture *)user;
-    if (level > VD_LOG_WARNING || strstr(message, "VK_INSTANCE_LAYERS")) return; /* the loader tells that somebody asked for layers in the environment */
-    if (__atomic_fetch_add(&f->messages, 1, __ATOMIC_RELAXED) == 0) snprintf(f->message, sizeof f->message, "%s", message);
+    /* the loader reports layers requested in the environment */
+    if (level > VD_LOG_WARNING || strstr(message, "VK_INSTANCE_LAYERS")) return;
+    if (__atomic_fetch_add(&f->messages, 1, __ATOMIC_RELAXED) == 0)
+        snprintf(f->message, sizeof f->message, "%s", message);
 }
 
 static inline vd_context_desc fixture_desc(fixture *f) {
@@ -113,15 +117,16 @@ static inline vd_context_desc fixture_desc(fixture *f) {
     return desc;
 }
 
-/* ---- ends that cmocka does not tell: it catches signals, and exits without a word if they come on another thread than the test's ---- */
+/* ---- crashes that cmocka does not report: those on another thread than the test's, and calls of exit() ---- */
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 static void (*signals_before[COUNT(signals)])(int);
 
-static void say_where(const char *what) {
+static void report_end(const char *what) {
     char line[512];
     int length = snprintf(line, sizeof line, "%s during %s\n", what, the_fixture.running);
-    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0) return;
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0)
+        return;
 #ifdef HAS_BACKTRACE
     void *frames[64];
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
@@ -132,40 +137,43 @@ static void on_signal(int number) {
     char what[64];
     size_t i = 0;
     while (signals[i] != number) i++;
-    if (pthread_equal(pthread_self(), the_fixture.thread) && signals_before[i] != SIG_DFL && signals_before[i] != SIG_IGN) {
+    if (pthread_equal(pthread_self(), the_fixture.thread) && signals_before[i] != SIG_DFL
+        && signals_before[i] != SIG_IGN) {
         signals_before[i](number);
         return;
     }
-    snprintf(what, sizeof what, "signal %d on %s thread", number, pthread_equal(pthread_self(), the_fixture.thread) ? "the test's" : "another");
+    snprintf(what, sizeof what, "signal %d on %s thread", number,
+             pthread_equal(pthread_self(), the_fixture.thread) ? "the test's" : "another");
     signal(number, SIG_DFL);
-    if (the_fixture.running) say_where(what);
+    if (the_fixture.running) report_end(what);
     the_fixture.running = NULL;
     raise(number);
 }
 
 static void on_exit_within(void) {
-    if (the_fixture.running) say_where("exit() was called");
+    if (the_fixture.running) report_end("exit() was called");
 }
 
-static void watch_ends(const char *name) {
+static void catch_signals(const char *name) {
     static bool once;
     if (!once) atexit(on_exit_within);
     once = true;
 #ifdef HAS_BACKTRACE
     void *frame;
-    backtrace(&frame, 1); /* loads what it needs */
+    backtrace(&frame, 1); /* loads libgcc now, not in a signal handler */
 #endif
     the_fixture.thread = pthread_self();
     the_fixture.running = name;
     for (size_t i = 0; i < COUNT(signals); i++) {
         void (*before)(int) = signal(signals[i], on_signal);
-        if (before != on_signal) signals_before[i] = before; /* cmocka's, which it sets for each test */
+        if (before != on_signal) signals_before[i] = before; /* cmocka sets its handler for each test */
     }
 }
 
 /* ---- contexts ---- */
 
-/* The shared context of this desc (of its bytes: pointers in it have to be the same); NULL and an error text where there can be none. */
+/* Returns the shared context for this desc (compared as bytes, including pointers). Returns NULL and sets the error
+   text on failure. */
 static vd_context *shared_context_of(fixture *f, const vd_context_desc *desc) {
     for (int i = 0; i < SHARED_CONTEXTS; i++) {
         shared_context *s = &f->shared[i];
@@ -191,25 +199,29 @@ static inline vd_context *context_without(fixture *f, uint64_t features) {
     return context_with(f, &desc);
 }
 
-/* Whether a test may have a great many contexts of its own. */
-static inline bool contexts_are_cheap(const fixture *f) { return !f->executes || vd_device(f->ctx, 0)->type == VD_DEVICE_CPU; }
+/* Whether a test may create a great many contexts. */
+static inline bool contexts_are_cheap(const fixture *f) {
+    return !f->executes || vd_device(f->ctx, 0)->type == VD_DEVICE_CPU;
+}
 
-/* Another one on the same device. */
+/* Another context on the same device. */
 static inline vd_context *context_beside(fixture *f) {
     vd_context_desc desc = fixture_desc(f);
     desc.device = 1 + vd_device(f->ctx, 0)->index;
     return context_with(f, &desc);
 }
 
-/* For desc.devices of a TEST_DEVICES: the fixture's device over and over, or the backend's devices in turn, beginning with that. */
+/* For desc.devices in a TEST_DEVICES: the fixture's device repeated, or the backend's devices in turn, starting with
+   the fixture's. */
 static inline const int *devices_of(const fixture *f) {
     static int list[2][VD_MAX_DEVICES];
     int count = vd_devices(f->backend, NULL, 0);
-    for (int i = 0; i < VD_MAX_DEVICES; i++) list[f->apart][i] = 1 + (vd_device(f->ctx, 0)->index + (f->apart ? i : 0)) % count;
+    for (int i = 0; i < VD_MAX_DEVICES; i++)
+        list[f->apart][i] = 1 + (vd_device(f->ctx, 0)->index + (f->apart ? i : 0)) % count;
     return list[f->apart];
 }
 
-/* Destroys the contexts; 1 if memory is left. */
+/* Destroys the contexts. Returns 1 if memory is left. */
 static int fixture_close(fixture *f) {
     for (int i = 0; i < SHARED_CONTEXTS; i++) vd_context_destroy(f->shared[i].ctx);
     memset(f->shared, 0, sizeof f->shared);
@@ -247,7 +259,8 @@ static int fixture_end(void **state) {
     f->running = NULL;
     bool keep = f->ended && f->left && !f->messages && !getenv("CONFORMANCE_FRESH");
     f->memory.fail_at = 0;
-    for (int i = 0; i < SHARED_CONTEXTS && keep; i++) keep = !f->shared[i].ctx || vd_wait_idle(f->shared[i].ctx) == VD_OK;
+    for (int i = 0; i < SHARED_CONTEXTS && keep; i++)
+        keep = !f->shared[i].ctx || vd_wait_idle(f->shared[i].ctx) == VD_OK;
     return keep ? 0 : fixture_close(f);
 }
 
@@ -255,13 +268,14 @@ static fixture *fixture_start(void **state, const char *name, bool executes) {
     fixture *f = (fixture *)*state;
     if (!f->first) f->first = name;
     f->last = name;
-    watch_ends(name);
+    catch_signals(name);
     if (!f->ctx) {
         print_message("# reason: %s\n", f->missing);
         skip();
     }
     if (executes && !f->executes) {
-        print_message("# reason: %s executes nothing\n", f->backend == VD_BACKEND_DUMMY ? "the dummy backend" : "a fake of CUDA's driver");
+        print_message("# reason: %s executes nothing\n",
+                      f->backend == VD_BACKEND_DUMMY ? "the dummy backend" : "a fake of CUDA's driver");
         f->ended = true;
         skip();
     }
@@ -277,8 +291,9 @@ static fixture *fixture_start(void **state, const char *name, bool executes) {
     } \
     static void name##_body(fixture *f)
 #define TEST(name) TEST_(name, false)          /* works on every backend */
-#define TEST_EXECUTED(name) TEST_(name, true)  /* needs kernels to run */
-/* Runs with one device several times, and again with different devices where the backend has more than one; devices_of gives them. */
+#define TEST_EXECUTED(name) TEST_(name, true)  /* executes kernels */
+/* Runs with one device used several times and, if the backend has more than one, again with different devices. Use
+   devices_of for desc.devices. */
 #define TEST_DEVICES_(name, executes) \
     static void name##_once(fixture *f); \
     TEST_(name, executes) { \
@@ -291,19 +306,21 @@ static fixture *fixture_start(void **state, const char *name, bool executes) {
 #define TEST_DEVICES(name) TEST_DEVICES_(name, false)
 #define TEST_DEVICES_EXECUTED(name) TEST_DEVICES_(name, true)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_end)
-#define CASE_FRESH(name) cmocka_unit_test_setup_teardown(name, fixture_open_fresh, fixture_end) /* in contexts that no test used before */
+/* with contexts that no test has used */
+#define CASE_FRESH(name) cmocka_unit_test_setup_teardown(name, fixture_open_fresh, fixture_end)
 #define RUN_CASES(name, cases) (the_fixture.left = COUNT(cases), cmocka_run_group_tests_name(name, cases, NULL, NULL))
 
-/* Whether the backend takes SPIR-V. One that does not has to say so of this desc, which is all that is then tested. */
+/* Whether the backend accepts SPIR-V. If not, checks that creating a kernel from this desc fails with that reason. */
 static inline bool takes_spirv(fixture *f, const vd_kernel_desc *desc) {
     if (f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY) return true;
     vd_kernel k = vd_kernel_create(f->ctx, desc);
     if (k.id) fail_msg("a backend that takes no SPIR-V made a kernel of it");
-    if (!strstr(vd_error_text(), "desc.code_kind is SPIR-V") || !strstr(vd_error_text(), "accepts")) fail_msg("%s", vd_error_text());
+    if (!strstr(vd_error_text(), "desc.code_kind is SPIR-V") || !strstr(vd_error_text(), "accepts"))
+        fail_msg("%s", vd_error_text());
     return false;
 }
 
-static inline void skip_because(const char *reason) { /* before anything was done */
+static inline void skip_because(const char *reason) { /* before the test did anything */
     print_message("# reason: %s\n", reason);
     the_fixture.ended = true;
     skip();
@@ -311,8 +328,13 @@ static inline void skip_because(const char *reason) { /* before anything was don
 
 /* ---- running the tests ---- */
 
-static const struct { vd_backend backend; const char *name; } all_backends[] = { { VD_BACKEND_VULKAN, "vulkan" }, { VD_BACKEND_CUDA, "cuda" },
-    { VD_BACKEND_OPENCL, "opencl" }, { VD_BACKEND_DUMMY, "dummy" } };
+static const struct {
+    vd_backend backend;
+    const char *name;
+} all_backends[] = { { VD_BACKEND_VULKAN, "vulkan" },
+                     { VD_BACKEND_CUDA, "cuda" },
+                     { VD_BACKEND_OPENCL, "opencl" },
+                     { VD_BACKEND_DUMMY, "dummy" } };
 
 typedef int (*run_group)(const char *name);
 
@@ -338,13 +360,13 @@ static inline int run_backends(int argc, char **argv, const char *program, run_g
 
 /* ---- checks ---- */
 
-/* The call must succeed; the library's text says why it did not. */
+/* The call must succeed; on failure the error text is printed. */
 #define OK(call) do { \
         vd_result ok_result_ = (call); \
         if (ok_result_ != VD_OK) fail_msg("%s gave %s: %s", #call, vd_result_name(ok_result_), vd_error_text()); \
     } while (0)
 
-/* The error text must hold each of the words, which are separated by '|'. */
+/* The error text must contain each of the words, which are separated by '|'. */
 static inline void check_text(const char *call, const char *words) {
     char all[512], *word = all, *next;
     const char *text = vd_error_text();
@@ -356,9 +378,10 @@ static inline void check_text(const char *call, const char *words) {
     }
 }
 
-/* The call must fail with this result and such a text. */
+/* The call must fail with this result and a text that contains the words. */
 static inline void check_failure(const char *call, vd_result got, vd_result wanted, const char *words) {
-    if (got != wanted) fail_msg("%s gave %s, not %s: %s", call, vd_result_name(got), vd_result_name(wanted), vd_error_text());
+    if (got != wanted)
+        fail_msg("%s gave %s, not %s: %s", call, vd_result_name(got), vd_result_name(wanted), vd_error_text());
     check_text(call, words);
 }
 #define FAILS(call, wanted, words) check_failure(#call, call, wanted, words)
@@ -372,7 +395,8 @@ static inline vd_stats stats_of(vd_context *ctx) {
 
 /* ---- buffers ---- */
 
-static inline vd_buffer buffer_named(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
+static inline vd_buffer buffer_named(vd_context *ctx, const char *name, vd_type type, uint64_t elements,
+                                     const void *data) {
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
@@ -439,9 +463,9 @@ static inline vd_kernel kernel_move(vd_context *ctx) {
     return kernel_end(ctx, k);
 }
 
-enum { SLOW_STEPS = 16, SLOW_ROUNDS = 60000 }; /* lavapipe leaves loops after 65535 rounds */
+enum { SLOW_STEPS = 16, SLOW_ROUNDS = 60000 }; /* lavapipe ends loops after 65535 iterations */
 
-/* x[i] goes SLOW_STEPS * rounds times through a generator of random numbers, so that the device is busy for a while. */
+/* Applies a random number generator SLOW_STEPS * rounds times to x[i], to keep the device busy. */
 static inline vd_kernel kernel_slow(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "slow", 64, 1, 1);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
@@ -469,7 +493,8 @@ static inline vd_result dispatch(vd_list *list, vd_kernel kernel, uint64_t threa
     return vd_dispatch(list, &desc);
 }
 
-static inline vd_result affine(vd_list *list, vd_kernel kernel, vd_buffer x, uint64_t threads, uint32_t mul, uint32_t add) {
+static inline vd_result affine(vd_list *list, vd_kernel kernel, vd_buffer x, uint64_t threads, uint32_t mul,
+                               uint32_t add) {
     vd_arg args[3];
     args[0] = vd_b(x);
     args[1] = vd_u32(mul);
@@ -477,7 +502,8 @@ static inline vd_result affine(vd_list *list, vd_kernel kernel, vd_buffer x, uin
     return dispatch(list, kernel, threads, args, 3);
 }
 
-static inline vd_result move(vd_list *list, vd_kernel kernel, vd_buffer from, vd_buffer to, uint64_t threads, uint32_t add) {
+static inline vd_result move(vd_list *list, vd_kernel kernel, vd_buffer from, vd_buffer to, uint64_t threads,
+                             uint32_t add) {
     vd_arg args[3];
     args[0] = vd_b(from);
     args[1] = vd_b(to);
@@ -493,7 +519,7 @@ static inline vd_list *list_begin(vd_context *ctx) {
     return list;
 }
 
-/* Whatever happened before: the context still moves data, and runs kernels where it can. */
+/* Checks that the context still transfers data and, where supported, runs kernels. */
 static inline void still_works(fixture *f) {
     uint32_t data[4] = { 1, 2, 3, 4 };
     vd_buffer b = buffer_u32(f->ctx, "still", 4, data);
@@ -511,7 +537,7 @@ static inline void still_works(fixture *f) {
     vd_buffer_destroy(f->ctx, b);
 }
 
-/* ---- random numbers: the same everywhere ---- */
+/* ---- random numbers, reproducible ---- */
 
 typedef struct dice { uint64_t state; } dice;
 

@@ -1,4 +1,5 @@
-/* Copies that the Vulkan backend makes by a kernel (VKDISPATCH_COPIES), against a model on the host; it looks inside the backend. */
+/* Copies that the Vulkan backend makes with a kernel (VKDISPATCH_COPIES), compared with a model on the host. Accesses
+   the insides of the backend. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -12,7 +13,7 @@ enum { BYTES = 20000 };
 
 static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx->devices[0].device); }
 
-/* A context that copies as `how` has it; the test is skipped where buffers have no addresses. */
+/* A context with VKDISPATCH_COPIES set to `how`. Skips the test if buffers have no addresses. */
 static vd_context *open_with(fixture *f, const char *how) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
@@ -25,7 +26,9 @@ static vd_context *open_with(fixture *f, const char *how) {
     return ctx;
 }
 
-static vd_buffer bytes_named(vd_context *ctx, const char *name, const uint8_t *data) { return buffer_named(ctx, name, VD_BYTES, BYTES, data); }
+static vd_buffer bytes_named(vd_context *ctx, const char *name, const uint8_t *data) {
+    return buffer_named(ctx, name, VD_BYTES, BYTES, data);
+}
 
 static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *wanted) {
     static uint8_t got[BYTES];
@@ -34,7 +37,7 @@ static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *wanted) {
         if (got[i] != wanted[i]) fail_msg("byte %d is %u, not %u", i, got[i], wanted[i]);
 }
 
-/* The shared one that copies by kernel. */
+/* The shared context that copies by kernel. */
 static vd_context *context_that_moves(fixture *f) {
     vd_context_desc desc = fixture_desc(f);
     if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_ADDRESS)) skip_because("buffers have no addresses");
@@ -46,7 +49,7 @@ static vd_context *context_that_moves(fixture *f) {
     return ctx;
 }
 
-/* Any ranges at all, in one buffer and between two, on two queues. */
+/* Random ranges, within one buffer and between two, on two queues. */
 static void copy_at_random(vd_context *ctx, int rounds) {
     static uint8_t model[2][BYTES];
     vd_buffer b[2];
@@ -72,14 +75,14 @@ static void copy_at_random(vd_context *ctx, int rounds) {
     }
 }
 
-TEST_EXECUTED(any_ranges) {
+TEST_EXECUTED(random_ranges_are_copied) {
     vd_context *ctx = context_that_moves(f);
     copy_at_random(ctx, 1000);
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
 }
 
-/* As if the device took two groups at once. */
-TEST_EXECUTED(more_than_a_dispatch_takes) {
+/* As if the device allowed two groups in a dispatch. */
+TEST_EXECUTED(more_groups_than_a_dispatch_allows) {
     vd_context *ctx = open_with(f, "kernel");
     ctx->devices[0].device.info.limits.max_groups[0] = 2;
     copy_at_random(ctx, 200);
@@ -87,7 +90,7 @@ TEST_EXECUTED(more_than_a_dispatch_takes) {
     vd_context_destroy(ctx);
 }
 
-/* Rows a pitch apart, some of which are too short. */
+/* Rows with a pitch, some of them too short for a kernel. */
 TEST_EXECUTED(rows) {
     static uint8_t from[BYTES], to[BYTES];
     vd_context *ctx = context_that_moves(f);
@@ -104,8 +107,8 @@ TEST_EXECUTED(rows) {
     check_bytes(ctx, b, to);
 }
 
-/* The caller's kernels do not see that another one ran between them: its push constants, pipeline and bindings are theirs again. */
-TEST_EXECUTED(between_dispatches) {
+/* A copy kernel between two dispatches does not change their push constants, pipeline and bindings. */
+TEST_EXECUTED(dispatches_around_a_copy_kernel) {
     for (int form = 0; form < 2; form++) {
         vd_context *ctx = context_that_moves(f);
         uint32_t got[64];
@@ -137,13 +140,14 @@ TEST_EXECUTED(between_dispatches) {
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL no_module(VkDevice device, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *a, VkShaderModule *out) {
+static VKAPI_ATTR VkResult VKAPI_CALL no_module(VkDevice device, const VkShaderModuleCreateInfo *info,
+                                                const VkAllocationCallbacks *a, VkShaderModule *out) {
     (void)device, (void)info, (void)a, (void)out;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* The driver copies, and the log says why, once. */
-TEST_EXECUTED(a_kernel_that_cannot_be_made) {
+/* If the copy kernel cannot be created, the driver copies, and the log says why, once. */
+TEST_EXECUTED(the_copy_kernel_cannot_be_created) {
     vd_context *ctx = open_with(f, "kernel");
     vulkan_of(ctx)->vkCreateShaderModule = no_module;
     copy_at_random(ctx, 100);
@@ -153,14 +157,15 @@ TEST_EXECUTED(a_kernel_that_cannot_be_made) {
     vd_context_destroy(ctx);
 }
 
-/* On a device whose memory is the host's a copy by the driver is as good. */
-TEST_EXECUTED(when_a_kernel_copies) {
+/* On devices with shared memory the driver's copies are as fast. */
+TEST_EXECUTED(devices_that_copy_by_kernel) {
     vd_context *ctx = open_with(f, "driver");
     copy_at_random(ctx, 50);
     assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_UNTRIED);
     vd_context_destroy(ctx);
     if (!getenv("VKDISPATCH_COPIES"))
-        assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE || vulkan_of(f->ctx)->move_min_bytes == UINT64_MAX);
+        assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE
+                    || vulkan_of(f->ctx)->move_min_bytes == UINT64_MAX);
     vd_context_desc desc = fixture_desc(f);
     setenv("VKDISPATCH_COPIES", "magic", 1);
     vd_result r = vd_context_create(&desc, &ctx);
@@ -169,7 +174,8 @@ TEST_EXECUTED(when_a_kernel_copies) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(any_ranges), CASE(more_than_a_dispatch_takes), CASE(rows), CASE(between_dispatches), CASE(a_kernel_that_cannot_be_made), CASE(when_a_kernel_copies)
+    CASE(random_ranges_are_copied), CASE(more_groups_than_a_dispatch_allows), CASE(rows),
+    CASE(dispatches_around_a_copy_kernel), CASE(the_copy_kernel_cannot_be_created), CASE(devices_that_copy_by_kernel)
 };
 
 static int run_cases(const char *name) { return RUN_CASES(name, cases); }

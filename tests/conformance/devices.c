@@ -15,7 +15,8 @@ static void check_limits(const vd_device_info *info) {
     assert_true(l->max_push_bytes >= 128);
     assert_true(l->max_bindings >= 4);
     assert_true(l->binding_alignment >= 1 && (l->binding_alignment & (l->binding_alignment - 1)) == 0);
-    assert_true(l->min_subgroup_size >= 1 && l->min_subgroup_size <= l->subgroup_size && l->subgroup_size <= l->max_subgroup_size);
+    assert_true(l->min_subgroup_size >= 1 && l->min_subgroup_size <= l->subgroup_size
+                && l->subgroup_size <= l->max_subgroup_size);
     assert_true(l->max_binding_bytes >= 1u << 27);
     assert_true(l->max_buffer_bytes >= l->max_binding_bytes || l->max_buffer_bytes >= 1u << 27);
 }
@@ -49,7 +50,7 @@ TEST(listing_writes_no_more_than_asked_for) {
     assert_int_equal(vd_devices(f->backend, infos, -1), count);
 }
 
-TEST(default_listing_has_no_dummy) {
+TEST(the_dummy_backend_is_not_listed_by_default) {
     static vd_device_info infos[16];
     (void)f;
     int count = vd_devices(VD_BACKEND_DEFAULT, infos, (int)COUNT(infos));
@@ -104,7 +105,7 @@ TEST(device_is_chosen_by_a_part_of_its_name_in_any_case) {
     assert_null(ctx);
 }
 
-TEST(features_can_be_done_without) {
+TEST(features_can_be_disabled) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
     uint64_t had = vd_device(f->ctx, 0)->features;
@@ -118,7 +119,7 @@ TEST(features_can_be_done_without) {
     vd_context_destroy(ctx);
 }
 
-TEST(machine_of_the_builder_is_the_device) {
+TEST(vd_machine_describes_the_device) {
     const vd_device_info *info = vd_device(f->ctx, 0);
     vc_machine m = vd_machine(f->ctx);
     assert_int_equal(m.max_local_invocations, info->limits.max_local_invocations);
@@ -130,7 +131,7 @@ TEST(machine_of_the_builder_is_the_device) {
     assert_true(((m.missing_features & VC_FEATURE_F64) != 0) == !(info->features & VD_FEATURE_F64));
 }
 
-TEST(several_contexts_live_side_by_side) {
+TEST(several_contexts_coexist) {
     enum { CONTEXTS = 3 };
     vd_context *ctx[CONTEXTS];
     vd_buffer b[CONTEXTS];
@@ -152,7 +153,7 @@ TEST(several_contexts_live_side_by_side) {
     }
 }
 
-TEST(contexts_come_and_go) {
+TEST(contexts_are_created_and_destroyed) {
     vd_context_desc desc = fixture_desc(f);
     for (uint32_t i = 0; i < 3; i++) {
         vd_context *ctx = NULL;
@@ -165,7 +166,7 @@ TEST(contexts_come_and_go) {
     }
 }
 
-TEST(destroying_a_context_takes_everything_with_it) {
+TEST(destroying_a_context_destroys_its_objects) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
     long live = f->memory.live;
@@ -199,7 +200,7 @@ TEST(null_contexts_are_refused) {
     assert_null(vd_list_begin(NULL, NULL));
 }
 
-TEST(running_out_of_host_memory_while_opening_is_clean) {
+TEST(running_out_of_host_memory_while_opening_leaks_nothing) {
     vd_context_desc desc = fixture_desc(f);
     account memory = { 0, 0, 0 };
     vd_result result = VD_ERROR_OUT_OF_MEMORY;
@@ -237,7 +238,7 @@ static void busy_work(vd_context *ctx) {
     vd_kernel_destroy(ctx, grow);
 }
 
-TEST_EXECUTED(validation_finds_nothing) {
+TEST_EXECUTED(validation_reports_nothing) {
     vd_context *ctx = NULL;
     for (int form = 0; form < 2; form++) {
         vd_context_desc desc = fixture_desc(f);
@@ -274,12 +275,14 @@ TEST(error_text_belongs_to_the_caller_of_error_set) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(devices_are_listed_with_sane_information), CASE(listing_writes_no_more_than_asked_for), CASE(default_listing_has_no_dummy),
-    CASE(context_has_one_device), CASE_FRESH(context_starts_empty), CASE(device_is_chosen_by_index),
-    CASE(device_is_chosen_by_a_part_of_its_name_in_any_case), CASE(features_can_be_done_without), CASE(machine_of_the_builder_is_the_device),
-    CASE(several_contexts_live_side_by_side), CASE(contexts_come_and_go), CASE(destroying_a_context_takes_everything_with_it),
-    CASE(null_contexts_are_refused), CASE(running_out_of_host_memory_while_opening_is_clean), CASE(validation_finds_nothing),
-    CASE(types_and_features_have_names_and_sizes), CASE(error_text_belongs_to_the_caller_of_error_set),
+    CASE(devices_are_listed_with_sane_information), CASE(listing_writes_no_more_than_asked_for),
+    CASE(the_dummy_backend_is_not_listed_by_default), CASE(context_has_one_device), CASE_FRESH(context_starts_empty),
+    CASE(device_is_chosen_by_index), CASE(device_is_chosen_by_a_part_of_its_name_in_any_case),
+    CASE(features_can_be_disabled), CASE(vd_machine_describes_the_device), CASE(several_contexts_coexist),
+    CASE(contexts_are_created_and_destroyed), CASE(destroying_a_context_destroys_its_objects),
+    CASE(null_contexts_are_refused), CASE(running_out_of_host_memory_while_opening_leaks_nothing),
+    CASE(validation_reports_nothing), CASE(types_and_features_have_names_and_sizes),
+    CASE(error_text_belongs_to_the_caller_of_error_set),
 };
 
 MAIN("devices", cases)

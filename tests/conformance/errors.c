@@ -1,4 +1,4 @@
-/* Bad input: a result code, a text that names what was wrong, and a context that works on. */
+/* Invalid input: an error code, a text that names the mistake, and a context that keeps working. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 #include "tests/conformance/foreign.h"
@@ -30,7 +30,7 @@ static void check_buffer_handle(fixture *f, vd_buffer bad, const char *why) {
     still_works(f);
 }
 
-TEST(no_buffer_at_all) {
+TEST(null_buffers) {
     vd_buffer none = { 0 };
     check_buffer_handle(f, none, "handle is 0");
     vd_buffer_destroy(f->ctx, none);
@@ -50,7 +50,7 @@ TEST(buffers_of_another_context) {
                         "handle is invalid or belongs to another context");
 }
 
-TEST(handles_that_were_never_given_out) {
+TEST(invented_handles) {
     dice d = { 5 };
     vd_buffer_info info;
     for (int i = 0; i < 2000; i++) {
@@ -65,7 +65,7 @@ TEST(handles_that_were_never_given_out) {
     still_works(f);
 }
 
-TEST(kernels_that_are_none) {
+TEST(invalid_kernel_handles) {
     vd_kernel k = kernel_affine(f->ctx), none = { 0 }, buffer_as_kernel;
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *now = vd_immediate(f->ctx, 0, 0);
@@ -86,7 +86,7 @@ TEST(kernels_that_are_none) {
     still_works(f);
 }
 
-TEST(tickets_that_are_none) {
+TEST(invalid_tickets) {
     const void *data = NULL;
     vd_ticket none = { 0 }, strange = { 12345678901234567ull };
     FAILS(vd_read_ready(f->ctx, none, 0, &data), VD_ERROR_INVALID, "vd_read_ready|ticket");
@@ -97,7 +97,7 @@ TEST(tickets_that_are_none) {
 
 /* ---- missing descs and pointers ---- */
 
-TEST(what_is_missing_is_named) {
+TEST(missing_arguments_are_named) {
     vd_ticket ticket;
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *now = vd_immediate(f->ctx, 0, 0);
@@ -142,7 +142,7 @@ static void bad_buffer(fixture *f, vd_type type, uint64_t x, uint64_t y, uint64_
     assert_int_equal(stats_of(f->ctx).device_bytes, before.device_bytes);
 }
 
-TEST(buffer_sizes_that_cannot_be) {
+TEST(impossible_buffer_sizes) {
     const uint64_t big = 1ull << 40;
     bad_buffer(f, VD_F32, 0, 0, 0, 0, "vd_buffer_create|huge|shape");
     bad_buffer(f, VD_F32, 4, 0, 4, 0, "vd_buffer_create|huge|shape");
@@ -158,7 +158,8 @@ TEST(buffer_sizes_that_cannot_be) {
 
 TEST(a_buffer_of_a_tebibyte) {
     const vd_device_info *info = vd_device(f->ctx, 0);
-    uint64_t limit = info->device_memory > info->limits.max_buffer_bytes ? info->device_memory : info->limits.max_buffer_bytes;
+    uint64_t limit = info->device_memory > info->limits.max_buffer_bytes ? info->device_memory
+                                                                         : info->limits.max_buffer_bytes;
     if (limit >= 1ull << 40) skip_because("the device may have a tebibyte");
     vd_buffer_desc desc = { 0 };
     desc.name = "tebibyte";
@@ -170,8 +171,8 @@ TEST(a_buffer_of_a_tebibyte) {
     still_works(f);
 }
 
-/* As much as one buffer may have, until the memory is used up: an error, and all of it comes back. */
-TEST(memory_that_runs_out) {
+/* Allocates buffers of maximum size until memory runs out: an error, and all of it is released. */
+TEST(device_memory_runs_out) {
     vd_device_info info = *vd_device(f->ctx, 0);
     if (f->backend != VD_BACKEND_DUMMY) skip_because("filling a real device's memory would stop this machine");
     vd_context *ctx = NULL;
@@ -231,21 +232,27 @@ TEST(fill_values_that_do_not_fit) {
 
 /* ---- arguments of a dispatch ---- */
 
-TEST(arguments_that_do_not_fit) {
-    vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL), floats = buffer_named(f->ctx, "floats", VD_F32, 64, NULL), y = buffer_u32(f->ctx, "y", 64, NULL);
+TEST(arguments_that_do_not_match) {
+    vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL), floats = buffer_named(f->ctx, "floats", VD_F32, 64, NULL),
+              y = buffer_u32(f->ctx, "y", 64, NULL);
     vd_buffer bytes = buffer_named(f->ctx, "bytes", VD_BYTES, 256, NULL);
     vd_kernel k = kernel_affine(f->ctx), copy = kernel_move(f->ctx);
     FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|2|3");
     FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|4|3");
     FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, 3), VD_ERROR_INVALID, "vd_run|affine|NULL");
     FAILS(vd_run_args(f->ctx, k, 64, 1, 1, NULL, -1), VD_ERROR_INVALID, "vd_run|affine|-1");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(floats), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 0|'x'|f32|u32");
-    FAILS(vd_run(f->ctx, k, 64, vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 0|'x'|value|buffer");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_b(y), vd_u32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 1|'mul'|buffer|value");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_f32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 2|'add'|f32|u32");
-    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_i32(1)), VD_ERROR_INVALID, "vd_run|affine|argument 2|'add'|i32|u32");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(floats), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID,
+          "vd_run|affine|argument 0|'x'|f32|u32");
+    FAILS(vd_run(f->ctx, k, 64, vd_u32(1), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID,
+          "vd_run|affine|argument 0|'x'|value|buffer");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_b(y), vd_u32(1)), VD_ERROR_INVALID,
+          "vd_run|affine|argument 1|'mul'|buffer|value");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_f32(1)), VD_ERROR_INVALID,
+          "vd_run|affine|argument 2|'add'|f32|u32");
+    FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_i32(1)), VD_ERROR_INVALID,
+          "vd_run|affine|argument 2|'add'|i32|u32");
     FAILS(vd_run(f->ctx, copy, 64, vd_b(x), vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_run|move|'from'|'to'|'x'");
-    OK(vd_run(f->ctx, k, 64, vd_b(bytes), vd_u32(1), vd_u32(1))); /* bytes agree with every type */
+    OK(vd_run(f->ctx, k, 64, vd_b(bytes), vd_u32(1), vd_u32(1))); /* bytes match any type */
     vd_arg none[3];
     memset(none, 0, sizeof none);
     FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, none, 3), VD_ERROR_INVALID, "vd_dispatch|affine|argument 0");
@@ -259,12 +266,13 @@ TEST(vectors_passed_as_bits) {
     vc_store(out, vc_u32(0), vc_param(b, "v", VC_U32X4));
     vd_kernel k = kernel_end(f->ctx, b);
     vd_buffer buffer = buffer_named(f->ctx, "out", VD_U32X4, 4, NULL);
-    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_bits(VD_U32X4, 7)), VD_ERROR_INVALID, "vd_run|vectors|argument 1|'v'|16");
+    FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_bits(VD_U32X4, 7)), VD_ERROR_INVALID,
+          "vd_run|vectors|argument 1|'v'|16");
     FAILS(vd_run(f->ctx, k, 1, vd_b(buffer), vd_u32(7)), VD_ERROR_INVALID, "vd_run|vectors|argument 1|'v'|u32x4");
     still_works(f);
 }
 
-TEST(threads_and_groups_that_cannot_be) {
+TEST(impossible_threads_and_groups) {
     vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL);
     vd_kernel k = kernel_affine(f->ctx);
     vd_arg args[3];
@@ -284,7 +292,7 @@ TEST(threads_and_groups_that_cannot_be) {
     desc.threads[0] = desc.threads[2] = 0;
     desc.groups[0] = UINT64_MAX;
     FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch|affine|groups|18446744073709551615");
-    desc.groups[0] = 1ull << 31; /* times 64 threads */
+    desc.groups[0] = 1ull << 31; /* multiplied by 64 threads */
     FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch|affine|groups|2147483648");
     still_works(f);
 }
@@ -310,7 +318,7 @@ TEST(a_kernel_with_an_error) {
     still_works(f);
 }
 
-/* Made for no particular machine, so that it is the runtime that has to notice. */
+/* Built for no particular machine, so that the runtime must detect what does not fit. */
 static vd_kernel build_unchecked(fixture *f, uint32_t local, uint32_t shared, bool f64) {
     vc_kernel_desc desc = { 0 };
     desc.name = "demanding";
@@ -346,7 +354,7 @@ TEST(a_workgroup_that_is_too_large) {
     still_works(f);
 }
 
-TEST(more_shared_memory_than_there_is) {
+TEST(too_much_shared_memory) {
     uint32_t limit = vd_device(f->ctx, 0)->limits.max_shared_bytes;
     char words[128];
     assert_true(build_unchecked(f, 64, limit + 4, false).id == 0);
@@ -355,7 +363,7 @@ TEST(more_shared_memory_than_there_is) {
     still_works(f);
 }
 
-TEST(more_private_memory_than_there_is) {
+TEST(too_much_private_memory) {
     const vd_limits *l = &vd_device(f->ctx, 0)->limits;
     uint64_t most = l->max_private_bytes < 4u << 20 ? l->max_private_bytes : 4u << 20; /* the builder's own limit */
     uint32_t words = (uint32_t)(most / l->max_local_invocations / 4);
@@ -394,7 +402,7 @@ TEST(a_feature_the_device_lacks) {
     still_works(&without);
 }
 
-TEST(addresses_where_there_are_none) {
+TEST(addresses_on_devices_without_them) {
     fixture without = *f;
     without.ctx = context_without(f, VD_FEATURE_F64 | VD_FEATURE_ADDRESS);
     vc_kernel_desc described = { 0 };
@@ -415,7 +423,7 @@ TEST(addresses_where_there_are_none) {
     still_works(&without);
 }
 
-TEST(a_dummy_of_modest_means) {
+TEST(a_dummy_device_with_few_features) {
     vd_device_info info;
     vd_context_desc desc = fixture_desc(f);
     fixture modest = *f;
@@ -437,7 +445,7 @@ TEST(a_dummy_of_modest_means) {
     vd_context_destroy(modest.ctx);
 }
 
-/* ---- code that is none ---- */
+/* ---- invalid code ---- */
 
 static void refused_module(fixture *f, const void *code, size_t size, const char *what) {
     vd_kernel_desc desc = { 0 };
@@ -450,14 +458,15 @@ static void refused_module(fixture *f, const void *code, size_t size, const char
     if (!strstr(vd_error_text(), "broken")) fail_msg("%s: '%s' does not name the kernel", what, vd_error_text());
 }
 
-TEST(modules_cut_short) {
+TEST(truncated_modules) {
     uint64_t before = stats_of(f->ctx).kernels;
-    for (size_t bytes = 0; bytes < sizeof foreign_saxpy; bytes++) refused_module(f, foreign_saxpy, bytes, "a cut module");
+    for (size_t bytes = 0; bytes < sizeof foreign_saxpy; bytes++)
+        refused_module(f, foreign_saxpy, bytes, "a cut module");
     assert_int_equal(stats_of(f->ctx).kernels, before);
     still_works(f);
 }
 
-TEST(our_modules_cut_short) {
+TEST(truncated_modules_of_the_builder) {
     vc_kernel *k = kernel_begin(f->ctx, "whole", 64, 1, 1);
     vc_ref x = vc_buffer(k, "x", VC_F32, VC_READ_WRITE), s = vc_shared(k, "s", VC_F32, 64);
     vc_val n = vc_param(k, "n", VC_U32);
@@ -480,20 +489,22 @@ TEST(random_bytes) {
     for (int round = 0; round < 2000; round++) {
         size_t count = 1 + roll(&d, COUNT(words));
         for (size_t i = 0; i < count; i++) words[i] = roll(&d, 0) ^ roll(&d, 0) << 16;
-        if (round % 2) memcpy(words, foreign_saxpy, 20); /* a good head, and nonsense behind it */
+        if (round % 2) memcpy(words, foreign_saxpy, 20); /* a valid header followed by random words */
         refused_module(f, words, 4 * count, "noise");
     }
     still_works(f);
 }
 
-/* Words that became others: what is left may be a module, but none that makes anything crash. The dummy takes those, so that no driver has to. */
+/* Modules with changed words: the rest may be valid, but nothing may crash. Run on the dummy backend only, so that no
+   driver has to cope with them. */
 TEST(modules_with_a_word_changed) {
     static uint32_t words[COUNT(foreign_saxpy)];
     dice d = { 7 };
     if (f->backend != VD_BACKEND_DUMMY) skip_because("a driver is not asked to take modules that only look right");
     for (int round = 0; round < 5000; round++) {
         memcpy(words, foreign_saxpy, sizeof words);
-        for (uint32_t n = 1 + roll(&d, 3); n; n--) words[roll(&d, COUNT(words))] = roll(&d, 3) ? roll(&d, 64) : roll(&d, 0);
+        for (uint32_t n = 1 + roll(&d, 3); n; n--)
+            words[roll(&d, COUNT(words))] = roll(&d, 3) ? roll(&d, 64) : roll(&d, 0);
         vd_kernel_desc desc = { 0 };
         desc.code = words;
         desc.code_size = sizeof words;
@@ -553,14 +564,16 @@ TEST(a_builder_with_too_many_values) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(no_buffer_at_all), CASE(destroyed_buffers), CASE(buffers_of_another_context), CASE_FRESH(handles_that_were_never_given_out),
-    CASE(kernels_that_are_none), CASE(tickets_that_are_none), CASE(what_is_missing_is_named), CASE(buffer_sizes_that_cannot_be),
-    CASE(a_buffer_of_a_tebibyte), CASE(memory_that_runs_out), CASE(ranges_past_the_end), CASE(copies_that_overlap), CASE(fill_values_that_do_not_fit),
-    CASE(arguments_that_do_not_fit), CASE(vectors_passed_as_bits), CASE(threads_and_groups_that_cannot_be), CASE(a_kernel_with_an_error),
-    CASE(a_workgroup_that_is_too_large), CASE(more_shared_memory_than_there_is), CASE(more_private_memory_than_there_is),
-    CASE(a_feature_the_device_lacks),
-    CASE(addresses_where_there_are_none), CASE(a_dummy_of_modest_means), CASE(modules_cut_short), CASE(our_modules_cut_short), CASE(random_bytes),
-    CASE(modules_with_a_word_changed), CASE(modules_described_wrongly), CASE(a_builder_with_too_many_values),
+    CASE(null_buffers), CASE(destroyed_buffers), CASE(buffers_of_another_context), CASE_FRESH(invented_handles),
+    CASE(invalid_kernel_handles), CASE(invalid_tickets), CASE(missing_arguments_are_named),
+    CASE(impossible_buffer_sizes), CASE(a_buffer_of_a_tebibyte), CASE(device_memory_runs_out),
+    CASE(ranges_past_the_end), CASE(copies_that_overlap), CASE(fill_values_that_do_not_fit),
+    CASE(arguments_that_do_not_match), CASE(vectors_passed_as_bits), CASE(impossible_threads_and_groups),
+    CASE(a_kernel_with_an_error), CASE(a_workgroup_that_is_too_large), CASE(too_much_shared_memory),
+    CASE(too_much_private_memory), CASE(a_feature_the_device_lacks), CASE(addresses_on_devices_without_them),
+    CASE(a_dummy_device_with_few_features), CASE(truncated_modules), CASE(truncated_modules_of_the_builder),
+    CASE(random_bytes), CASE(modules_with_a_word_changed), CASE(modules_described_wrongly),
+    CASE(a_builder_with_too_many_values),
 };
 
 MAIN("errors", cases)

@@ -1,5 +1,6 @@
-/* Every public function of the runtime and of the transforms as one table, for tests that make them all: from several threads, and from within callbacks. The
-   objects that they use may be destroyed by others at any moment. A call either works or fails with a result that the manual has for that. */
+/* Every public function of the runtime and of the transforms in one table, for tests that make all calls: from several
+   threads, and from callbacks. The objects they use may be destroyed by other threads at any time. A call either works
+   or fails with a documented result. */
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
 
@@ -8,14 +9,14 @@
 
 enum { BUFFERS = 16, VIEWS = 8, KERNELS = 4, ELEMENTS = 64 };
 
-/* Handles that threads exchange. */
+/* Handles that the threads exchange. */
 typedef struct world {
     vd_context *ctx;
     vd_buffer buffers[BUFFERS], views[VIEWS];
     vd_kernel kernels[KERNELS];
 } world;
 
-/* One thread, or one callback. */
+/* A thread or a callback. */
 typedef struct caller {
     world *w;
     uint64_t state;         /* of its random numbers */
@@ -50,15 +51,16 @@ static vd_kernel any_kernel(caller *c) {
 
 static vd_list *immediate(caller *c) { return vd_immediate(c->w->ctx, 0, 0); }
 
-/* Keeps the first result that no manual has. */
-static void took(caller *c, const char *call, vd_result r) {
+/* Keeps the first undocumented result. */
+static void check_result(caller *c, const char *call, vd_result r) {
     if (r == VD_OK || r == VD_TIMEOUT || r == VD_ERROR_INVALID || r == VD_ERROR_UNSUPPORTED || c->problem[0]) return;
     snprintf(c->problem, sizeof c->problem, "%s gave %s: %.400s", call, vd_result_name(r), vd_error_text());
 }
-#define TOOK(call) took(c, #call, call)
+#define TOOK(call) check_result(c, #call, call)
 
 static void expect(caller *c, const char *what, bool holds) {
-    if (!holds && !c->problem[0]) snprintf(c->problem, sizeof c->problem, "%s does not hold; %.400s", what, vd_error_text());
+    if (!holds && !c->problem[0])
+        snprintf(c->problem, sizeof c->problem, "%s does not hold; %.400s", what, vd_error_text());
 }
 #define EXPECT(condition) expect(c, #condition, condition)
 
@@ -97,7 +99,7 @@ static void exchange_view(caller *c) {
     vd_buffer_destroy(c->w->ctx, old);
 }
 
-/* x[i] = x[i] * mul + add, of any thread: common.h's stops the test where it fails. */
+/* x[i] = x[i] * mul + add. May be used on any thread; common.h's function ends the test on failure. */
 static vd_kernel kernel_of(caller *c) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -128,7 +130,7 @@ static void call_kernel_load(caller *c) {
 static void call_buffer_query(caller *c) {
     vd_buffer_info info;
     vd_result r = vd_buffer_query(c->w->ctx, any_buffer(c), &info);
-    took(c, "vd_buffer_query", r);
+    check_result(c, "vd_buffer_query", r);
     if (!r) EXPECT(strncmp(info.name, "buffer ", 7) == 0);
 }
 
@@ -161,13 +163,15 @@ static void call_regions(caller *c) {
     TOOK(vd_write_region(l, &desc, words));
 }
 
-static void call_buffer_send(caller *c) { TOOK(vd_buffer_send(c->w->ctx, any_buffer(c), 0, 0, any_buffer(c), 0, 0, 32)); }
+static void call_buffer_send(caller *c) {
+    TOOK(vd_buffer_send(c->w->ctx, any_buffer(c), 0, 0, any_buffer(c), 0, 0, 32));
+}
 
 static void call_map(caller *c) {
     void *at;
     vd_buffer b = any_buffer(c);
     vd_result r = vd_buffer_map(c->w->ctx, b, 0, VD_READ_WRITE, &at);
-    took(c, "vd_buffer_map", r);
+    check_result(c, "vd_buffer_map", r);
     if (!r) TOOK(vd_buffer_unmap(c->w->ctx, b, 0));
 }
 
@@ -176,10 +180,22 @@ static void call_export(caller *c) {
     if (vd_buffer_export(c->w->ctx, any_buffer(c), &out) == VD_OK) close((int)out.handle);
 }
 
-/* The first members of DLManagedTensor and of the versioned one. */
-typedef struct tensor { void *data; int32_t device[2], ndim; uint8_t type[4]; int64_t *shape, *strides; uint64_t offset; } tensor;
+/* The first members of DLManagedTensor and of the versioned struct. */
+typedef struct tensor {
+    void *data;
+    int32_t device[2], ndim;
+    uint8_t type[4];
+    int64_t *shape, *strides;
+    uint64_t offset;
+} tensor;
 typedef struct managed { tensor t; void *manager; void (*deleter)(struct DLManagedTensor *self); } managed;
-typedef struct versioned { uint32_t version[2]; void *manager; void (*deleter)(struct DLManagedTensorVersioned *self); uint64_t flags; tensor t; } versioned;
+typedef struct versioned {
+    uint32_t version[2];
+    void *manager;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    tensor t;
+} versioned;
 
 static void call_dlpack(caller *c) {
     struct DLManagedTensor *t = NULL;
@@ -189,7 +205,8 @@ static void call_dlpack(caller *c) {
     if (t && !b.id) ((managed *)(void *)t)->deleter(t);
     vd_buffer_destroy(c->w->ctx, b);
     b.id = 0;
-    if (vd_dlpack_export_versioned(c->w->ctx, any_buffer(c), 0, &v) == VD_OK) b = vd_dlpack_import_versioned(c->w->ctx, v, NULL);
+    if (vd_dlpack_export_versioned(c->w->ctx, any_buffer(c), 0, &v) == VD_OK)
+        b = vd_dlpack_import_versioned(c->w->ctx, v, NULL);
     if (v && !b.id) ((versioned *)(void *)v)->deleter(v);
     vd_buffer_destroy(c->w->ctx, b);
 }
@@ -305,7 +322,8 @@ static void call_context(caller *c) {
     EXPECT(vd_device(c->w->ctx, 0) != NULL && vd_device_count(c->w->ctx) > 0);
     EXPECT(vd_context_allocator(c->w->ctx).allocate != NULL);
     vd_device(c->w->ctx, 99);
-    EXPECT(vd_type_size(VD_F32) == 4 && vd_type_name(VD_F32) && vd_feature_name(1) && vd_backend_name(VD_BACKEND_VULKAN) && vd_time_ns());
+    EXPECT(vd_type_size(VD_F32) == 4 && vd_type_name(VD_F32) && vd_feature_name(1) && vd_backend_name(VD_BACKEND_VULKAN)
+           && vd_time_ns());
     EXPECT(vd_backend_from_name("dummy") == VD_BACKEND_DUMMY && vd_error_text() && vd_result_name(vd_error_result()));
     vd_error_set(VD_ERROR_INVALID, "%d", count);
     vd_error_amend(VD_ERROR_INVALID, "a_call", "an object", "%d", count);
@@ -322,10 +340,13 @@ static void call_context_create(caller *c) {
     EXPECT(vd_devices(VD_BACKEND_DUMMY, NULL, 0) == 1);
     TOOK(vd_context_create(&desc, &ctx));
     vd_context_destroy(ctx);
-    if (c->within) vd_context_destroy(c->w->ctx); /* refused */
+    if (c->within) vd_context_destroy(c->w->ctx); /* refused in a callback */
 }
 
-static vd_result use_nothing(vd_context *ctx, void **data, void *user) { (void)ctx, (void)data, (void)user; return VD_OK; }
+static vd_result use_nothing(vd_context *ctx, void **data, void *user) {
+    (void)ctx, (void)data, (void)user;
+    return VD_OK;
+}
 
 static void call_libraries(caller *c) {
     static const char key = 'k';
@@ -388,7 +409,8 @@ static void call_reduce(caller *c) {
     io.out = any_buffer(c);
     TOOK(vd_reduce_run_io(c->reduce, immediate(c), &io));
     TOOK(vd_reduce_run(c->reduce, immediate(c), any_buffer(c), any_buffer(c)));
-    if (c->within) TOOK(vd_reduce_sum(ctx, c->w->buffers[1], c->w->buffers[5])); /* through the plan whose run the callback may be in */
+    /* with the plan that may be running the callback */
+    if (c->within) TOOK(vd_reduce_sum(ctx, c->w->buffers[1], c->w->buffers[5]));
     switch (any(c, 10)) {
     case 0: TOOK(vd_reduce_sum(ctx, any_buffer(c), any_buffer(c))); return;
     case 1: TOOK(vd_reduce_min(ctx, any_buffer(c), any_buffer(c))); return;
@@ -437,7 +459,7 @@ static void keep_all(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
     *out = vc_ge(in[0], vc_f32(0));
 }
 
-/* Plans of a caller's own; they may fail within a callback. */
+/* Plans of one caller; creating them may fail in a callback. */
 static void plans_open(caller *c) {
     vd_context *ctx = c->w->ctx;
     vd_fft_desc fft;
@@ -479,7 +501,7 @@ static void plans_close(caller *c) {
 static void call_plans(caller *c) {
     caller other = *c;
     vd_compact_desc desc;
-    if (!c->within && any(c, 20)) return; /* compiles a lot */
+    if (!c->within && any(c, 20)) return; /* compiles many kernels */
     memset(&desc, 0, sizeof desc);
     desc.count = ELEMENTS;
     desc.keep = keep_all;
@@ -488,23 +510,44 @@ static void call_plans(caller *c) {
     plans_close(&other);
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
 typedef struct named_call { const char *name; void (*make)(caller *c); } named_call;
 
-static const named_call exchanges[] = { { "create and destroy buffers", exchange_buffer }, { "create and destroy views", exchange_view },
-    { "create and destroy kernels", exchange_kernel } };
+static const named_call exchanges[] = { { "create and destroy buffers", exchange_buffer },
+                                        { "create and destroy views", exchange_view },
+                                        { "create and destroy kernels", exchange_kernel } };
 
-static const named_call calls[] = { { "kernel_load", call_kernel_load }, { "buffer_query", call_buffer_query },
-    { "buffer_read", call_buffer_read }, { "buffer_write", call_buffer_write }, { "regions", call_regions }, { "buffer_send", call_buffer_send },
-    { "map", call_map }, { "export", call_export }, { "dlpack", call_dlpack }, { "kernel_query", call_kernel_query }, { "dispatch", call_dispatch },
-    { "transfers", call_transfers }, { "record and native_use", call_others }, { "read_begin", call_read_begin }, { "list", call_list },
-    { "wait", call_wait }, { "context", call_context }, { "context_create", call_context_create }, { "libraries", call_libraries },
-    { "reduce", call_reduce }, { "fft_simple", call_fft_simple }, { "fft", call_fft }, { "fft_rows", call_fft_rows }, { "convolve", call_convolve },
-    { "scan", call_scan }, { "sort", call_sort }, { "plans", call_plans } };
-enum { TRANSFORMS = 20 }; /* where those of vkdispatch_fft.h begin, after reductions */
+static const named_call calls[] = { { "kernel_load", call_kernel_load },
+                                    { "buffer_query", call_buffer_query },
+                                    { "buffer_read", call_buffer_read },
+                                    { "buffer_write", call_buffer_write },
+                                    { "regions", call_regions },
+                                    { "buffer_send", call_buffer_send },
+                                    { "map", call_map },
+                                    { "export", call_export },
+                                    { "dlpack", call_dlpack },
+                                    { "kernel_query", call_kernel_query },
+                                    { "dispatch", call_dispatch },
+                                    { "transfers", call_transfers },
+                                    { "record and native_use", call_others },
+                                    { "read_begin", call_read_begin },
+                                    { "list", call_list },
+                                    { "wait", call_wait },
+                                    { "context", call_context },
+                                    { "context_create", call_context_create },
+                                    { "libraries", call_libraries },
+                                    { "reduce", call_reduce },
+                                    { "fft_simple", call_fft_simple },
+                                    { "fft", call_fft },
+                                    { "fft_rows", call_fft_rows },
+                                    { "convolve", call_convolve },
+                                    { "scan", call_scan },
+                                    { "sort", call_sort },
+                                    { "plans", call_plans } };
+enum { TRANSFORMS = 20 }; /* index of the first function of vkdispatch_fft.h after the reductions */
 
-/* Of the thread that has no others beside it. */
+/* Called while no other thread uses the world. */
 static void world_open(world *w, vd_context *ctx) {
     caller c;
     memset(&c, 0, sizeof c);

@@ -1,16 +1,17 @@
-/* Each feature forced off in turn: what needs it is refused by a sentence that names it, or done in another way with the same result; all else works. */
+/* Each feature disabled in turn: what needs it is refused with an error that names it, or works in another way with the
+   same result; everything else works. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
 enum { N = 64 };
 
-/* ---- kernels that need a feature: element i of y, which is i, becomes give(i) ---- */
+/* ---- kernels that need a feature: y[i] is i and becomes give(i) ---- */
 
 typedef struct need {
     uint64_t feature;
     void (*body)(vc_kernel *k, vc_val i, vc_ref y);
     uint32_t (*give)(uint32_t i);
-    vc_type narrow;         /* element of a second buffer z, or none */
+    vc_type narrow;         /* element type of a second buffer z, or none */
     vc_buffers buffers;
 } need;
 
@@ -53,15 +54,16 @@ static void use_address(vc_kernel *k, vc_val i, vc_ref y) { (void)k; vc_store(y,
 
 static void seven(vc_val i, vc_ref y, vc_val is_so) { vc_store(y, i, vc_select(is_so, vc_u32(7), vc_load(y, i))); }
 
-/* Whether the ones of a subgroup add up to its size. */
+/* Whether adding up ones over a subgroup gives its size. */
 static void use_sum(vc_kernel *k, vc_val i, vc_ref y, vc_val one) {
     vc_val sum = vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_const(k, one)));
     seven(i, y, vc_eq(sum, vc_subgroup_reduce(VC_MAX, vc_add(vc_subgroup_local_id(k), vc_u32(1)))));
 }
 static void use_subgroup(vc_kernel *k, vc_val i, vc_ref y) { use_sum(k, i, y, vc_u32(1)); }
 static void use_subgroup_types(vc_kernel *k, vc_val i, vc_ref y) { use_sum(k, i, y, vc_u16(1)); }
-static void use_clustered(vc_kernel *k, vc_val i, vc_ref y) { vc_store(y, i, vc_subgroup_clustered(VC_MAX, vc_const(k, vc_u32(7)), 2)); }
-
+static void use_clustered(vc_kernel *k, vc_val i, vc_ref y) {
+    vc_store(y, i, vc_subgroup_clustered(VC_MAX, vc_const(k, vc_u32(7)), 2));
+}
 
 static void use_reconvergence(vc_kernel *k, vc_val i, vc_ref y) {
     VC_IF(k, vc_lt(i, vc_u32(3))) { vc_store(y, i, vc_subgroup_reduce(VC_MAX, vc_const(k, vc_u32(7)))); }
@@ -76,21 +78,26 @@ static void use_atomic_i64(vc_kernel *k, vc_val i, vc_ref y) { use_atomic(k, i, 
 static void use_atomic_f32(vc_kernel *k, vc_val i, vc_ref y) { use_atomic(k, i, y, VC_F32); }
 
 /* The sum of its bytes. */
-static void use_dot(vc_kernel *k, vc_val i, vc_ref y) { vc_store(y, i, vc_dot_4xu8(vc_load(y, i), vc_const(k, vc_u32(0x01010101)))); }
+static void use_dot(vc_kernel *k, vc_val i, vc_ref y) {
+    vc_store(y, i, vc_dot_4xu8(vc_load(y, i), vc_const(k, vc_u32(0x01010101))));
+}
 
 static void use_f64_round(vc_kernel *k, vc_val i, vc_ref y) {
-    (void)k; /* at 2^32, where one of f32 would change nothing */
+    (void)k; /* at 2^32, where adding 1 in f32 changes nothing */
     vc_val x = vc_add(vc_cast(VC_F64, vc_load(y, i)), vc_f64(0.25)), big = vc_f64(4294967296.0);
     vc_store(y, i, vc_cast(VC_U32, vc_sub(vc_round(vc_add(x, big)), big)));
 }
-/* Whether the f64 of the neighbour comes; a subgroup may be one invocation. */
+/* Whether the neighbour's f64 arrives; a subgroup may be one invocation. */
 static void use_shuffle_64(vc_kernel *k, vc_val i, vc_ref y) {
-    vc_val own = vc_cast(VC_U32, vc_load(y, i)), other = vc_cast(VC_U32, vc_subgroup_shuffle_xor(vc_cast(VC_F64, own), vc_u32(1)));
+    vc_val own = vc_cast(VC_U32, vc_load(y, i)),
+           other = vc_cast(VC_U32, vc_subgroup_shuffle_xor(vc_cast(VC_F64, own), vc_u32(1)));
     seven(i, y, vc_or(vc_eq(other, vc_xor(own, vc_u32(1))), vc_lt(vc_subgroup_size(k), vc_u32(2))));
 }
 static void use_unpack(vc_kernel *k, vc_val i, vc_ref y) {
     (void)k;
-    vc_store(y, i, vc_cast(VC_U32, vc_component(vc_unpack_half2(vc_or(vc_mul(vc_load(y, i), vc_u32(0)), vc_u32(0x3c003c00))), 1)));
+    vc_store(
+        y, i,
+        vc_cast(VC_U32, vc_component(vc_unpack_half2(vc_or(vc_mul(vc_load(y, i), vc_u32(0)), vc_u32(0x3c003c00))), 1)));
 }
 static uint32_t give_one(uint32_t i) { (void)i; return 1; }
 
@@ -115,9 +122,14 @@ static const need needs[] = {
     { VD_FEATURE_DOT_4X8, use_dot, give_same, VC_NONE, VC_BUFFERS_DEFAULT }
 };
 
-/* Those of which nothing but a number in vd_device_info can be seen, and those of images, which no dispatch takes yet. */
-static const uint64_t others[] = { VD_FEATURE_FMA | VD_FEATURE_TIMESTAMP | VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ |
-    VD_FEATURE_IMAGE_WRITE, VD_FEATURE_MAPPED, VD_FEATURE_CACHED, VD_FEATURE_COHERENT, VD_FEATURE_QUEUES, VD_FEATURE_SHARING };
+/* Features that only appear in vd_device_info, and those of images, which dispatches do not accept yet. */
+static const uint64_t others[] = { VD_FEATURE_FMA | VD_FEATURE_TIMESTAMP | VD_FEATURE_IMAGE,
+                                   VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE,
+                                   VD_FEATURE_MAPPED,
+                                   VD_FEATURE_CACHED,
+                                   VD_FEATURE_COHERENT,
+                                   VD_FEATURE_QUEUES,
+                                   VD_FEATURE_SHARING };
 
 static vc_kernel *need_begin(const need *n, const vc_machine *machine) {
     vc_kernel_desc desc;
@@ -133,7 +145,7 @@ static vc_kernel *need_begin(const need *n, const vc_machine *machine) {
     return k;
 }
 
-/* Runs a kernel that was made after all: the result is what it would have been. */
+/* Runs a kernel that could be built: the result must be the same. */
 static void need_run(fixture *f, vd_context *ctx, const need *n, vd_kernel kernel) {
     uint32_t x[N];
     uint64_t zeros[N] = { 0 };
@@ -145,12 +157,14 @@ static void need_run(fixture *f, vd_context *ctx, const need *n, vd_kernel kerne
     OK(dispatch(vd_immediate(ctx, 0, 0), kernel, N, args, n->narrow ? 2 : 1));
     OK(vd_buffer_read(ctx, y, 0, x, VD_WHOLE));
     for (uint32_t i = 0; i < N && f->executes; i++)
-        if (x[i] != n->give(i)) fail_msg("%s: element %u is %u, not %u", vd_feature_name(n->feature), i, x[i], n->give(i));
+        if (x[i] != n->give(i))
+            fail_msg("%s: element %u is %u, not %u", vd_feature_name(n->feature), i, x[i], n->give(i));
     vd_buffer_destroy(ctx, y);
     vd_buffer_destroy(ctx, z);
 }
 
-/* With the machine's own builder: an error that names the feature (not if it is a `must`), or another way to the same result. */
+/* With the context's machine in the builder: an error that names the feature (not if it is a `must`), or another way to
+   the same result. */
 static bool need_by_builder(fixture *f, vd_context *ctx, const need *n, bool must) {
     vc_machine machine = vd_machine(ctx);
     vc_kernel *k = need_begin(n, &machine);
@@ -164,14 +178,17 @@ static bool need_by_builder(fixture *f, vd_context *ctx, const need *n, bool mus
         return true;
     }
     if (must) fail_msg("%s: %s", vd_feature_name(n->feature), text);
-    for (const char *at = vd_feature_name(n->feature); *at; at++) name[strlen(name)] = (char)(*at >= 'a' && *at <= 'z' ? *at - 32 : *at);
+    for (const char *at = vd_feature_name(n->feature); *at; at++)
+        name[strlen(name)] = (char)(*at >= 'a' && *at <= 'z' ? *at - 32 : *at);
     if (!strstr(text, name) && !strstr(text, vd_feature_name(n->feature))) fail_msg("without %s: '%s'", name, text);
     return false;
 }
 
-/* A module made for a machine with everything, without reflection: its capabilities are read. */
+/* A module built for a machine with all features, without reflection: its capabilities are read. */
 static void need_by_module(vd_context *ctx, const need *n) {
-    const uint64_t unseen = VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF; /* no capability */
+    /* has no capability */
+    const uint64_t unseen = VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
+                            | VD_FEATURE_UNPACK_HALF;
     vc_kernel *k = need_begin(n, NULL);
     vd_kernel_desc desc;
     size_t words = 0;
@@ -182,14 +199,15 @@ static void need_by_module(vd_context *ctx, const need *n) {
     if (!desc.code) fail_msg("%s", vc_error(k));
     uint64_t lacks = vc_reflect(k)->features & ~vd_device(ctx, 0)->features;
     vd_kernel kernel = vd_kernel_create(ctx, &desc);
-    if (kernel.id && lacks & n->feature && !(n->feature & unseen)) fail_msg("a module that needs %s was taken", vd_feature_name(n->feature));
+    if (kernel.id && lacks & n->feature && !(n->feature & unseen))
+        fail_msg("a module that needs %s was taken", vd_feature_name(n->feature));
     if (!kernel.id && !lacks) fail_msg("%s", vd_error_text());
     if (!kernel.id && lacks == n->feature) check_text("vd_kernel_create", vd_feature_name(n->feature));
     vd_kernel_destroy(ctx, kernel);
     vc_free(k);
 }
 
-/* What the reflection says is checked on every backend; CUDA has addresses in any case. */
+/* The features in the reflection are checked on every backend. CUDA always has addresses. */
 static void need_by_desc(vd_context *ctx, uint64_t feature) {
     vc_kernel *k = vc_begin(NULL);
     vd_kernel_desc desc;
@@ -200,7 +218,8 @@ static void need_by_desc(vd_context *ctx, uint64_t feature) {
     desc.features = feature;
     desc.local_size[0] = 1;
     desc.code = "nothing";
-    if (backend == VD_BACKEND_OPENCL || backend == VD_BACKEND_CUDA) desc.code_kind = backend == VD_BACKEND_OPENCL ? VD_CODE_OPENCL : VD_CODE_CUDA;
+    if (backend == VD_BACKEND_OPENCL || backend == VD_BACKEND_CUDA)
+        desc.code_kind = backend == VD_BACKEND_OPENCL ? VD_CODE_OPENCL : VD_CODE_CUDA;
     else {
         desc.local_size[0] = 0;
         desc.code = vc_spirv(k, &words);
@@ -230,10 +249,10 @@ static vd_buffer buffer_in(vd_context *ctx, vd_memory memory, const void *data) 
     return b;
 }
 
-/* Memory of every kind, written and read by every way there is. */
+/* Memory of every kind, written and read in every way. */
 static void check_memory(fixture *f, vd_context *ctx, uint64_t off) {
     vd_kernel k = { 0 };
-    bool runs = f->executes && off >= VD_FEATURE_MAPPED; /* features of kernels have nothing to do with it */
+    bool runs = f->executes && off >= VD_FEATURE_MAPPED; /* irrelevant for features of kernels */
     if (runs) k = kernel_affine(ctx);
     for (int kind = VD_MEMORY_DEVICE; kind <= VD_MEMORY_SHARED; kind++) {
         uint32_t x[N], back[N];
@@ -273,7 +292,7 @@ static void check_memory(fixture *f, vd_context *ctx, uint64_t off) {
     if (runs) vd_kernel_destroy(ctx, k);
 }
 
-/* What one queue writes the next one reads, round and round. */
+/* Each queue reads what the previous one writes. */
 static void check_queues(vd_context *ctx) {
     uint32_t value = 0;
     vd_buffer a = buffer_u32(ctx, "a", 1, NULL), b = buffer_u32(ctx, "b", 1, NULL);
@@ -308,10 +327,11 @@ static void check_sharing(vd_context *ctx) {
     check_text("vd_buffer_create", "theirs|exportable|feature sharing");
 }
 
-/* ---- in turn ---- */
+/* ---- each feature in turn ---- */
 
 static void check_without(fixture *f, uint64_t off, size_t turn) {
-    const uint64_t types = VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64 | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16;
+    const uint64_t types = VD_FEATURE_F16 | VD_FEATURE_F64 | VD_FEATURE_I8 | VD_FEATURE_I16 | VD_FEATURE_I64
+                           | VD_FEATURE_STORAGE_8 | VD_FEATURE_STORAGE_16;
     fixture without = *f;
     vd_context_desc desc = fixture_desc(f);
     uint64_t had = vd_device(f->ctx, 0)->features;
@@ -331,42 +351,45 @@ static void check_without(fixture *f, uint64_t off, size_t turn) {
     bool spirv = f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
     for (size_t i = 0; i < COUNT(needs); i++) {
         const need *n = &needs[i];
-        bool rests = (had & ~info->features & n->feature) != 0; /* gone with the other, or the one itself */
+        bool rests = (had & ~info->features & n->feature) != 0; /* depends on the disabled feature, or is it */
         if (spirv) need_by_module(without.ctx, n);
-        if (f->backend == VD_BACKEND_CUDA && !f->executes) continue; /* a fake compiles nothing */
-        if (!rests && !(off & n->feature) && f->backend == VD_BACKEND_OPENCL && (i + turn) % 7) continue; /* its compilers take their time */
+        if (f->backend == VD_BACKEND_CUDA && !f->executes) continue; /* the fake compiles nothing */
+        /* its compilers are slow */
+        if (!rests && !(off & n->feature) && f->backend == VD_BACKEND_OPENCL && (i + turn) % 7) continue;
         bool of_f64 = n->feature == VD_FEATURE_SHUFFLE_64 && off & VD_FEATURE_F64;
-        bool built = need_by_builder(&without, without.ctx, n, !rests && (had & n->feature) && off != VD_FEATURE_I16 && !of_f64);
-        if (built && (off & n->feature & types)) /* although texts could do without */
+        bool built = need_by_builder(&without, without.ctx, n,
+                                     !rests && (had & n->feature) && off != VD_FEATURE_I16 && !of_f64);
+        if (built && (off & n->feature & types)) /* although C source could do without */
             fail_msg("%s was built", vd_feature_name(n->feature));
     }
-    without.executes = false; /* it did before */
+    without.executes = false; /* worked before */
     still_works(&without);
     vd_context_destroy(without.ctx);
 }
 
-TEST(each_feature_of_kernels_off) {
+TEST(kernel_features_are_disabled) {
     for (size_t i = 0; i < COUNT(needs); i++) check_without(f, needs[i].feature, i);
 }
 
-TEST(each_other_feature_off) {
+TEST(other_features_are_disabled) {
     for (size_t i = 0; i < COUNT(others); i++) check_without(f, others[i], i);
 }
 
-TEST(none_is_left_out) {
+TEST(every_feature_is_tested) {
     uint64_t here = 0;
     (void)f;
     for (size_t i = 0; i < COUNT(needs); i++) here |= needs[i].feature;
     for (size_t i = 0; i < COUNT(others); i++) here |= others[i];
     for (int bit = 0; bit < 64; bit++) {
         const char *name = vd_feature_name((uint64_t)1 << bit);
-        if ((strcmp(name, "unknown") != 0) != (here >> bit & 1u)) fail_msg("feature %d '%s' is not forced off here", bit, name);
+        if ((strcmp(name, "unknown") != 0) != (here >> bit & 1u))
+            fail_msg("feature %d '%s' is not forced off here", bit, name);
     }
 }
 
-TEST(everything_off) { check_without(f, UINT64_MAX, 0); }
+TEST(all_features_are_disabled) { check_without(f, UINT64_MAX, 0); }
 
-TEST(the_environment_disables_too) {
+TEST(the_environment_disables_features) {
     vd_context *ctx = NULL;
     const char *kept = getenv("VKDISPATCH_DISABLE");
     char before[512];
@@ -375,7 +398,10 @@ TEST(the_environment_disables_too) {
     desc.disable = VD_FEATURE_I8;
     setenv("VKDISPATCH_DISABLE", "F64,mapped,,subgroup", 1);
     OK(vd_context_create(&desc, &ctx));
-    assert_int_equal(vd_device(ctx, 0)->features & (VD_FEATURE_F64 | VD_FEATURE_MAPPED | VD_FEATURE_SUBGROUP | VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_I8), 0);
+    assert_int_equal(
+        vd_device(ctx, 0)->features
+            & (VD_FEATURE_F64 | VD_FEATURE_MAPPED | VD_FEATURE_SUBGROUP | VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_I8),
+        0);
     vd_context_destroy(ctx);
     setenv("VKDISPATCH_DISABLE", "f64,f65", 1);
     FAILS(vd_context_create(&desc, &ctx), VD_ERROR_INVALID, "vd_context_create|VKDISPATCH_DISABLE|'f65'");
@@ -386,8 +412,8 @@ TEST(the_environment_disables_too) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(each_feature_of_kernels_off), CASE(each_other_feature_off), CASE(none_is_left_out),
-    CASE(everything_off), CASE(the_environment_disables_too)
+    CASE(kernel_features_are_disabled), CASE(other_features_are_disabled), CASE(every_feature_is_tested),
+    CASE(all_features_are_disabled), CASE(the_environment_disables_features)
 };
 
 MAIN("features", cases)

@@ -1,5 +1,5 @@
-/* Memory that others use too: DLPack tensors out and in, memory of the host's in place, external memory by handle, OpenCL beside calls written
-   by hand, commands of others in our lists. */
+/* Shared memory: DLPack export and import, host memory used in place, external memory by handle, OpenCL objects and
+   commands of the application, native commands in lists. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -20,8 +20,19 @@
 #ifndef HAS_DLPACK
 typedef struct { int device_type, device_id; } DLDevice;
 typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
-typedef struct { void *data; DLDevice device; int ndim; DLDataType dtype; int64_t *shape, *strides; uint64_t byte_offset; } DLTensor;
-typedef struct DLManagedTensor { DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *self); } DLManagedTensor;
+typedef struct {
+    void *data;
+    DLDevice device;
+    int ndim;
+    DLDataType dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DLTensor;
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
 enum { kDLCPU = 1, kDLCUDA = 2, kDLOpenCL = 4, kDLVulkan = 7, kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLComplex = 5 };
 #endif
 #ifndef DLPACK_MAJOR_VERSION /* dlpack.h before 1.0 */
@@ -34,7 +45,7 @@ typedef struct DLManagedTensorVersioned {
     DLTensor dl_tensor;
 } DLManagedTensorVersioned;
 #endif
-enum { BOOL_CODE = 6, OPAQUE_CODE = 3, NO_DEVICE = 99 }; /* kDLBool is younger than some dlpack.h */
+enum { BOOL_CODE = 6, OPAQUE_CODE = 3, NO_DEVICE = 99 }; /* some versions of dlpack.h lack kDLBool */
 
 #define SAME_PLACE(name, theirs, ours) \
     typedef char same_##name[offsetof(DLManagedTensor, theirs) == offsetof(vd__dl_managed, ours) && \
@@ -52,7 +63,8 @@ SAME_PLACE(offset, dl_tensor.byte_offset, tensor.byte_offset)
 SAME_PLACE(manager, manager_ctx, manager)
 SAME_PLACE(deleter, deleter, deleter)
 #define SAME_VERSIONED(name, theirs, ours) \
-    typedef char same_versioned_##name[offsetof(DLManagedTensorVersioned, theirs) == offsetof(vd__dl_versioned, ours) ? 1 : -1];
+    typedef char same_versioned_##name[offsetof(DLManagedTensorVersioned, theirs) == offsetof(vd__dl_versioned, ours) \
+        ? 1 : -1];
 SAME_VERSIONED(major, version.major, major)
 SAME_VERSIONED(minor, version.minor, minor)
 SAME_VERSIONED(manager, manager_ctx, manager)
@@ -69,7 +81,8 @@ static vd_buffer_info info_of(vd_context *ctx, vd_buffer b) {
     return info;
 }
 
-static vd_buffer buffer_in(vd_context *ctx, vd_memory memory, bool exportable, uint64_t elements, const uint32_t *data) {
+static vd_buffer buffer_in(vd_context *ctx, vd_memory memory, bool exportable, uint64_t elements,
+                           const uint32_t *data) {
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "mine";
@@ -90,17 +103,19 @@ static DLManagedTensor *export_as(vd_context *ctx, vd_buffer b, int device_type)
     return t;
 }
 
-/* Device memory of the dummy is nobody's. */
-static vd_memory kept_memory(const fixture *f) { return f->backend == VD_BACKEND_DUMMY ? VD_MEMORY_SHARED : VD_MEMORY_DEVICE; }
+/* Device memory of the dummy backend cannot be shared. */
+static vd_memory kept_memory(const fixture *f) {
+    return f->backend == VD_BACKEND_DUMMY ? VD_MEMORY_SHARED : VD_MEMORY_DEVICE;
+}
 
-/* What a tensor is by default. */
+/* The default device type of a tensor. */
 static int own_type(fixture *f, vd_buffer b) {
     vd_buffer_info info = info_of(f->ctx, b);
     if (f->backend == VD_BACKEND_CUDA) return kDLCUDA;
     return !info.native ? kDLCPU : f->backend == VD_BACKEND_VULKAN ? kDLVulkan : kDLOpenCL;
 }
 
-/* ---- a tensor of the test's ---- */
+/* ---- a tensor created by the test ---- */
 
 typedef struct tensor {
     DLManagedTensor managed;
@@ -130,11 +145,13 @@ static const struct { vd_type type; uint64_t shape[4]; int code, bits, ndim; int
     { VD_F32, { 5, 0, 0, 0 }, kDLFloat, 32, 1, { 5 } }, { VD_F64, { 2, 3, 0, 0 }, kDLFloat, 64, 2, { 2, 3 } },
     { VD_F16, { 2, 1, 4, 0 }, kDLFloat, 16, 3, { 2, 1, 4 } }, { VD_I8, { 4, 3, 2, 7 }, kDLInt, 8, 4, { 4, 3, 2, 7 } },
     { VD_I16, { 8, 0, 0, 0 }, kDLInt, 16, 1, { 8 } }, { VD_I32, { 1, 0, 0, 0 }, kDLInt, 32, 1, { 1 } },
-    { VD_I64, { 9, 0, 0, 0 }, kDLInt, 64, 1, { 9 } }, { VD_U8, { 7, 0, 0, 0 }, kDLUInt, 8, 1, { 7 } }, { VD_U16, { 7, 0, 0, 0 }, kDLUInt, 16, 1, { 7 } },
-    { VD_U32, { 7, 0, 0, 0 }, kDLUInt, 32, 1, { 7 } }, { VD_U64, { 7, 0, 0, 0 }, kDLUInt, 64, 1, { 7 } }, { VD_BOOL, { 7, 0, 0, 0 }, kDLUInt, 32, 1, { 7 } },
+    { VD_I64, { 9, 0, 0, 0 }, kDLInt, 64, 1, { 9 } }, { VD_U8, { 7, 0, 0, 0 }, kDLUInt, 8, 1, { 7 } },
+    { VD_U16, { 7, 0, 0, 0 }, kDLUInt, 16, 1, { 7 } }, { VD_U32, { 7, 0, 0, 0 }, kDLUInt, 32, 1, { 7 } },
+    { VD_U64, { 7, 0, 0, 0 }, kDLUInt, 64, 1, { 7 } }, { VD_BOOL, { 7, 0, 0, 0 }, kDLUInt, 32, 1, { 7 } },
     { VD_BYTES, { 13, 0, 0, 0 }, kDLUInt, 8, 1, { 13 } }, { VD_STRUCT(12), { 3, 0, 0, 0 }, kDLUInt, 8, 2, { 3, 12 } },
     { VD_F32X3, { 5, 0, 0, 0 }, kDLFloat, 32, 2, { 5, 3 } }, { VD_I32X2, { 5, 2, 0, 0 }, kDLInt, 32, 3, { 5, 2, 2 } },
-    { VD_MAT(VD_F32, 2, 3), { 5, 0, 0, 0 }, kDLFloat, 32, 3, { 5, 3, 2 } }, { VD_F32X4X4, { 2, 3, 4, 5 }, kDLFloat, 32, 6, { 2, 3, 4, 5, 4, 4 } },
+    { VD_MAT(VD_F32, 2, 3), { 5, 0, 0, 0 }, kDLFloat, 32, 3, { 5, 3, 2 } },
+    { VD_F32X4X4, { 2, 3, 4, 5 }, kDLFloat, 32, 6, { 2, 3, 4, 5, 4, 4 } },
     { VD_F32C, { 6, 0, 0, 0 }, kDLComplex, 64, 1, { 6 } }, { VD_F64C, { 6, 0, 0, 0 }, kDLComplex, 128, 1, { 6 } },
     { VD_F16C, { 6, 0, 0, 0 }, kDLComplex, 32, 1, { 6 } },
 };
@@ -151,8 +168,10 @@ TEST(a_tensor_has_type_and_shape) {
         DLManagedTensor *t = export_as(f->ctx, b, 0);
         const DLTensor *d = &t->dl_tensor;
         int64_t stride = 1;
-        if (d->dtype.code != described[i].code || d->dtype.bits != described[i].bits || d->dtype.lanes != 1 || d->ndim != described[i].ndim)
-            fail_msg("%s: code %d, %d bits, %d lanes, %d axes", vd_type_name(desc.type), d->dtype.code, d->dtype.bits, d->dtype.lanes, d->ndim);
+        if (d->dtype.code != described[i].code || d->dtype.bits != described[i].bits || d->dtype.lanes != 1
+            || d->ndim != described[i].ndim)
+            fail_msg("%s: code %d, %d bits, %d lanes, %d axes", vd_type_name(desc.type), d->dtype.code, d->dtype.bits,
+                     d->dtype.lanes, d->ndim);
         for (int axis = d->ndim; axis-- > 0; stride *= d->shape[axis]) {
             assert_int_equal(d->shape[axis], described[i].out[axis]);
             assert_int_equal(d->strides[axis], stride);
@@ -164,7 +183,7 @@ TEST(a_tensor_has_type_and_shape) {
     }
 }
 
-/* The tensor's bytes are the buffer's, the view's offset is in it, work recorded before is done. */
+/* The tensor shares the buffer's bytes, includes the view's offset, and export waits for earlier work. */
 TEST(host_tensors_share_the_memory) {
     uint32_t data[64], seven = 7;
     for (uint32_t i = 0; i < 64; i++) data[i] = i;
@@ -180,15 +199,17 @@ TEST(host_tensors_share_the_memory) {
     vd_buffer view = vd_buffer_view(f->ctx, &part);
     OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 36, 4, &seven, 4));
     if (!info_of(f->ctx, b).persistent) {
-        FAILS(vd_dlpack_export(f->ctx, view, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "vd_dlpack_export|'mine'|host cannot access");
+        FAILS(vd_dlpack_export(f->ctx, view, kDLCPU, &t), VD_ERROR_UNSUPPORTED,
+              "vd_dlpack_export|'mine'|host cannot access");
         return;
     }
     t = export_as(f->ctx, view, kDLCPU);
     uint32_t *words = (uint32_t *)(void *)((uint8_t *)t->dl_tensor.data + t->dl_tensor.byte_offset);
-    assert_true(t->dl_tensor.ndim == 2 && t->dl_tensor.shape[0] == 4 && t->dl_tensor.shape[1] == 6 && t->dl_tensor.device.device_id == 0);
+    assert_true(t->dl_tensor.ndim == 2 && t->dl_tensor.shape[0] == 4 && t->dl_tensor.shape[1] == 6
+                && t->dl_tensor.device.device_id == 0);
     assert_true(words[0] == 8 && words[1] == 7 && words[2] == 10 && words[23] == 31);
     words[2] = 1000;
-    vd_buffer_destroy(f->ctx, b); /* the view dies, the memory does not */
+    vd_buffer_destroy(f->ctx, b); /* destroys the view; the memory lives on */
     FAILS(vd_buffer_write(f->ctx, view, 0, data, 4), VD_ERROR_INVALID, "destroyed");
     OK(vd_wait_idle(f->ctx));
     for (int i = 0; i < 20; i++) vd_buffer_destroy(f->ctx, buffer_in(f->ctx, VD_MEMORY_SHARED, false, 64, data));
@@ -207,7 +228,7 @@ static void *late_reader(void *user) {
     return NULL;
 }
 
-/* The last tensor takes the context with it, on whatever thread. */
+/* Destroying the last tensor destroys the context, on any thread. */
 TEST(tensors_outlive_their_context) {
     account memory = { 0, 0, 0 };
     vd_context_desc desc = fixture_desc(f);
@@ -217,7 +238,8 @@ TEST(tensors_outlive_their_context) {
     OK(vd_context_create(&desc, &ctx));
     vd_buffer a = buffer_in(ctx, VD_MEMORY_SHARED, false, 4, data), b = buffer_in(ctx, kept_memory(f), false, 4, data);
     bool seen = info_of(ctx, a).persistent;
-    DLManagedTensor *other = export_as(ctx, b, 0), *twice = export_as(ctx, b, 0), *t = export_as(ctx, a, seen ? kDLCPU : 0);
+    DLManagedTensor *other = export_as(ctx, b, 0), *twice = export_as(ctx, b, 0),
+                    *t = export_as(ctx, a, seen ? kDLCPU : 0);
     late l = { t, 0 };
     vd_context_destroy(ctx);
     assert_true(memory.live > 0);
@@ -341,8 +363,8 @@ TEST(tensors_deleted_in_a_callback_of_another_context) {
     assert_int_equal(other_memory.live, 0);
 }
 
-/* A dead buffer that a tensor keeps holds up nothing behind it. */
-TEST(a_kept_buffer_holds_up_nobody) {
+/* A destroyed buffer that a tensor keeps alive does not delay the release of later ones. */
+TEST(a_kept_buffer_does_not_delay_others) {
     static uint32_t host[1024];
     int told = 0;
     vd_buffer kept = buffer_in(f->ctx, kept_memory(f), false, 64, NULL);
@@ -363,7 +385,7 @@ TEST(a_kept_buffer_holds_up_nobody) {
     t->deleter(t);
 }
 
-TEST(what_is_no_tensor) {
+TEST(not_a_tensor) {
     DLManagedTensor no_tensor, *t = NULL;
     vd_buffer b = buffer_u32(f->ctx, "plain", 4, NULL), dead = buffer_u32(f->ctx, "dead", 4, NULL);
     FAILS(vd_dlpack_export(NULL, b, 0, &t), VD_ERROR_INVALID, "vd_dlpack_export|the context is NULL");
@@ -372,9 +394,11 @@ TEST(what_is_no_tensor) {
     FAILS(vd_dlpack_export(f->ctx, dead, 0, &t), VD_ERROR_INVALID, "vd_dlpack_export|was destroyed");
     vd_buffer none = { 0 };
     FAILS(vd_dlpack_export(f->ctx, none, 0, &t), VD_ERROR_INVALID, "handle is 0");
-    if (!info_of(f->ctx, b).mapped) FAILS(vd_dlpack_export(f->ctx, b, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "'plain'|kDLCPU|VD_MEMORY_SHARED");
+    if (!info_of(f->ctx, b).mapped)
+        FAILS(vd_dlpack_export(f->ctx, b, kDLCPU, &t), VD_ERROR_UNSUPPORTED, "'plain'|kDLCPU|VD_MEMORY_SHARED");
     t = &no_tensor;
-    FAILS(vd_dlpack_export(f->ctx, b, NO_DEVICE, &t), VD_ERROR_UNSUPPORTED, "'plain'|cannot be a tensor of device type 99, only of|(kDL");
+    FAILS(vd_dlpack_export(f->ctx, b, NO_DEVICE, &t), VD_ERROR_UNSUPPORTED,
+          "'plain'|cannot be a tensor of device type 99, only of|(kDL");
     assert_null(t);
     DLManagedTensorVersioned other, *v = &other;
     FAILS(vd_dlpack_export_versioned(NULL, b, 0, &v), VD_ERROR_INVALID, "vd_dlpack_export_versioned|the context is NULL");
@@ -412,7 +436,8 @@ static void check_import(fixture *f, uint32_t *data, bool in_place_or_copy) {
     vd_buffer b = vd_dlpack_import(f->ctx, &t.managed, "theirs");
     if (!b.id) fail_msg("vd_dlpack_import: %s", vd_error_text());
     vd_buffer_info info = info_of(f->ctx, b);
-    assert_true(info.type == VD_U32 && info.shape[0] == WORDS - 4 && info.size == 4 * (WORDS - 4) && !strcmp(info.name, "theirs"));
+    assert_true(info.type == VD_U32 && info.shape[0] == WORDS - 4 && info.size == 4 * (WORDS - 4)
+                && !strcmp(info.name, "theirs"));
     assert_int_equal(t.deleted, info.imported ? 0 : 1);
     assert_true(in_place_or_copy || !info.imported);
     assert_int_equal(read_u32(f->ctx, b, 10), 14);
@@ -429,7 +454,7 @@ static void check_import(fixture *f, uint32_t *data, bool in_place_or_copy) {
     assert_int_equal(data[3], 3);
 }
 
-TEST(host_tensors_come_in) {
+TEST(host_tensors_are_imported) {
     void *block = NULL;
     assert_int_equal(posix_memalign(&block, 4096, 4096 + 4 * WORDS), 0);
     check_import(f, (uint32_t *)block, true);
@@ -438,8 +463,8 @@ TEST(host_tensors_come_in) {
     free(block);
 }
 
-/* Where it is possible at all, memory of the host's is not copied. */
-TEST(memory_of_the_hosts_in_place) {
+/* Host memory is not copied if the device can use it in place. */
+TEST(host_memory_is_used_in_place) {
     void *block = NULL;
     int told = 0;
     vd_buffer_desc desc;
@@ -477,7 +502,7 @@ TEST(memory_of_the_hosts_in_place) {
     free(block);
 }
 
-/* Out and in again in one context: the owner of the memory is the context itself. */
+/* Export and import in one context: the context itself owns the memory. */
 TEST(a_round_trip_in_one_context) {
     uint32_t data[64] = { 1, 2, 3 }, nine = 9;
     vd_buffer a = buffer_in(f->ctx, VD_MEMORY_SHARED, f->backend == VD_BACKEND_OPENCL, 64, data);
@@ -492,14 +517,14 @@ TEST(a_round_trip_in_one_context) {
     OK(vd_fill(vd_immediate(f->ctx, 0, 0), b, 4, 4, &nine, 4));
     assert_int_equal(read_u32(f->ctx, b, 1), 9);
     assert_int_equal(read_u32(f->ctx, a, 1), same ? 9 : 2);
-    vd_buffer_destroy(f->ctx, a); /* the import lives on, and the context may go before it */
+    vd_buffer_destroy(f->ctx, a); /* the import lives on; the context may be destroyed before it */
     assert_int_equal(read_u32(f->ctx, b, 2), 3);
 }
 
 static int versioned_deleted;
 static void versioned_deleter(DLManagedTensorVersioned *self) { (void)self; versioned_deleted++; }
 
-/* The struct of DLPack 1.x; what is read-only is copied and never written to. */
+/* The struct of DLPack 1.x; read-only tensors are copied and never written. */
 TEST(versioned_tensors) {
     static uint32_t data[3072];
     uint32_t *words = (uint32_t *)(((uintptr_t)data + 4095) / 4096 * 4096), five = 5;
@@ -527,7 +552,8 @@ TEST(versioned_tensors) {
         vd_buffer_destroy(f->ctx, b);
         OK(vd_wait_idle(f->ctx));
         if (out) {
-            assert_true(out->version.major == 1 && !out->flags && out->dl_tensor.ndim == 1 && out->dl_tensor.shape[0] == 256);
+            assert_true(out->version.major == 1 && !out->flags && out->dl_tensor.ndim == 1
+                        && out->dl_tensor.shape[0] == 256);
             assert_int_equal(versioned_deleted, !imported);
             out->deleter(out);
         }
@@ -546,11 +572,12 @@ TEST(versioned_tensors) {
     check_text("vd_dlpack_import_versioned", "the tensor is NULL");
     assert_true(vd_dlpack_import_versioned(NULL, &v, "theirs").id == 0);
     check_text("vd_dlpack_import_versioned", "the context is NULL");
-    FAILS(vd_dlpack_export_versioned(f->ctx, buffer_u32(f->ctx, "x", 4, NULL), 0, NULL), VD_ERROR_INVALID, "vd_dlpack_export_versioned|out is NULL");
+    FAILS(vd_dlpack_export_versioned(f->ctx, buffer_u32(f->ctx, "x", 4, NULL), 0, NULL), VD_ERROR_INVALID,
+          "vd_dlpack_export_versioned|out is NULL");
     assert_int_equal(versioned_deleted, 1);
 }
 
-/* Out of host memory anywhere on the way: nothing is taken, nothing is lost. */
+/* Every allocation of an import fails in turn: the tensor is not taken, and nothing leaks. */
 TEST(no_memory_for_an_import) {
     static uint32_t data[2048];
     int taken = 0;
@@ -572,8 +599,8 @@ TEST(no_memory_for_an_import) {
     still_works(f);
 }
 
-/* The owner is told when the last work is done, be it in a list that is submitted later, or discarded. */
-TEST(work_keeps_the_owner) {
+/* The owner is notified when the last work is done, also if its list is submitted later or discarded. */
+TEST(pending_work_keeps_the_owner_alive) {
     static uint32_t data[2048];
     for (int submitted = 0; submitted < 2; submitted++) {
         tensor t;
@@ -639,8 +666,8 @@ TEST(tensors_on_several_threads) {
     assert_int_equal(stats_of(f->ctx).buffers, before);
 }
 
-/* Two devices in one context: memory of others is of one of them. */
-TEST_DEVICES(of_several_devices_one_has_it) {
+/* Two devices in one context: imported memory belongs to one of them. */
+TEST_DEVICES(imported_memory_belongs_to_one_device) {
     static uint32_t data[2048];
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
@@ -658,7 +685,7 @@ TEST_DEVICES(of_several_devices_one_has_it) {
     tensor t;
     tensor_init(&t, data, 64);
     for (uint32_t i = 0; i < 64; i++) data[i] = i + 1;
-    vd_buffer b = vd_dlpack_import(ctx, &t.managed, "theirs"); /* a copy on each */
+    vd_buffer b = vd_dlpack_import(ctx, &t.managed, "theirs"); /* a copy on each device */
     assert_true(info_of(ctx, b).devices == 3 && t.deleted == 1);
     vd_region_desc region;
     memset(&region, 0, sizeof region);
@@ -682,11 +709,12 @@ TEST_DEVICES(of_several_devices_one_has_it) {
     vd_context_destroy(ctx);
 }
 
-/* ---- bad tensors ---- */
+/* ---- invalid tensors ---- */
 
 static const struct { const char *what; int code, bits, lanes; } no_types[] = {
-    { "an opaque handle", OPAQUE_CODE, 64, 1 }, { "bfloat16", 4, 16, 1 }, { "i128", kDLInt, 128, 1 }, { "i4", kDLInt, 4, 1 }, { "f8", kDLFloat, 8, 1 },
-    { "no lanes", kDLFloat, 32, 0 }, { "five lanes", kDLFloat, 32, 5 }, { "complex of 256 bits", kDLComplex, 255, 1 }, { "code 200", 200, 32, 1 },
+    { "an opaque handle", OPAQUE_CODE, 64, 1 }, { "bfloat16", 4, 16, 1 }, { "i128", kDLInt, 128, 1 },
+    { "i4", kDLInt, 4, 1 }, { "f8", kDLFloat, 8, 1 }, { "no lanes", kDLFloat, 32, 0 },
+    { "five lanes", kDLFloat, 32, 5 }, { "complex of 256 bits", kDLComplex, 255, 1 }, { "code 200", 200, 32, 1 },
     { "a boolean of 32 bits", BOOL_CODE, 32, 1 },
 };
 
@@ -713,7 +741,8 @@ TEST(bad_tensors_are_refused) {
         t.managed.dl_tensor.dtype.lanes = (uint16_t)no_types[i].lanes;
         refused(f, &t, "has no vd_type");
     }
-#define BAD(change, words) do { t = good; t.managed.dl_tensor.shape = t.shape; change; refused(f, &t, words); } while (0)
+#define BAD(change, words) \
+    do { t = good; t.managed.dl_tensor.shape = t.shape; change; refused(f, &t, words); } while (0)
     BAD(t.managed.dl_tensor.data = NULL, "data is NULL");
     BAD(t.managed.dl_tensor.ndim = 5, "ndim is 5, but must be 0 to 4");
     BAD(t.managed.dl_tensor.ndim = -1, "ndim is -1");
@@ -723,21 +752,27 @@ TEST(bad_tensors_are_refused) {
     BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = INT64_MAX / 2), "2^63 - 1 bytes");
     BAD((t.shape[0] = INT64_MAX / 2), "2^63 - 1 bytes");
     BAD((t.managed.dl_tensor.strides = t.strides, t.strides[0] = 2), "strides[0] is 2|contiguous");
-    BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = 2, t.managed.dl_tensor.strides = t.strides, t.strides[0] = 1, t.strides[1] = 2),
+    BAD((t.managed.dl_tensor.ndim = 2, t.shape[0] = t.shape[1] = 2, t.managed.dl_tensor.strides = t.strides,
+         t.strides[0] = 1, t.strides[1] = 2),
         "strides[1] is 2, but a contiguous tensor has 1");
     BAD(t.managed.dl_tensor.byte_offset = UINT64_MAX, "byte_offset 18446744073709551615 exceeds");
     BAD(*(int *)&t.managed.dl_tensor.device.device_type = NO_DEVICE, "does not support tensors of device type 99");
-    if (f->backend != VD_BACKEND_CUDA) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, "does not support tensors of device type 2");
-    else BAD((*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, t.managed.dl_tensor.device.device_id = 7), "CUDA device 7");
-    if (f->backend != VD_BACKEND_OPENCL) BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLOpenCL, "does not support tensors of device type 4");
+    if (f->backend != VD_BACKEND_CUDA)
+        BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, "does not support tensors of device type 2");
+    else
+        BAD((*(int *)&t.managed.dl_tensor.device.device_type = kDLCUDA, t.managed.dl_tensor.device.device_id = 7),
+            "CUDA device 7");
+    if (f->backend != VD_BACKEND_OPENCL)
+        BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLOpenCL, "does not support tensors of device type 4");
     BAD(*(int *)&t.managed.dl_tensor.device.device_type = kDLVulkan, "does not support tensors of device type 7");
     still_works(f);
 }
 
-/* Booleans of a byte are u8, lanes are vectors, axes of one element have any stride, no axes are one element; a tensor need not have a deleter. */
-TEST(unusual_tensors_come_in) {
+/* Bools of one byte are u8, lanes are vectors, axes of one element may have any stride, no axes mean one element; the
+   deleter may be NULL. */
+TEST(unusual_tensors_are_imported) {
     static uint32_t data[64] = { 0x01000001, 2, 3, 4 };
-    static tensor bools, vectors, scalar; /* they may be owned until the context is gone */
+    static tensor bools, vectors, scalar; /* they may be owned until the context is destroyed */
     tensor_init(&bools, data, 8);
     bools.managed.dl_tensor.dtype.code = BOOL_CODE;
     bools.managed.dl_tensor.dtype.bits = 8;
@@ -764,7 +799,7 @@ TEST(unusual_tensors_come_in) {
     assert_int_equal(read_u32(f->ctx, b, 0), 0x01000001);
 }
 
-/* ---- descs of memory of the caller's ---- */
+/* ---- descs of imported memory ---- */
 
 static void no_buffer(fixture *f, const vd_buffer_desc *desc, const char *words) {
     vd_buffer b = vd_buffer_create(f->ctx, desc);
@@ -801,14 +836,20 @@ TEST(bad_imports_are_refused) {
         NO((e.offset = 0, e.handle = -1, d.external = &e), "desc.external->handle is -1");
         NO((e.handle = 9999, d.external = &e), "external");
     } else NO(d.external = &e, "does not support importing memory by handle");
-    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is not a multiple of 16");
-    if (shares >> VD__SHARE_HOST & 1u) NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST), "exceeds the address space");
-    if (!(shares >> VD__SHARE_OBJECT & 1u)) NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "does not support importing a cl_mem");
+    if (shares >> VD__SHARE_HOST & 1u)
+        NO((d.address = 4100, d.import = VD_IMPORT_HOST), "0x1004 is not a multiple of 16");
+    if (shares >> VD__SHARE_HOST & 1u)
+        NO((d.address = 16, d.address_offset = UINT64_MAX - 40, d.import = VD_IMPORT_HOST),
+           "exceeds the address space");
+    if (!(shares >> VD__SHARE_OBJECT & 1u))
+        NO((d.address = 4096, d.import = VD_IMPORT_CL_MEM), "does not support importing a cl_mem");
     if (!(shares >> VD__SHARE_EXPORT & 1u)) NO(d.exportable = true, "does not support exportable memory");
     if (!(shares >> VD__SHARE_ADDRESS & 1u)) NO(d.address = 4096, "does not support importing a device address");
     FAILS(vd_buffer_export(NULL, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "the context is NULL");
-    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID, "vd_buffer_export|out is NULL");
-    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID, "'y' was not created with desc.exportable");
+    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), NULL), VD_ERROR_INVALID,
+          "vd_buffer_export|out is NULL");
+    FAILS(vd_buffer_export(f->ctx, buffer_u32(f->ctx, "y", 4, NULL), &e), VD_ERROR_INVALID,
+          "'y' was not created with desc.exportable");
     assert_int_equal(e.handle, -1);
     still_works(f);
 }
@@ -825,7 +866,7 @@ static vd_buffer import_handle(vd_context *ctx, const vd_external *e, uint64_t e
     return vd_buffer_create(ctx, &desc);
 }
 
-/* Both see one memory, and each lives without the other and without the handle. */
+/* Both contexts share the memory, which outlives either of them and the handle. */
 static void check_external(fixture *f, vd_context *from, vd_context *to) {
     uint32_t data[256], got[256], word = 4711;
     uint8_t bytes[5] = { 1, 2, 3, 4, 5 };
@@ -838,7 +879,7 @@ static void check_external(fixture *f, vd_context *from, vd_context *to) {
     if (!b.id || !c.id) fail_msg("vd_buffer_create: %s", vd_error_text());
     vd_buffer_desc odd;
     memset(&odd, 0, sizeof odd);
-    odd.shape[0] = 5; /* bytes, not whole words */
+    odd.shape[0] = 5; /* not a multiple of 4 bytes */
     odd.external = &e;
     vd_buffer few = vd_buffer_create(to, &odd);
     if (!few.id) fail_msg("vd_buffer_create: %s", vd_error_text());
@@ -872,7 +913,7 @@ TEST(external_memory_within_vulkan) {
     assert_int_equal(f->messages, 0);
 }
 
-/* The index of the Vulkan device that is this one, or -1. */
+/* The index of the Vulkan device with the same UUID, or -1. */
 static int vulkan_device_like(const vd_device_info *device) {
     vd_device_info infos[16];
     int count = vd_devices(VD_BACKEND_VULKAN, infos, 16);
@@ -893,14 +934,14 @@ TEST(vulkan_memory_in_cuda) {
     vd_context_destroy(vulkan);
 }
 
-/* ---- OpenCL: the caller's objects, and calls written by hand beside ours ---- */
+/* ---- OpenCL: objects of the application, and its own calls between ours ---- */
 
 typedef struct theirs {
     const vd__cl_driver *cl;
     vd__cl_device_id device;
     vd__cl_context context;
     vd__cl_command_queue queue;
-    vd_context *ctx;        /* in them */
+    vd_context *ctx;        /* created in them */
 } theirs;
 
 static theirs theirs_begin(fixture *f, uint64_t queue_properties) {
@@ -932,7 +973,7 @@ static uint32_t references(const theirs *t) {
     return of_context << 16 | of_queue;
 }
 
-/* The driver gives some back a little later, on threads of its own. */
+/* The driver releases some references a little later, on threads of its own. */
 static void wait_for_references(const theirs *t, uint32_t wanted) {
     for (int i = 0; i < 2000 && references(t) != wanted; i++) vd__sleep(1000000);
     assert_int_equal(references(t), wanted);
@@ -945,7 +986,7 @@ static vd__cl_mem memory_by_hand(const theirs *t, uint32_t words) {
     return object;
 }
 
-/* A driver's own threads may hold an object for a moment after all work is done. */
+/* A driver's own threads may hold a reference for a moment after all work is done. */
 static void expect_references(const theirs *t, vd__cl_mem object, uint32_t wanted) {
     uint32_t count = 0;
     for (int i = 0; i < 2000 && count != wanted; i++) {
@@ -967,12 +1008,12 @@ static vd_buffer import_object(vd_context *ctx, vd__cl_mem object, uint64_t offs
     return vd_buffer_create(ctx, &desc);
 }
 
-/* By hand: object[first … first + count) = word, without waiting. */
+/* With calls of OpenCL: object[first … first + count) = word, without waiting. */
 static void fill_by_hand(const theirs *t, vd__cl_mem object, uint32_t first, uint32_t count, uint32_t word) {
     assert_int_equal(t->cl->clEnqueueFillBuffer(t->queue, object, &word, 4, 4 * first, 4 * count, 0, NULL, NULL), 0);
 }
 
-/* Kernels of ours and commands by hand in turn, in one queue, without a wait in between. */
+/* Kernels of the library alternate with commands of the application in one queue, without waiting. */
 static void check_turns(const theirs *t, vd__cl_mem object, vd_buffer b, uint32_t first, uint32_t words) {
     uint32_t *got = (uint32_t *)test_malloc(4 * words);
     vd_kernel k = kernel_affine(t->ctx);
@@ -983,7 +1024,8 @@ static void check_turns(const theirs *t, vd__cl_mem object, vd_buffer b, uint32_
         OK(vd_flush(t->ctx));
         assert_int_equal(t->cl->clEnqueueReadBuffer(t->queue, object, 1, 4 * first, 4 * words, got, 0, NULL, NULL), 0);
         for (uint32_t i = 0; i < words; i++)
-            if (got[i] != (i < words / 2 ? 2 : 1) * (3 * round + 1)) fail_msg("round %u, element %u is %u", round, i, got[i]);
+            if (got[i] != (i < words / 2 ? 2 : 1) * (3 * round + 1))
+                fail_msg("round %u, element %u is %u", round, i, got[i]);
     }
     vd_kernel_destroy(t->ctx, k);
     test_free(got);
@@ -995,7 +1037,7 @@ static void run_in_theirs(fixture *f, uint64_t disable) {
     vd_context_desc desc = theirs_desc(f, &t);
     vd__cl_mem object = memory_by_hand(&t, WORDS_THERE);
     fill_by_hand(&t, object, 0, WORDS_THERE, 5);
-    assert_int_equal(t.cl->clFinish(t.queue), 0); /* a driver may keep the last command and what that refers to */
+    assert_int_equal(t.cl->clFinish(t.queue), 0); /* a driver may keep the last command and the objects it refers to */
     uint32_t before = references(&t);
     desc.disable = disable;
     OK(vd_context_create(&desc, &t.ctx));
@@ -1006,8 +1048,9 @@ static void run_in_theirs(fixture *f, uint64_t disable) {
     assert_int_equal(read_u32(t.ctx, b, WORDS_THERE - 1), 5);
     check_turns(&t, object, b, 0, WORDS_THERE);
     check_turns(&t, object, late_part, 256, 100);
-    /* the other way round: our memory, their calls; ours beside theirs in one kernel */
-    vd_buffer mine = buffer_in(t.ctx, VD_MEMORY_DEVICE, true, WORDS_THERE, NULL), plain = buffer_u32(t.ctx, "plain", WORDS_THERE, NULL);
+    /* the other direction: our memory in their calls; our buffer and theirs in one kernel */
+    vd_buffer mine = buffer_in(t.ctx, VD_MEMORY_DEVICE, true, WORDS_THERE, NULL),
+              plain = buffer_u32(t.ctx, "plain", WORDS_THERE, NULL);
     OK(vd_flush(t.ctx));
     info = info_of(t.ctx, mine);
     assert_true(info.native && !info.native_offset && !info.imported);
@@ -1023,18 +1066,18 @@ static void run_in_theirs(fixture *f, uint64_t disable) {
     vd_context_destroy(t.ctx);
     expect_references(&t, object, 1);
     wait_for_references(&t, before);
-    fill_by_hand(&t, object, 0, 1, 1); /* all of it still works */
+    fill_by_hand(&t, object, 0, 1, 1); /* everything still works */
     assert_int_equal(t.cl->clFinish(t.queue), 0);
     t.cl->clReleaseMemObject(object);
     t.cl->clReleaseCommandQueue(t.queue);
     t.cl->clReleaseContext(t.context);
 }
 
-TEST(in_a_context_of_the_callers) { run_in_theirs(f, 0); }
-TEST(in_a_context_of_the_callers_with_objects) { run_in_theirs(f, VD_FEATURE_ADDRESS); }
+TEST(in_a_context_of_the_application) { run_in_theirs(f, 0); }
+TEST(in_a_context_of_the_application_with_buffer_objects) { run_in_theirs(f, VD_FEATURE_ADDRESS); }
 
-/* A part of a buffer object made by hand is a buffer too, and parts of that are. */
-TEST(a_part_of_an_object) {
+/* A sub-buffer created by the application is a buffer, and views of it work. */
+TEST(sub_buffers) {
     theirs t = theirs_begin(f, 0);
     vd_context_desc desc = theirs_desc(f, &t);
     vd__cl_region region;
@@ -1043,7 +1086,8 @@ TEST(a_part_of_an_object) {
     vd__cl_mem whole = memory_by_hand(&t, 4096);
     region.origin = 4096;
     region.size = 4096;
-    vd__cl_mem part = t.cl->clCreateSubBuffer(whole, VD__CL_MEM_READ_WRITE, VD__CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    vd__cl_mem part = t.cl->clCreateSubBuffer(whole, VD__CL_MEM_READ_WRITE, VD__CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                              &error);
     assert_int_equal(error, 0);
     fill_by_hand(&t, whole, 0, 4096, 6);
     vd_buffer b = import_object(t.ctx, part, 0, 1024), c = import_object(t.ctx, part, 1024, 100);
@@ -1063,7 +1107,7 @@ TEST(a_part_of_an_object) {
     t.cl->clReleaseContext(t.context);
 }
 
-/* cl_mem as a tensor, in and out. */
+/* A cl_mem as a tensor, exported and imported. */
 TEST(tensors_of_objects) {
     theirs t = theirs_begin(f, 0);
     vd_context_desc desc = theirs_desc(f, &t);
@@ -1078,7 +1122,8 @@ TEST(tensors_of_objects) {
     if (!b.id) fail_msg("vd_dlpack_import: %s", vd_error_text());
     check_turns(&t, object, b, 512, 512);
     DLManagedTensor *out = export_as(t.ctx, b, 0);
-    assert_true(out->dl_tensor.data == object && out->dl_tensor.byte_offset == 2048 && out->dl_tensor.device.device_type == kDLOpenCL);
+    assert_true(out->dl_tensor.data == object && out->dl_tensor.byte_offset == 2048
+                && out->dl_tensor.device.device_type == kDLOpenCL);
     vd_buffer_destroy(t.ctx, b);
     OK(vd_wait_idle(t.ctx));
     assert_int_equal(in.deleted, 0);
@@ -1101,18 +1146,21 @@ TEST(bad_objects_are_refused) {
     vd_context_desc good = theirs_desc(f, &other), d;
     vd_context *ctx = NULL;
     int one = 1;
-#define NO_CONTEXT(change, result, words) do { d = good; change; FAILS(vd_context_create(&d, &ctx), result, "vd_context_create|" words); } while (0)
+#define NO_CONTEXT(change, result, words) \
+    do { d = good; change; FAILS(vd_context_create(&d, &ctx), result, "vd_context_create|" words); } while (0)
     NO_CONTEXT(d.cl_device = NULL, VD_ERROR_INVALID, "desc.cl_device is NULL");
     NO_CONTEXT(d.cl_context = NULL, VD_ERROR_INVALID, "desc.cl_context is NULL");
     NO_CONTEXT(d.cl_context = d.cl_device = NULL, VD_ERROR_INVALID, "desc.cl_context is NULL");
     NO_CONTEXT(d.device = 1, VD_ERROR_INVALID, "desc.cl_device and desc.device are both set");
-    NO_CONTEXT((d.devices = &one, d.device_count = 1), VD_ERROR_INVALID, "desc.cl_device and desc.devices are both set");
+    NO_CONTEXT((d.devices = &one, d.device_count = 1), VD_ERROR_INVALID,
+               "desc.cl_device and desc.devices are both set");
     NO_CONTEXT(d.device_name = "x", VD_ERROR_INVALID, "desc.cl_device and desc.device_name are both set");
     NO_CONTEXT(d.backend = VD_BACKEND_DUMMY, VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL");
     NO_CONTEXT(d.cl_device = &one, VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the");
     NO_CONTEXT(d.cl_context = t.context, VD_ERROR_INVALID, "desc.cl_queue belongs to another context than "
                "desc.cl_context");
-    NO_CONTEXT((d.cl_context = t.context, d.cl_queue = t.queue), VD_ERROR_INVALID, "desc.cl_queue executes commands out of order");
+    NO_CONTEXT((d.cl_context = t.context, d.cl_queue = t.queue), VD_ERROR_INVALID,
+               "desc.cl_queue executes commands out of order");
     d = good;
     d.cl_queue = NULL; /* a queue of ours in their context */
     OK(vd_context_create(&d, &ctx));
@@ -1139,11 +1187,11 @@ TEST(bad_objects_are_refused) {
     }
 }
 
-/* ---- commands of others ---- */
+/* ---- native commands ---- */
 
 typedef struct foreign {
     vd_native native;
-    void *commands;            /* what the last call got */
+    void *commands;            /* what the last call received */
     int calls;
     PFN_vkCmdFillBuffer fill;
     VkBuffer buffer;
@@ -1155,7 +1203,8 @@ static vd_result foreign_open(const vd_native *native, void *user) {
     foreign *o = (foreign *)user;
     o->native = *native;
     if (native->get_instance_proc_addr)
-        o->fill = (PFN_vkCmdFillBuffer)((PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr)((VkInstance)native->instance, "vkCmdFillBuffer");
+        o->fill = (PFN_vkCmdFillBuffer)((PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr)(
+            (VkInstance)native->instance, "vkCmdFillBuffer");
     return VD_OK;
 }
 
@@ -1178,21 +1227,25 @@ static vd_record_desc foreign_desc(foreign *o, const vd_record_use *uses, int co
     return desc;
 }
 
-TEST(native_objects_are_those_of_the_backend) {
+TEST(native_objects_belong_to_the_backend) {
     foreign o;
     memset(&o, 0, sizeof o);
     OK(vd_native_use(f->ctx, 0, 0, foreign_open, &o));
     assert_int_equal(o.native.backend, f->backend);
-    bool vulkan = f->backend == VD_BACKEND_VULKAN, opencl = f->backend == VD_BACKEND_OPENCL, cuda = f->backend == VD_BACKEND_CUDA;
-    assert_true(!o.native.instance == !vulkan && !o.native.physical_device == !vulkan && !o.native.get_instance_proc_addr == !vulkan);
-    assert_true(!o.native.device == !(vulkan || opencl) && !o.native.context == !(cuda || opencl) && !o.native.queue == (f->backend == VD_BACKEND_DUMMY));
+    bool vulkan = f->backend == VD_BACKEND_VULKAN, opencl = f->backend == VD_BACKEND_OPENCL,
+         cuda = f->backend == VD_BACKEND_CUDA;
+    assert_true(!o.native.instance == !vulkan && !o.native.physical_device == !vulkan
+                && !o.native.get_instance_proc_addr == !vulkan);
+    assert_true(!o.native.device == !(vulkan || opencl) && !o.native.context == !(cuda || opencl)
+                && !o.native.queue == (f->backend == VD_BACKEND_DUMMY));
     FAILS(vd_native_use(NULL, 0, 0, foreign_open, &o), VD_ERROR_INVALID, "vd_native_use|context");
     FAILS(vd_native_use(f->ctx, 0, 9, foreign_open, &o), VD_ERROR_INVALID, "vd_native_use: device 0 has no queue 9");
     FAILS(vd_native_use(f->ctx, 0, 0, NULL, &o), VD_ERROR_INVALID, "vd_native_use: use is NULL");
 }
 
-/* A fill of theirs between two kernels of ours, each of which has to wait for the one before: in the open batch and in a list. */
-TEST(commands_of_others_are_in_order) {
+/* A native fill between two kernels, each of which must wait for the previous command: in the immediate list and in a
+   list. */
+TEST(native_commands_are_in_order) {
     foreign o;
     memset(&o, 0, sizeof o);
     OK(vd_native_use(f->ctx, 0, 0, foreign_open, &o));
@@ -1200,7 +1253,8 @@ TEST(commands_of_others_are_in_order) {
     vd_record_use use = { b, VD_WRITE };
     vd_record_desc desc = foreign_desc(&o, &use, 1);
     if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) {
-        FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED, "there is no command buffer to record into");
+        FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED,
+              "there is no command buffer to record into");
         assert_int_equal(o.calls, 0);
         return;
     }
@@ -1226,25 +1280,37 @@ TEST(commands_of_others_are_in_order) {
     o.result = VD_ERROR_IO;
     o.text = "theirs failed";
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
-    o.text = NULL; /* what stands there is of an earlier call */
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "vd_record_native 'theirs': `record` returned VD_ERROR_IO");
+    o.text = NULL; /* set by an earlier call */
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO,
+          "vd_record_native 'theirs': `record` returned VD_ERROR_IO");
     desc.record = NULL;
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.record is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
+          "vd_record_native 'theirs': desc.record is NULL");
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_record_native: desc is NULL");
     FAILS(vd_record_native(NULL, &desc), VD_ERROR_INVALID, "vd_record_native: the list is NULL");
     desc = foreign_desc(&o, &use, -1);
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is -1");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
+          "vd_record_native 'theirs': desc.use_count is -1");
     desc = foreign_desc(&o, NULL, 1);
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is 1 and desc.uses is NULL");
     desc = foreign_desc(&o, &use, 1);
     use.access = 4;
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.uses[0].access is 4");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
+          "vd_record_native 'theirs': desc.uses[0].access is 4");
     vd_buffer_destroy(f->ctx, b);
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': the use 0 buffer");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
+          "vd_record_native 'theirs': the use 0 buffer");
 }
 
-/* What would hang, or destroy what is in use, is refused within a function that a call of the library calls, and works behind it. */
-typedef struct caller { vd_context *ctx; vd_list *open, *list; vd_buffer buffer; const char *words; vd_result result; int calls; } caller;
+/* Calls from a callback that would deadlock or destroy an object in use are refused, and work afterwards. */
+typedef struct caller {
+    vd_context *ctx;
+    vd_list *open, *list;
+    vd_buffer buffer;
+    const char *words;
+    vd_result result;
+    int calls;
+} caller;
 
 static vd_result call_everything(caller *c) {
     vd_event event;
@@ -1283,9 +1349,12 @@ static vd_result record_everything(void *user, void *commands) {
     return call_everything((caller *)user);
 }
 
-TEST(the_callers_functions_cannot_call_back) {
+TEST(callbacks_cannot_deadlock) {
     vd_buffer b = buffer_u32(f->ctx, "b", 16, NULL);
-    caller c = { f->ctx, vd_immediate(f->ctx, 0, 0), list_begin(f->ctx), b, "must not be called from `use` of vd_native_use", VD_OK, 0 };
+    caller c = {
+        f->ctx, vd_immediate(f->ctx, 0, 0), list_begin(f->ctx), b, "must not be called from `use` of vd_native_use",
+        VD_OK, 0
+    };
     OK(vd_native_use(f->ctx, 0, 0, use_everything, &c));
     c.result = VD_ERROR_IO;
     FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: `use` returned VD_ERROR_IO");
@@ -1309,18 +1378,20 @@ TEST(the_callers_functions_cannot_call_back) {
 static int run_cases(const char *name) {
     const struct CMUnitTest all[] = {
         CASE(a_tensor_has_type_and_shape), CASE(host_tensors_share_the_memory), CASE(tensors_outlive_their_context),
-        CASE(tensors_deleted_in_release), CASE(tensors_deleted_while_the_context_is_destroyed), CASE(tensors_deleted_in_a_callback_of_another_context),
-        CASE(a_kept_buffer_holds_up_nobody),
-        CASE(what_is_no_tensor), CASE(no_memory_for_a_tensor), CASE(host_tensors_come_in), CASE(memory_of_the_hosts_in_place),
-        CASE(a_round_trip_in_one_context), CASE(bad_tensors_are_refused), CASE(unusual_tensors_come_in), CASE(bad_imports_are_refused),
-        CASE(no_memory_for_an_import), CASE(work_keeps_the_owner), CASE(versioned_tensors),
-        CASE(tensors_on_several_threads), CASE(of_several_devices_one_has_it),
-        CASE(native_objects_are_those_of_the_backend), CASE(commands_of_others_are_in_order),
-        CASE(the_callers_functions_cannot_call_back),
+        CASE(tensors_deleted_in_release), CASE(tensors_deleted_while_the_context_is_destroyed),
+        CASE(tensors_deleted_in_a_callback_of_another_context),
+        CASE(a_kept_buffer_does_not_delay_others), CASE(not_a_tensor), CASE(no_memory_for_a_tensor),
+        CASE(host_tensors_are_imported), CASE(host_memory_is_used_in_place), CASE(a_round_trip_in_one_context),
+        CASE(bad_tensors_are_refused), CASE(unusual_tensors_are_imported), CASE(bad_imports_are_refused),
+        CASE(no_memory_for_an_import), CASE(pending_work_keeps_the_owner_alive), CASE(versioned_tensors),
+        CASE(tensors_on_several_threads), CASE(imported_memory_belongs_to_one_device),
+        CASE(native_objects_belong_to_the_backend), CASE(native_commands_are_in_order), CASE(callbacks_cannot_deadlock),
     };
-    const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) }, cuda[] = { CASE(vulkan_memory_in_cuda) };
-    const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_callers), CASE(in_a_context_of_the_callers_with_objects), CASE(a_part_of_an_object),
-        CASE(tensors_of_objects), CASE(bad_objects_are_refused) };
+    const struct CMUnitTest vulkan[] = { CASE(external_memory_within_vulkan) },
+                            cuda[] = { CASE(vulkan_memory_in_cuda) };
+    const struct CMUnitTest opencl[] = { CASE(in_a_context_of_the_application),
+                                         CASE(in_a_context_of_the_application_with_buffer_objects), CASE(sub_buffers),
+                                         CASE(tensors_of_objects), CASE(bad_objects_are_refused) };
     char own[160];
     int failed = RUN_CASES(name, all);
     snprintf(own, sizeof own, "%s, its own", name);

@@ -1,9 +1,10 @@
-/* Kernels: dispatch by threads and groups, splitting, hidden values, arguments of every type and number, modules of other compilers. */
+/* Kernels: dispatch by threads and by groups, splitting, implicit arguments, arguments of every type and count, modules
+   of other compilers. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 #include "tests/conformance/foreign.h"
 
-/* The tests that pass arguments run with buffers by address and by binding. */
+/* Tests that pass arguments run with buffers by address and by binding. */
 typedef void (*with_context)(vd_context *ctx);
 
 static void in_both_forms(fixture *f, with_context run) {
@@ -21,7 +22,7 @@ static uint32_t *read_all(vd_context *ctx, vd_buffer b, uint32_t count) {
 
 /* ---- threads and groups ---- */
 
-/* out[index] += index + 1 for each thread asked for, index = x + width * (y + height * z). */
+/* out[index] += index + 1 for each thread, index = x + width * (y + height * z). */
 static vd_kernel kernel_visit(vd_context *ctx, uint32_t lx, uint32_t ly, uint32_t lz) {
     vc_kernel *k = kernel_begin(ctx, "visit", lx, ly, lz);
     vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
@@ -51,8 +52,12 @@ static void visit(vd_context *ctx, const uint32_t *local, const uint32_t *thread
 }
 
 static void visit_shapes(vd_context *ctx) {
-    static const uint32_t locals[][3] = { { 1, 1, 1 }, { 64, 1, 1 }, { 8, 8, 1 }, { 4, 4, 4 }, { 1, 1, 32 }, { 3, 5, 2 } };
-    static const uint32_t threads[][3] = { { 1, 1, 1 }, { 100, 1, 1 }, { 17, 9, 1 }, { 5, 6, 7 }, { 1, 1, 40 }, { 64, 2, 1 } };
+    static const uint32_t locals[][3] = {
+        { 1, 1, 1 }, { 64, 1, 1 }, { 8, 8, 1 }, { 4, 4, 4 }, { 1, 1, 32 }, { 3, 5, 2 }
+    };
+    static const uint32_t threads[][3] = {
+        { 1, 1, 1 }, { 100, 1, 1 }, { 17, 9, 1 }, { 5, 6, 7 }, { 1, 1, 40 }, { 64, 2, 1 }
+    };
     for (size_t i = 0; i < COUNT(locals); i++) {
         for (size_t j = 0; j < COUNT(threads); j++) visit(ctx, locals[i], threads[j]);
     }
@@ -62,12 +67,14 @@ TEST_EXECUTED(each_thread_runs_once_whatever_the_shape) { in_both_forms(f, visit
 
 TEST_EXECUTED(the_largest_workgroup_runs) {
     const vd_limits *l = &vd_device(f->ctx, 0)->limits;
-    uint32_t local[3] = { l->max_local_size[0] < l->max_local_invocations ? l->max_local_size[0] : l->max_local_invocations, 1, 1 };
+    uint32_t local[3] = { l->max_local_size[0] < l->max_local_invocations ? l->max_local_size[0]
+                                                                          : l->max_local_invocations,
+                          1, 1 };
     uint32_t threads[3] = { 3 * local[0] - 1, 1, 1 };
     visit(f->ctx, local, threads);
 }
 
-TEST_EXECUTED(groups_can_be_asked_for_instead) {
+TEST_EXECUTED(dispatch_by_groups) {
     vd_kernel k = kernel_visit(f->ctx, 4, 2, 1);
     vd_buffer out = buffer_u32(f->ctx, "out", 4 * 3 * 2 * 5 * 3 + 50, NULL);
     vd_arg arg = vd_b(out);
@@ -101,7 +108,7 @@ static void split_one_axis(vd_context *ctx, uint32_t axis) {
     vd_kernel_destroy(ctx, kernel);
 }
 
-TEST_EXECUTED(more_groups_than_the_device_takes_are_split) {
+TEST_EXECUTED(more_groups_than_the_limit_are_split) {
     for (uint32_t axis = 0; axis < 3; axis++) split_one_axis(f->ctx, axis);
 }
 
@@ -112,9 +119,9 @@ static void split_threads(vd_context *ctx) {
     check_visits(ctx, out, 65700, 66000);
 }
 
-TEST_EXECUTED(more_threads_than_the_device_takes_are_split) { in_both_forms(f, split_threads); }
+TEST_EXECUTED(more_threads_than_the_limit_are_split) { in_both_forms(f, split_threads); }
 
-/* ---- hidden values ---- */
+/* ---- implicit arguments ---- */
 
 enum { HIDDEN_VALUES = 3 + 3 + 3 + 1 + 4 + 1 };
 
@@ -160,11 +167,11 @@ static void hidden_values(vd_context *ctx) {
     free(words);
 }
 
-TEST_EXECUTED(hidden_values_tell_threads_groups_lengths_and_shapes) { in_both_forms(f, hidden_values); }
+TEST_EXECUTED(implicit_arguments_have_threads_groups_lengths_and_shapes) { in_both_forms(f, hidden_values); }
 
 /* ---- values ---- */
 
-/* Values of every scalar type at once, in an order that leaves gaps, each compared with what it should be. */
+/* Values of every scalar type in one kernel, in an order that causes padding, each compared with its expected value. */
 static void values_of_every_type(vd_context *ctx) {
     uint64_t has = vd_device(ctx, 0)->features;
     vc_kernel *k = kernel_begin(ctx, "values", 1, 1, 1);
@@ -216,7 +223,7 @@ static void vector_values(vd_context *ctx) {
     static const float expected[9] = { 1, 2, 3, -1, -2, -3, -4, 7, 9 };
     float got[9];
     OK(vd_run(ctx, kernel, 1, vd_value(VD_F32X3, v3), vd_value(VD_I32X4, v4), vd_value(VD_U32X2, v2), vd_b(buffer)));
-    v3[0] = 100; /* was read during the call */
+    v3[0] = 100; /* copied during the call */
     OK(vd_buffer_read(ctx, buffer, 0, got, VD_WHOLE));
     assert_memory_equal(got, expected, sizeof got);
 }
@@ -225,7 +232,7 @@ TEST_EXECUTED(vectors_arrive) { in_both_forms(f, vector_values); }
 
 enum { MANY_VALUES = 56 };
 
-/* 56 vectors of 16 bytes: more than any device takes as push constants. Each dispatch has other values. */
+/* 56 vectors of 16 bytes: more than the push constants of any device. Each dispatch has different values. */
 static void many_values(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "many", 1, 1, 1);
     vc_ref out = vc_buffer(k, "out", VC_U32X4, VC_WRITE);
@@ -254,7 +261,7 @@ static void many_values(vd_context *ctx) {
     assert_memory_equal(got, expected, sizeof got);
 }
 
-TEST_EXECUTED(values_too_many_for_push_constants_pass_through_memory) { in_both_forms(f, many_values); }
+TEST_EXECUTED(more_values_than_push_constants) { in_both_forms(f, many_values); }
 
 /* out[0] += one component of each of 20 vectors */
 static vd_kernel kernel_large(vd_context *ctx) {
@@ -282,10 +289,11 @@ static void small_and_large_values_in_turn(vd_context *ctx) {
     assert_int_equal(read_u32(ctx, b, 0), expected);
 }
 
-TEST_EXECUTED(small_and_large_blocks_of_values_take_turns) { in_both_forms(f, small_and_large_values_in_turn); }
+TEST_EXECUTED(small_and_large_argument_blocks_alternate) { in_both_forms(f, small_and_large_values_in_turn); }
 
-/* Values and buffers that stay from one dispatch to the next need not be handed over again. Whatever happens in between, every dispatch sees its own. */
-static void values_that_stay(vd_context *ctx) {
+/* Values and buffers may be reused from one dispatch to the next. Whatever happens in between, every dispatch sees its
+   own. */
+static void reused_values(vd_context *ctx) {
     vd_kernel large = kernel_large(ctx), small = kernel_affine(ctx);
     vd_list *now = vd_immediate(ctx, 0, 0);
     vd_buffer b[2], dead = buffer_u32(ctx, "dead", 4, NULL);
@@ -298,12 +306,12 @@ static void values_that_stay(vd_context *ctx) {
     for (int i = 0; i < 400; i++) {
         uint32_t act = roll(&d, 16);
         if (act < 2) at = roll(&d, 2);
-        if (act == 2) mul = 1 + 2 * roll(&d, 3); /* odd: nothing is shifted out */
+        if (act == 2) mul = 1 + 2 * roll(&d, 3); /* odd, so that no bit is shifted out */
         if (act == 3) add = roll(&d, 100);
         if (act == 4) v[roll(&d, 4)]++;
         if (act == 5) OK(vd_flush(ctx));
         if (act == 6) FAILS(affine(now, small, dead, 1, mul + 2, add + 1), VD_ERROR_INVALID, "destroyed");
-        if (act == 7) { /* the next one has the values of one that is refused */
+        if (act == 7) { /* a refused dispatch does not affect the values of the next */
             vd_arg odd[3] = { vd_b(b[at]), vd_u32(mul += 2), vd_f32(1) };
             FAILS(dispatch(now, small, 1, odd, 3), VD_ERROR_INVALID, "add|f32");
         }
@@ -320,13 +328,14 @@ static void values_that_stay(vd_context *ctx) {
     for (uint32_t i = 0; i < 2; i++) assert_int_equal(read_u32(ctx, b[i], 0), expected[i]);
 }
 
-TEST_EXECUTED(values_that_stay_are_still_right) { in_both_forms(f, values_that_stay); }
+TEST_EXECUTED(reused_values_are_right) { in_both_forms(f, reused_values); }
 
 static void many_buffers(vd_context *ctx) {
     uint32_t limit = vd_device(ctx, 0)->limits.max_bindings, count = limit < 17 ? limit - 1 : 16;
     vc_kernel *k = kernel_begin(ctx, "buffers", 1, 1, 1);
     vc_val sum = vc_u32(0);
-    for (uint32_t i = 0; i < count; i++) sum = vc_add(sum, vc_mul(vc_load(vc_buffer(k, NULL, VC_U32, VC_READ), vc_u32(i)), vc_u32(i + 1)));
+    for (uint32_t i = 0; i < count; i++)
+        sum = vc_add(sum, vc_mul(vc_load(vc_buffer(k, NULL, VC_U32, VC_READ), vc_u32(i)), vc_u32(i + 1)));
     vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
     vc_store(out, vc_u32(0), sum);
     vd_kernel kernel = kernel_end(ctx, k);
@@ -345,7 +354,7 @@ static void many_buffers(vd_context *ctx) {
 
 TEST_EXECUTED(many_buffers_arrive_in_order) { in_both_forms(f, many_buffers); }
 
-/* ---- what happens inside ---- */
+/* ---- memory inside kernels ---- */
 
 static void shared_memory(vd_context *ctx) {
     enum { GROUP = 64 };
@@ -371,7 +380,7 @@ static void narrow_elements(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "bytes", 64, 1, 1);
     vc_ref in = vc_buffer(k, "in", VC_U8, VC_READ), out = vc_buffer(k, "out", VC_U8, VC_WRITE);
     VC_EACH(k, i) { vc_store(out, i, vc_cast(VC_U8, vc_add(vc_cast(VC_U32, vc_load(in, i)), vc_u32(1)))); }
-    if (vc_error(k)) { /* arithmetic on bytes is a feature of its own */
+    if (vc_error(k)) { /* arithmetic on bytes is a separate feature */
         vc_free(k);
         return;
     }
@@ -387,7 +396,7 @@ static void narrow_elements(vd_context *ctx) {
 
 TEST_EXECUTED(elements_narrower_than_a_word_work) { in_both_forms(f, narrow_elements); }
 
-TEST_EXECUTED(a_kernel_may_die_while_work_uses_it) {
+TEST_EXECUTED(a_kernel_may_be_destroyed_while_in_use) {
     vd_buffer b = buffer_u32(f->ctx, "b", 64, NULL);
     uint64_t before = stats_of(f->ctx).kernels;
     for (uint32_t i = 0; i < 20; i++) {
@@ -410,10 +419,12 @@ static vd_kernel_arg_info arg_of(vd_context *ctx, vd_kernel kernel, int index) {
 
 static void query_matches_builder(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "queried", 8, 4, 2);
-    vc_ref x = vc_buffer(k, "x", VC_F32X4, VC_READ_WRITE), y = vc_buffer(k, "y", VC_U32, VC_READ_WRITE), s = vc_shared(k, "s", VC_F32, 100);
+    vc_ref x = vc_buffer(k, "x", VC_F32X4, VC_READ_WRITE), y = vc_buffer(k, "y", VC_U32, VC_READ_WRITE),
+           s = vc_shared(k, "s", VC_F32, 100);
     vc_val a = vc_param(k, "a", VC_F32), b = vc_param(k, "b", VC_F32X2);
     vc_store(s, vc_local_index(k), a);
-    vc_store(y, vc_global_id(k, 0), vc_cast(VC_U32, vc_add(vc_component(vc_load(x, vc_u32(0)), 3), vc_component(b, 1))));
+    vc_store(y, vc_global_id(k, 0),
+             vc_cast(VC_U32, vc_add(vc_component(vc_load(x, vc_u32(0)), 3), vc_component(b, 1))));
     vd_kernel kernel = vd_kernel_build(ctx, k);
     if (!kernel.id) fail_msg("%s", vd_error_text());
     vd_kernel_info info;
@@ -435,12 +446,12 @@ static void query_matches_builder(vd_context *ctx) {
     assert_int_equal(args[2].arg.size, 4);
     assert_int_equal(args[3].arg.type, VD_VEC(VD_F32, 2));
     assert_int_equal(args[3].arg.size, 8);
-    const vd_device_info *device = vd_device(ctx, 0); /* cuda knows no other way */
+    const vd_device_info *device = vd_device(ctx, 0); /* CUDA has no other way */
     bool address = (device->features & VD_FEATURE_ADDRESS) != 0 || device->backend == VD_BACKEND_CUDA;
     if (!getenv("VKDISPATCH_BUFFERS")) assert_int_equal(args[0].arg.kind, address ? VD_ARG_ADDRESS : VD_ARG_BINDING);
 }
 
-TEST(a_query_tells_what_the_builder_made) { in_both_forms(f, query_matches_builder); }
+TEST(a_query_returns_the_builders_reflection) { in_both_forms(f, query_matches_builder); }
 
 static vd_kernel_desc foreign_desc(const uint32_t *words) {
     vd_kernel_desc desc = { 0 };
@@ -497,7 +508,7 @@ TEST(arguments_of_foreign_modules_are_read_from_them) {
     if (f->executes) run_foreign(f->ctx, k);
 }
 
-TEST(modules_of_the_other_byte_order_are_taken) {
+TEST(modules_of_the_other_byte_order_are_accepted) {
     static uint32_t swapped[COUNT(foreign_saxpy)];
     for (size_t i = 0; i < COUNT(foreign_saxpy); i++) {
         uint32_t w = foreign_saxpy[i];
@@ -510,7 +521,7 @@ TEST(modules_of_the_other_byte_order_are_taken) {
     if (f->executes) run_foreign(f->ctx, k);
 }
 
-TEST(our_module_alone_tells_its_bindings) {
+TEST(reflection_finds_the_bindings_of_our_module) {
     size_t words = 0;
     vc_kernel_desc desc = { 0 };
     desc.name = "plain";
@@ -542,14 +553,14 @@ TEST(our_module_alone_tells_its_bindings) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(each_thread_runs_once_whatever_the_shape), CASE(the_largest_workgroup_runs), CASE(groups_can_be_asked_for_instead),
-    CASE(more_groups_than_the_device_takes_are_split), CASE(more_threads_than_the_device_takes_are_split),
-    CASE(hidden_values_tell_threads_groups_lengths_and_shapes), CASE(values_of_every_scalar_type_arrive), CASE(vectors_arrive),
-    CASE(values_too_many_for_push_constants_pass_through_memory), CASE(small_and_large_blocks_of_values_take_turns),
-    CASE(values_that_stay_are_still_right), CASE(many_buffers_arrive_in_order), CASE(shared_memory_is_shared_by_a_group),
-    CASE(elements_narrower_than_a_word_work),
-    CASE(a_kernel_may_die_while_work_uses_it), CASE(a_query_tells_what_the_builder_made), CASE(arguments_of_foreign_modules_are_read_from_them),
-    CASE(modules_of_the_other_byte_order_are_taken), CASE(our_module_alone_tells_its_bindings),
+    CASE(each_thread_runs_once_whatever_the_shape), CASE(the_largest_workgroup_runs), CASE(dispatch_by_groups),
+    CASE(more_groups_than_the_limit_are_split), CASE(more_threads_than_the_limit_are_split),
+    CASE(implicit_arguments_have_threads_groups_lengths_and_shapes), CASE(values_of_every_scalar_type_arrive),
+    CASE(vectors_arrive), CASE(more_values_than_push_constants), CASE(small_and_large_argument_blocks_alternate),
+    CASE(reused_values_are_right), CASE(many_buffers_arrive_in_order), CASE(shared_memory_is_shared_by_a_group),
+    CASE(elements_narrower_than_a_word_work), CASE(a_kernel_may_be_destroyed_while_in_use),
+    CASE(a_query_returns_the_builders_reflection), CASE(arguments_of_foreign_modules_are_read_from_them),
+    CASE(modules_of_the_other_byte_order_are_accepted), CASE(reflection_finds_the_bindings_of_our_module),
 };
 
 MAIN("kernels", cases)

@@ -1,5 +1,6 @@
-/* Lifetimes: objects that threads destroy while others use them, and memory that has to come back. LIFETIMES_SECONDS: how long the threads run on each backend;
-   LIFETIMES_CYCLES: how many objects of each kind come and go. The defaults are short. */
+/* Lifetimes: threads destroy objects that other threads use, and all memory is released. LIFETIMES_SECONDS: run time on
+   each backend; LIFETIMES_CYCLES: number of objects of each kind that are created and destroyed. The defaults are
+   short. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/every_call.h"
 
@@ -67,9 +68,9 @@ TEST(threads_destroy_what_others_use_without_mapped_memory) {
     still_works(f);
 }
 
-/* ---- objects that come and go: host memory stays bounded ---- */
+/* ---- creating and destroying objects: host memory stays bounded ---- */
 
-/* Bytes in use, kept in front of each block. */
+/* Bytes in use, stored in front of each block. */
 typedef struct bytes { long long used; } bytes;
 enum { BYTES_HEAD = 32 };
 
@@ -108,7 +109,7 @@ static void cycle_buffer(caller *c) {
     vd_buffer_destroy(c->w->ctx, b);
 }
 
-/* Views that the caller leaves to the end of their buffer. */
+/* Views that are destroyed with their buffer. */
 static void cycle_view(caller *c) {
     vd_buffer b = short_lived(c->w->ctx), view;
     vd_view_desc desc;
@@ -150,17 +151,20 @@ static void cycle_plan(caller *c) {
     vd_reduce_destroy(vd_reduce_create(c->w->ctx, &desc));
 }
 
-/* `share`: one in so many cycles of the cheap ones is made where compilers and drivers take long. */
-static const struct { const char *what; void (*cycle)(caller *c); uint32_t share, cheap_share; } kinds[] = {
-    { "buffers", cycle_buffer, 1, 1 }, { "views", cycle_view, 1, 1 }, { "imported buffers", cycle_import, 50, 1 }, { "tensors", cycle_tensor, 20, 1 },
-    { "tickets", cycle_ticket, 4, 1 }, { "lists", cycle_list, 4, 1 }, { "kernels", cycle_kernel, 400, 20 }, { "mappings", cycle_map, 4, 1 },
-    { "transfers", cycle_transfers, 20, 1 }, { "attachments", cycle_libraries, 1, 1 }, { "rows of an FFT", cycle_rows, 20, 1 },
-    { "plans", cycle_plan, 2000, 100 } };
+/* `share`: where compilers and drivers are slow, one in `share` cycles is run. */
+static const struct { const char *what; void (*cycle)(caller *c); uint32_t share, cheap_share;
+} kinds[] = { { "buffers", cycle_buffer, 1, 1 },           { "views", cycle_view, 1, 1 },
+              { "imported buffers", cycle_import, 50, 1 }, { "tensors", cycle_tensor, 20, 1 },
+              { "tickets", cycle_ticket, 4, 1 },           { "lists", cycle_list, 4, 1 },
+              { "kernels", cycle_kernel, 400, 20 },        { "mappings", cycle_map, 4, 1 },
+              { "transfers", cycle_transfers, 20, 1 },     { "attachments", cycle_libraries, 1, 1 },
+              { "rows of an FFT", cycle_rows, 20, 1 },     { "plans", cycle_plan, 2000, 100 } };
 
 static void cycle(caller *c, fixture *f, bytes *memory) {
     const char *text = getenv("LIFETIMES_CYCLES");
     uint32_t cycles = text && *text ? (uint32_t)atoi(text) : 24000;
-    long long slack = f->executes ? 512 << 10 : 0; /* recordings that were under way at once, each with memory of the driver */
+    /* recordings in progress at the same time, each with memory of the driver */
+    long long slack = f->executes ? 512 << 10 : 0;
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         uint32_t count = cycles / (f->executes ? kinds[kind].share : kinds[kind].cheap_share);
         long long half = 0, end;
@@ -171,11 +175,12 @@ static void cycle(caller *c, fixture *f, bytes *memory) {
             if (i + 1 == count / 2) half = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
         }
         end = __atomic_load_n(&memory->used, __ATOMIC_RELAXED);
-        if (end - half > count / 2 + slack) fail_msg("%s: %lld bytes after %u of them, %lld after %u", kinds[kind].what, half, count / 2, end, count);
+        if (end - half > count / 2 + slack)
+            fail_msg("%s: %lld bytes after %u of them, %lld after %u", kinds[kind].what, half, count / 2, end, count);
     }
 }
 
-static void memory_comes_back(fixture *f, uint64_t disable) {
+static void check_memory_stays_bounded(fixture *f, uint64_t disable) {
     static world w;
     vd_context_desc desc = fixture_desc(f);
     bytes memory = { 0 };
@@ -196,9 +201,11 @@ static void memory_comes_back(fixture *f, uint64_t disable) {
     assert_int_equal(memory.used, 0);
 }
 
-TEST(memory_comes_back_from_what_comes_and_goes) { memory_comes_back(f, 0); }
-TEST(memory_comes_back_without_mapped_memory) { memory_comes_back(f, VD_FEATURE_MAPPED); }
+TEST(memory_stays_bounded) { check_memory_stays_bounded(f, 0); }
+TEST(memory_stays_bounded_without_mapped_memory) { check_memory_stays_bounded(f, VD_FEATURE_MAPPED); }
 
-static const struct CMUnitTest cases[] = { CASE_FRESH(threads_destroy_what_others_use), CASE_FRESH(threads_destroy_what_others_use_without_mapped_memory),
-    CASE(memory_comes_back_from_what_comes_and_goes), CASE(memory_comes_back_without_mapped_memory) };
+static const struct CMUnitTest cases[] = { CASE_FRESH(threads_destroy_what_others_use),
+                                           CASE_FRESH(threads_destroy_what_others_use_without_mapped_memory),
+                                           CASE(memory_stays_bounded),
+                                           CASE(memory_stays_bounded_without_mapped_memory) };
 MAIN("lifetimes", cases)

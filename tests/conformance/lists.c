@@ -10,11 +10,13 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static vd_result fill_word(vd_list *list, vd_buffer b, uint64_t element, uint32_t word) { return vd_fill(list, b, 4 * element, 4, &word, 4); }
+static vd_result fill_word(vd_list *list, vd_buffer b, uint64_t element, uint32_t word) {
+    return vd_fill(list, b, 4 * element, 4, &word, 4);
+}
 
 /* ---- order ---- */
 
-TEST(lists_take_effect_where_they_are_submitted) {
+TEST(lists_execute_in_order_of_submission) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *first = list_begin(f->ctx), *second = list_begin(f->ctx);
     OK(fill_word(first, b, 0, 1));
@@ -28,15 +30,15 @@ TEST(lists_take_effect_where_they_are_submitted) {
     assert_int_equal(read_u32(f->ctx, b, 0), 1);
 }
 
-TEST_EXECUTED(lists_and_immediate_work_follow_each_other) {
+TEST_EXECUTED(lists_and_immediate_work_keep_their_order) {
     vd_buffer b = buffer_u32(f->ctx, "b", 100, NULL);
     vd_kernel k = kernel_affine(f->ctx);
     uint32_t expected = 0;
     for (uint32_t i = 0; i < 100; i++) {
         vd_list *list = list_begin(f->ctx);
-        OK(affine(list, k, b, 100, 2, 1));                               /* recorded first, … */
+        OK(affine(list, k, b, 100, 2, 1));                               /* recorded first, */
         OK(affine(vd_immediate(f->ctx, 0, 0), k, b, 100, 3, i));
-        OK(vd_submit(list, NULL, NULL));                                 /* … done second */
+        OK(vd_submit(list, NULL, NULL));                                 /* submitted second */
         OK(affine(vd_immediate(f->ctx, 0, 0), k, b, 100, 1, 7));
         expected = (expected * 3 + i) * 2 + 1 + 7;
         if (i % 10 == 0) assert_int_equal(read_u32(f->ctx, b, 99), expected);
@@ -44,7 +46,8 @@ TEST_EXECUTED(lists_and_immediate_work_follow_each_other) {
     assert_int_equal(read_u32(f->ctx, b, 0), expected);
 }
 
-/* What a list depends on was sent before, and is finished in every other round: the list is one submission nevertheless. */
+/* The list depends on work that was submitted before and, in every other round, has finished: it is one submission in
+   either case. */
 TEST_EXECUTED(a_list_after_earlier_work_is_one_submission) {
     vd_kernel k = kernel_affine(f->ctx);
     vd_buffer x = buffer_u32(f->ctx, "x", 4096, NULL);
@@ -71,7 +74,7 @@ TEST(a_list_may_be_long) {
     for (uint32_t i = 0; i < 1000; i += 111) assert_int_equal(read_u32(f->ctx, b, i), 19000 + i);
 }
 
-TEST_EXECUTED(immediate_work_is_sent_when_enough_has_gathered) {
+TEST_EXECUTED(immediate_work_is_submitted_when_the_batch_is_full) {
     vd_buffer b = buffer_u32(f->ctx, "b", 64, NULL);
     vd_kernel k = kernel_affine(f->ctx);
     for (uint32_t i = 0; i < 5000; i++) OK(affine(vd_immediate(f->ctx, 0, 0), k, b, 64, 1, 1));
@@ -93,7 +96,7 @@ TEST(writes_in_a_list_are_copied_when_recorded) {
     assert_int_equal(read_u32(f->ctx, b, 2), 6);
 }
 
-/* ---- ends ---- */
+/* ---- end of a list ---- */
 
 TEST(a_discarded_list_does_nothing) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
@@ -111,7 +114,7 @@ TEST(a_discarded_list_does_nothing) {
     vd_list_discard(NULL);
 }
 
-TEST(a_watched_list_tells_what_became_of_it) {
+TEST(a_watched_list_reports_its_status) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_ticket tickets[4];
     const void *data = &b;
@@ -119,12 +122,14 @@ TEST(a_watched_list_tells_what_became_of_it) {
         vd_list *list = i == 3 ? vd_immediate(f->ctx, 0, 0) : list_begin(f->ctx);
         if (i) OK(fill_word(list, b, i, i));
         OK(vd_list_watch(list, &tickets[i]));
-        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]), i == 3 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_OPEN);
+        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]),
+                         i == 3 ? VD_LIST_STATUS_SUBMITTED : VD_LIST_STATUS_OPEN);
         if (i == 2) vd_list_discard(list);
         else OK(vd_submit(list, NULL, NULL));
     }
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]), i == 2 ? VD_LIST_STATUS_DISCARDED : VD_LIST_STATUS_SUBMITTED);
+        assert_int_equal(vd_list_get_status(f->ctx, tickets[i]),
+                         i == 2 ? VD_LIST_STATUS_DISCARDED : VD_LIST_STATUS_SUBMITTED);
         if (i != 2) OK(vd_read_ready(f->ctx, tickets[i], VD_FOREVER, &data));
         if (i != 2) assert_null(data);
         vd_read_end(f->ctx, tickets[i]);
@@ -142,7 +147,7 @@ TEST(an_empty_list_can_be_submitted) {
     OK(vd_wait(f->ctx, event, VD_FOREVER));
 }
 
-TEST(an_ended_list_takes_no_more) {
+TEST(an_ended_list_accepts_no_commands) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *list = list_begin(f->ctx);
     OK(fill_word(list, b, 0, 1));
@@ -166,7 +171,7 @@ TEST(the_first_error_of_a_list_is_kept) {
     still_works(f);
 }
 
-TEST(an_error_in_immediate_work_does_not_stay) {
+TEST(an_error_in_immediate_work_does_not_persist) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     FAILS(vd_fill(vd_immediate(f->ctx, 0, 0), b, 12, 8, NULL, 0), VD_ERROR_INVALID, "vd_fill");
     OK(fill_word(vd_immediate(f->ctx, 0, 0), b, 0, 1));
@@ -174,7 +179,7 @@ TEST(an_error_in_immediate_work_does_not_stay) {
     assert_int_equal(read_u32(f->ctx, b, 0), 1);
 }
 
-TEST(a_missing_list_is_an_error_and_no_crash) {
+TEST(a_null_list_is_an_error) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_ticket ticket;
     uint32_t word = 0;
@@ -189,7 +194,7 @@ TEST(a_missing_list_is_an_error_and_no_crash) {
     FAILS(vd_submit(NULL, NULL, NULL), VD_ERROR_INVALID, "vd_submit");
 }
 
-TEST(devices_and_queues_that_are_not_there_have_no_lists) {
+TEST(invalid_devices_and_queues_are_refused) {
     vd_list_desc desc = { VD_LIST_ONCE, 2, 0, NULL };
     assert_null(vd_immediate(f->ctx, 1, 0));
     assert_non_null(strstr(vd_error_text(), "vd_immediate"));
@@ -225,7 +230,7 @@ TEST(events_are_reached) {
     assert_int_equal(read_u32(f->ctx, b, 0), 19);
 }
 
-TEST(events_of_nowhere_are_refused) {
+TEST(invalid_events_are_refused) {
     vd_event event, bad;
     OK(vd_submit(vd_immediate(f->ctx, 0, 0), NULL, &event));
     bad = event;
@@ -269,7 +274,7 @@ TEST_EXECUTED(waits_end_in_time) {
 TEST(submissions_wait_for_events) {
     vd_buffer a = buffer_u32(f->ctx, "a", 4, NULL), b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_event events[3];
-    memset(events, 0, sizeof events); /* the last stays {0}: already done */
+    memset(events, 0, sizeof events); /* the last one stays {0}, which counts as done */
     for (int i = 0; i < 2; i++) {
         vd_list *list = list_begin(f->ctx);
         OK(fill_word(list, a, (uint64_t)i, 5));
@@ -284,7 +289,7 @@ TEST(submissions_wait_for_events) {
     assert_int_equal(read_u32(f->ctx, b, 1), 5);
 }
 
-TEST(flush_sends_and_idle_waits) {
+TEST(flush_submits_and_idle_waits) {
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     uint64_t before;
     OK(vd_flush(f->ctx));
@@ -293,7 +298,7 @@ TEST(flush_sends_and_idle_waits) {
     OK(fill_word(vd_immediate(f->ctx, 0, 0), b, 0, 1));
     OK(vd_flush(f->ctx));
     assert_int_equal(stats_of(f->ctx).submissions, before + 1);
-    OK(vd_flush(f->ctx)); /* nothing is left to send */
+    OK(vd_flush(f->ctx)); /* nothing is left to submit */
     assert_int_equal(stats_of(f->ctx).submissions, before + 1);
     OK(vd_wait_idle(f->ctx));
     assert_int_equal(stats_of(f->ctx).submissions, before + 1);
@@ -311,7 +316,7 @@ static vd_ticket read_begin(vd_list *list, vd_buffer b, uint64_t offset, uint64_
     return ticket;
 }
 
-TEST(a_read_that_was_begun_has_the_data_of_its_place_in_the_order) {
+TEST(a_read_has_the_data_of_its_place_in_the_order) {
     uint32_t words[4] = { 1, 2, 3, 4 };
     const void *data = NULL;
     vd_buffer b = buffer_u32(f->ctx, "b", 4, words);
@@ -332,7 +337,7 @@ TEST(a_read_that_was_begun_has_the_data_of_its_place_in_the_order) {
     FAILS(vd_read_ready(f->ctx, early, 0, &data), VD_ERROR_INVALID, "vd_read_ready");
 }
 
-TEST(data_that_was_read_stays_until_the_end) {
+TEST(data_stays_valid_until_read_end) {
     enum { READS = 32, WORDS = 5000 };
     static uint32_t words[WORDS];
     vd_ticket tickets[READS];
@@ -343,8 +348,9 @@ TEST(data_that_was_read_stays_until_the_end) {
         OK(vd_write(vd_immediate(f->ctx, 0, 0), b, 0, words, sizeof words));
         tickets[i] = read_begin(vd_immediate(f->ctx, 0, 0), b, 0, VD_WHOLE);
     }
-    for (uint32_t i = 0; i < READS; i++) OK(vd_read_ready(f->ctx, tickets[READS - 1 - i], VD_FOREVER, &data[READS - 1 - i]));
-    for (uint32_t i = 0; i < 1000; i++) read_u32(f->ctx, b, i); /* other reads do not take their place */
+    for (uint32_t i = 0; i < READS; i++)
+        OK(vd_read_ready(f->ctx, tickets[READS - 1 - i], VD_FOREVER, &data[READS - 1 - i]));
+    for (uint32_t i = 0; i < 1000; i++) read_u32(f->ctx, b, i); /* other reads do not reuse its memory */
     for (uint32_t i = 0; i < READS; i++) {
         for (uint32_t j = 0; j < WORDS; j += 499) assert_int_equal(((const uint32_t *)data[i])[j], i * 100000 + j);
     }
@@ -364,7 +370,7 @@ TEST_EXECUTED(a_read_may_not_be_ready_yet) {
     vd_read_end(f->ctx, ticket);
 }
 
-TEST(a_read_in_a_list_comes_with_its_submission) {
+TEST(a_read_in_a_list_is_ready_after_submission) {
     const void *data = NULL;
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *list = list_begin(f->ctx);
@@ -378,7 +384,7 @@ TEST(a_read_in_a_list_comes_with_its_submission) {
     vd_read_end(f->ctx, ticket);
 }
 
-TEST(a_read_in_a_discarded_list_never_comes) {
+TEST(a_read_in_a_discarded_list_fails) {
     const void *data = NULL;
     vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
     vd_list *list = list_begin(f->ctx);
@@ -389,7 +395,7 @@ TEST(a_read_in_a_discarded_list_never_comes) {
     still_works(f);
 }
 
-TEST(a_read_can_be_given_up) {
+TEST(a_read_can_be_cancelled) {
     vd_buffer b = buffer_u32(f->ctx, "b", 1000, NULL);
     for (int i = 0; i < 1000; i++) {
         vd_ticket ticket = read_begin(vd_immediate(f->ctx, 0, 0), b, 0, VD_WHOLE);
@@ -401,17 +407,18 @@ TEST(a_read_can_be_given_up) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(lists_take_effect_where_they_are_submitted), CASE(lists_and_immediate_work_follow_each_other), CASE(a_list_after_earlier_work_is_one_submission),
-    CASE(a_list_may_be_long),
-    CASE(immediate_work_is_sent_when_enough_has_gathered), CASE(writes_in_a_list_are_copied_when_recorded), CASE(a_discarded_list_does_nothing),
-    CASE(a_watched_list_tells_what_became_of_it),
-    CASE(an_empty_list_can_be_submitted), CASE(an_ended_list_takes_no_more), CASE(the_first_error_of_a_list_is_kept),
-    CASE(an_error_in_immediate_work_does_not_stay), CASE(a_missing_list_is_an_error_and_no_crash),
-    CASE(devices_and_queues_that_are_not_there_have_no_lists), CASE(no_desc_means_all_defaults), CASE(events_are_reached),
-    CASE(events_of_nowhere_are_refused), CASE(waits_end_in_time), CASE(submissions_wait_for_events), CASE(flush_sends_and_idle_waits),
-    CASE(a_read_that_was_begun_has_the_data_of_its_place_in_the_order), CASE(data_that_was_read_stays_until_the_end),
-    CASE(a_read_may_not_be_ready_yet), CASE(a_read_in_a_list_comes_with_its_submission), CASE(a_read_in_a_discarded_list_never_comes),
-    CASE(a_read_can_be_given_up),
+    CASE(lists_execute_in_order_of_submission), CASE(lists_and_immediate_work_keep_their_order),
+    CASE(a_list_after_earlier_work_is_one_submission), CASE(a_list_may_be_long),
+    CASE(immediate_work_is_submitted_when_the_batch_is_full), CASE(writes_in_a_list_are_copied_when_recorded),
+    CASE(a_discarded_list_does_nothing), CASE(a_watched_list_reports_its_status), CASE(an_empty_list_can_be_submitted),
+    CASE(an_ended_list_accepts_no_commands), CASE(the_first_error_of_a_list_is_kept),
+    CASE(an_error_in_immediate_work_does_not_persist), CASE(a_null_list_is_an_error),
+    CASE(invalid_devices_and_queues_are_refused), CASE(no_desc_means_all_defaults), CASE(events_are_reached),
+    CASE(invalid_events_are_refused), CASE(waits_end_in_time), CASE(submissions_wait_for_events),
+    CASE(flush_submits_and_idle_waits), CASE(a_read_has_the_data_of_its_place_in_the_order),
+    CASE(data_stays_valid_until_read_end), CASE(a_read_may_not_be_ready_yet),
+    CASE(a_read_in_a_list_is_ready_after_submission), CASE(a_read_in_a_discarded_list_fails),
+    CASE(a_read_can_be_cancelled),
 };
 
 MAIN("lists", cases)

@@ -1,8 +1,9 @@
-/* Host memory: the second and later calls of the same kind take none, running out of it is an error like any other, and all of it comes back. */
+/* Host memory: repeated calls allocate nothing, running out of it is an error like any other, and all of it is
+   released. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
-/* ---- none in later calls ---- */
+/* ---- no allocations in repeated calls ---- */
 
 typedef struct work {
     vd_context *ctx;
@@ -14,7 +15,9 @@ typedef struct work {
 typedef void (*one_call)(work *w);
 
 static void call_dispatch(work *w) { OK(vd_run(w->ctx, w->affine, 1000, vd_b(w->a), vd_u32(1), vd_u32(w->round))); }
-static void call_dispatch_other(work *w) { OK(vd_run(w->ctx, w->affine, 1000, vd_b(w->round % 2 ? w->a : w->b), vd_u32(1), vd_u32(1))); }
+static void call_dispatch_other(work *w) {
+    OK(vd_run(w->ctx, w->affine, 1000, vd_b(w->round % 2 ? w->a : w->b), vd_u32(1), vd_u32(1)));
+}
 static void call_write(work *w) { OK(vd_buffer_write(w->ctx, w->a, 8, &w->round, 4)); }
 static void call_fill(work *w) { OK(vd_fill(vd_immediate(w->ctx, 0, 0), w->a, 0, 400, &w->round, 4)); }
 static void call_copy(work *w) { OK(vd_copy(vd_immediate(w->ctx, 0, 0), w->a, 0, w->b, 0, 400)); }
@@ -68,12 +71,15 @@ static void call_discard(work *w) {
     vd_list_discard(list);
 }
 
-/* warm: calls before it settles. A list that has to wait for the one before it brings a second recording into play, and the two change places. */
+/* warm: calls before allocations stop. A list that waits for the previous one starts a second recording, and the two
+   alternate. */
 static const struct { const char *name; one_call call; uint32_t warm; } calls[] = {
-    { "a dispatch", call_dispatch, 1 }, { "a dispatch of other buffers", call_dispatch_other, 2 }, { "a dispatch with values in memory", call_large_values, 1 },
-    { "a write", call_write, 1 }, { "a write of 64 KiB", call_write_large, 1 }, { "a fill", call_fill, 1 }, { "a copy", call_copy, 1 },
-    { "a read", call_read, 1 }, { "a read of 64 KiB", call_read_large, 1 }, { "a list", call_list, 4 }, { "an asynchronous read", call_read_begin, 1 },
-    { "300 dispatches in a row", call_burst, 1 }, { "a discarded list", call_discard, 1 },
+    { "a dispatch", call_dispatch, 1 }, { "a dispatch of other buffers", call_dispatch_other, 2 },
+    { "a dispatch with values in memory", call_large_values, 1 }, { "a write", call_write, 1 },
+    { "a write of 64 KiB", call_write_large, 1 }, { "a fill", call_fill, 1 }, { "a copy", call_copy, 1 },
+    { "a read", call_read, 1 }, { "a read of 64 KiB", call_read_large, 1 }, { "a list", call_list, 4 },
+    { "an asynchronous read", call_read_begin, 1 }, { "300 dispatches in a row", call_burst, 1 },
+    { "a discarded list", call_discard, 1 },
 };
 
 static vd_kernel kernel_large(vd_context *ctx) {
@@ -104,10 +110,11 @@ static void check_call(fixture *f, work *w, size_t which) {
         OK(vd_wait_idle(w->ctx));
         if (w->round + 1 == calls[which].warm) before = f->memory.calls;
     }
-    if (f->memory.calls != before) fail_msg("%s: %ld allocations in later calls", calls[which].name, f->memory.calls - before);
+    if (f->memory.calls != before)
+        fail_msg("%s: %ld allocations in later calls", calls[which].name, f->memory.calls - before);
 }
 
-/* Calls of one kind may find what another has left; where contexts are cheap, each kind begins with nothing. */
+/* Calls of one kind may reuse what another left; where contexts are cheap, each kind starts with a new one. */
 static void check_calls(fixture *f, uint64_t disable) {
     bool apart = contexts_are_cheap(f);
     for (size_t i = 0; i < COUNT(calls);) {
@@ -123,11 +130,12 @@ static void check_calls(fixture *f, uint64_t disable) {
     }
 }
 
-TEST(later_calls_take_no_memory) { check_calls(f, 0); }
-TEST(later_calls_take_no_memory_with_bindings) { check_calls(f, VD_FEATURE_ADDRESS); }
+TEST(repeated_calls_allocate_nothing) { check_calls(f, 0); }
+TEST(repeated_calls_allocate_nothing_with_bindings) { check_calls(f, VD_FEATURE_ADDRESS); }
 
-/* Without waiting in between, several submissions are under way at once; their number settles, on a busy machine after some time. */
-TEST(a_busy_queue_settles) {
+/* Without waiting, several submissions are in flight at once; their number stops growing, on a busy machine after some
+   time. */
+TEST(allocations_of_a_busy_queue_stop) {
     enum { BATCHES = 20 };
     work w = work_begin(f->ctx);
     long more = 0;
@@ -150,7 +158,7 @@ TEST(the_context_counts_its_allocations) {
     assert_true((long)(stats_of(f->ctx).host_allocations - before) <= f->memory.calls - counted + 1000);
 }
 
-/* ---- running out of it ---- */
+/* ---- running out of memory ---- */
 
 typedef vd_result (*attempt)(vd_context *ctx);
 
@@ -212,19 +220,21 @@ static void check_attempt(fixture *f, const char *name, attempt call) {
         memory.calls = 0;
         memory.fail_at = at;
         result = call(ctx);
-        if (result && result != VD_ERROR_OUT_OF_MEMORY) fail_msg("%s, allocation %ld fails: %s: %s", name, at, vd_result_name(result), vd_error_text());
+        if (result && result != VD_ERROR_OUT_OF_MEMORY)
+            fail_msg("%s, allocation %ld fails: %s: %s", name, at, vd_result_name(result), vd_error_text());
         if (result) check_text(name, "out of host memory");
-        if (result && strncmp(vd_error_text(), "vd_", 3) != 0) fail_msg("%s, allocation %ld: no call in: %s", name, at, vd_error_text());
+        if (result && strncmp(vd_error_text(), "vd_", 3) != 0)
+            fail_msg("%s, allocation %ld: no call in: %s", name, at, vd_error_text());
         memory.fail_at = 0;
-        vd_flush(ctx); /* a submission that failed is told here, once */
-        OK(call(ctx)); /* with memory it works again, in the same context */
+        vd_flush(ctx); /* a failed submission is reported here, once */
+        OK(call(ctx)); /* works again in the same context once memory is available */
         vd_context_destroy(ctx);
         if (memory.live) fail_msg("%s, allocation %ld fails: %ld blocks leak", name, at, memory.live);
     }
     if (result) fail_msg("%s does not end", name);
 }
 
-TEST(running_out_of_memory_is_an_error_like_any_other) {
+TEST(running_out_of_memory_is_reported) {
     check_attempt(f, "a buffer", attempt_buffer);
     check_attempt(f, "a kernel", attempt_kernel);
     check_attempt(f, "a list", attempt_list);
@@ -232,8 +242,9 @@ TEST(running_out_of_memory_is_an_error_like_any_other) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(later_calls_take_no_memory), CASE(later_calls_take_no_memory_with_bindings), CASE(a_busy_queue_settles),
-    CASE(the_context_counts_its_allocations), CASE(running_out_of_memory_is_an_error_like_any_other),
+    CASE(repeated_calls_allocate_nothing), CASE(repeated_calls_allocate_nothing_with_bindings),
+    CASE(allocations_of_a_busy_queue_stop), CASE(the_context_counts_its_allocations),
+    CASE(running_out_of_memory_is_reported),
 };
 
 MAIN("memory", cases)

@@ -1,5 +1,5 @@
-/* OpenCL's own: texts written by hand are kernels like any other, a broken one is told with its line, compiled ones are kept in files; calls of the driver
-   that fail; queues that wait for each other. */
+/* OpenCL only: kernels from OpenCL C source, error messages with the source line, the cache of compiled programs,
+   driver calls that fail, queues that wait for each other. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -67,27 +67,27 @@ static void check_saxpy(vd_context *ctx, vd_kernel k, uint32_t count) {
     OK(vd_buffer_read(ctx, by, 0, y, VD_WHOLE));
     for (uint32_t i = 0; i + 1 < count; i++)
         if (y[i] != 1 + 6 * (float)i) fail_msg("element %u is %g", i, (double)y[i]);
-    assert_true(y[count - 1] == 1); /* past the number of threads */
+    assert_true(y[count - 1] == 1); /* beyond the number of threads */
     vd_buffer_destroy(ctx, bx);
     vd_buffer_destroy(ctx, by);
     test_free(x);
     test_free(y);
 }
 
-TEST_EXECUTED(a_text_runs) {
+TEST_EXECUTED(opencl_source_runs) {
     vd_kernel k = saxpy_create(f->ctx);
     check_saxpy(f->ctx, k, 2);
     check_saxpy(f->ctx, k, 100000);
     vd_kernel_destroy(f->ctx, k);
 }
 
-/* The shared context is of the default kind; here memory is in buffer objects. */
-TEST_EXECUTED(a_text_runs_on_buffer_objects) {
+/* The shared context uses the default memory type; this one uses buffer objects. */
+TEST_EXECUTED(opencl_source_runs_on_buffer_objects) {
     vd_context *ctx = context_without(f, VD_FEATURE_ADDRESS);
     check_saxpy(ctx, saxpy_create(ctx), 100000);
 }
 
-/* Of several kernels in a program the desc has to name one. */
+/* If a program has several kernels, the desc must name one. */
 TEST_EXECUTED(a_program_of_two_kernels) {
     static const char text[] =
         "__kernel void one(__global uint *x) { x[get_global_id(0)] = 1; }\n"
@@ -116,7 +116,7 @@ TEST_EXECUTED(a_program_of_two_kernels) {
     assert_int_equal(read_u32(f->ctx, x, 3), 2);
 }
 
-TEST_EXECUTED(a_broken_text_is_told_with_its_line) {
+TEST_EXECUTED(errors_of_the_compiler_name_the_line) {
     static const struct { const char *text, *words; } rows[] = {
         { "__kernel void k(__global uint *x) {\n    uint a = 1;\n    x[0] = b;\n}\n", "saxpy|line 3|x[0] = b;|error" },
         { "__kernel void k(__global uint *x) {", "saxpy|OpenCL failed to compile the code" },
@@ -135,10 +135,10 @@ TEST_EXECUTED(a_broken_text_is_told_with_its_line) {
     check_saxpy(f->ctx, k, 1000);
 }
 
-TEST_EXECUTED(a_desc_that_does_not_fit_its_text) {
+TEST_EXECUTED(a_desc_that_does_not_match_its_source) {
     saxpy_desc s;
     describe(&s);
-    s.desc.arg_count = 2; /* without `a`, which leaves the values to the hidden one */
+    s.desc.arg_count = 2; /* without `a`, so the implicit argument is its value */
     s.desc.args = s.args + 1;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
     check_text("vd_kernel_create", "saxpy|3 parameters|2: 1 buffers and the argument block");
@@ -159,9 +159,9 @@ TEST_EXECUTED(a_desc_that_does_not_fit_its_text) {
     check_text("vd_kernel_create", "saxpy|address");
 }
 
-/* ---- compiled programs in files ---- */
+/* ---- the cache of compiled programs ---- */
 
-/* Files in the folder; `change`: each gets a byte changed, `empty`: each is removed. */
+/* Counts the files in the folder. `change`: modifies a byte of each; `empty`: removes each. */
 static int cache_files(const char *folder, bool change, bool empty) {
     DIR *d = opendir(folder);
     int count = 0;
@@ -196,14 +196,14 @@ static void run_with_cache(fixture *f, const char *folder) {
     vd_context_destroy(ctx);
 }
 
-TEST_EXECUTED(programs_kept_in_files) {
+TEST_EXECUTED(compiled_programs_are_cached) {
     char folder[] = "/tmp/vd-opencl-cache-XXXXXX";
     assert_non_null(mkdtemp(folder));
     run_with_cache(f, folder);
     int kept = cache_files(folder, false, false);
     run_with_cache(f, folder);
     int still = cache_files(folder, true, false);
-    run_with_cache(f, folder); /* the broken file is ignored and replaced */
+    run_with_cache(f, folder); /* the damaged file is ignored and replaced */
     int after = cache_files(folder, false, false);
     run_with_cache(f, folder);
     cache_files(folder, false, true);
@@ -215,24 +215,29 @@ TEST_EXECUTED(programs_kept_in_files) {
     assert_int_equal(f->messages, 1); /* a warning about the damaged file */
 }
 
-/* ---- a driver that fails ---- */
+/* ---- failing driver calls ---- */
 
-/* Functions that return an error, with their parameters twice. */
+/* Functions that return an error. The parameters are listed twice: with types, and as arguments. */
 #define FAILING(X) \
-    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, void (*e)(vd__cl_program, void *), void *g), \
-        (void)a, (void)b, (void)c, (void)d, (void)e, (void)g) \
+    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, \
+        void (*e)(vd__cl_program, void *), void *g), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g) \
     X(clSetKernelArg, (vd__cl_kernel_id a, uint32_t b, size_t c, const void *d), (void)a, (void)b, (void)c, (void)d) \
-    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, const size_t *e, const size_t *g, uint32_t h, \
-        const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
-    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *g, uint32_t h, const vd__cl_event *i, \
-        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
-    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *g, uint32_t h, const vd__cl_event *i, \
-        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
-    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t g, uint32_t h, const vd__cl_event *i, \
-        vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, \
+        const size_t *e, const size_t *g, uint32_t h, const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, \
+        (void)c, (void)d, (void)e, (void)g, (void)h, (void)i, (void)j) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *g, uint32_t h, \
+        const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)h, \
+        (void)i, (void)j) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *g, \
+        uint32_t h, const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, \
+        (void)h, (void)i, (void)j) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t g, \
+        uint32_t h, const vd__cl_event *i, vd__cl_event *j), (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, \
+        (void)h, (void)i, (void)j) \
     X(clFlush, (vd__cl_command_queue a), (void)a)
 
-#define DEFINE_FAILING(name, args, ...) static int32_t failing_##name args { __VA_ARGS__; return VD__CL_OUT_OF_RESOURCES; }
+#define DEFINE_FAILING(name, args, ...) \
+    static int32_t failing_##name args { __VA_ARGS__; return VD__CL_OUT_OF_RESOURCES; }
 FAILING(DEFINE_FAILING)
 
 static vd__cl_mem failing_clCreateSubBuffer(vd__cl_mem a, uint64_t b, uint32_t c, const void *d, int32_t *error) {
@@ -241,7 +246,7 @@ static vd__cl_mem failing_clCreateSubBuffer(vd__cl_mem a, uint64_t b, uint32_t c
     return NULL;
 }
 
-/* Sets or takes back the broken function; its name, or NULL behind the last. */
+/* Makes function `which` fail, or restores it. Returns its name, or NULL after the last. */
 static const char *break_one(vd__cl_driver *cl, const vd__cl_driver *whole, int which) {
     int at = 0;
     *cl = *whole;
@@ -255,7 +260,7 @@ static const char *break_one(vd__cl_driver *cl, const vd__cl_driver *whole, int 
     return NULL;
 }
 
-/* A bit of everything; the first error's text, "" where nothing failed. */
+/* Uses all features; returns the text of the first error, "" if nothing failed. */
 static void use_everything(vd_context *ctx, vd_kernel k, vd_buffer x, vd_buffer y, char *text, size_t size) {
     float got[64];
     saxpy_desc s;
@@ -284,7 +289,7 @@ static void use_everything(vd_context *ctx, vd_kernel k, vd_buffer x, vd_buffer 
 #undef STEP
 }
 
-TEST_EXECUTED(calls_of_the_driver_that_fail) {
+TEST_EXECUTED(driver_calls_fail) {
     vd_context *ctx = context_without(f, VD_FEATURE_ADDRESS);
     vd__cl_driver *cl = vd__cl_driver_of(&ctx->driver), whole = *cl;
     vd_kernel k = saxpy_create(ctx);
@@ -296,16 +301,18 @@ TEST_EXECUTED(calls_of_the_driver_that_fail) {
         if (name) use_everything(ctx, k, x, y, text, sizeof text);
         *cl = whole;
         if (name && which < 0) assert_string_equal(text, "");
-        else if (name && (!strstr(text, name) || !strstr(text, "CL_OUT_OF_RESOURCES"))) fail_msg("%s fails: '%s'", name, text);
-        if (!name || !strcmp(name, "clFlush")) return; /* the last: without flushes no work is known to end, and the device counts as lost */
+        else if (name && (!strstr(text, name) || !strstr(text, "CL_OUT_OF_RESOURCES")))
+            fail_msg("%s fails: '%s'", name, text);
+        /* the last one: without flushes no work is known to end, and the device counts as lost */
+        if (!name || !strcmp(name, "clFlush")) return;
         check_saxpy(ctx, k, 1000);
     }
 }
 
-/* ---- a driver that fails now and then, while threads use it ---- */
+/* ---- a driver whose calls fail at random while several threads use it ---- */
 
-static vd__cl_driver sound;   /* the driver's own functions */
-static uint32_t calls, one_in; /* calls of them, how many of which fail: one in so many, spread at random */
+static vd__cl_driver sound;   /* the original functions of the driver */
+static uint32_t calls, one_in; /* number of calls; one in `one_in` fails, at random */
 
 static bool bad_luck(void) {
     dice d = { __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) * UINT64_C(0x9e3779b97f4a7c15) };
@@ -314,43 +321,49 @@ static bool bad_luck(void) {
     return often && roll(&d, often) == 0;
 }
 
-/* Functions that return an error, with their parameters twice. */
+/* Functions that return an error. The parameters are listed twice: with types, and as arguments. */
 #define SHAKY(X) \
-    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue q, uint32_t n, const vd__cl_mem *m, uint64_t f, uint32_t w, const vd__cl_event *l, vd__cl_event *e), \
-        (q, n, m, f, w, l, e)) \
+    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue q, uint32_t n, const vd__cl_mem *m, uint64_t f, uint32_t w, \
+        const vd__cl_event *l, vd__cl_event *e), (q, n, m, f, w, l, e)) \
     X(clSetKernelArg, (vd__cl_kernel_id k, uint32_t i, size_t s, const void *v), (k, i, s, v)) \
-    X(clEnqueueNDRangeKernel, (vd__cl_command_queue q, vd__cl_kernel_id k, uint32_t n, const size_t *o, const size_t *g, const size_t *s, uint32_t w, \
-        const vd__cl_event *l, vd__cl_event *e), (q, k, n, o, g, s, w, l, e)) \
-    X(clEnqueueReadBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, void *p, uint32_t w, const vd__cl_event *l, \
-        vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
-    X(clEnqueueWriteBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, const void *p, uint32_t w, const vd__cl_event *l, \
-        vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
-    X(clEnqueueFillBuffer, (vd__cl_command_queue q, vd__cl_mem m, const void *p, size_t n, size_t o, size_t s, uint32_t w, const vd__cl_event *l, \
-        vd__cl_event *e), (q, m, p, n, o, s, w, l, e))
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue q, vd__cl_kernel_id k, uint32_t n, const size_t *o, \
+        const size_t *g, const size_t *s, uint32_t w, const vd__cl_event *l, vd__cl_event *e), \
+        (q, k, n, o, g, s, w, l, e)) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, void *p, uint32_t w, \
+        const vd__cl_event *l, vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, size_t o, size_t s, const void *p, \
+        uint32_t w, const vd__cl_event *l, vd__cl_event *e), (q, m, b, o, s, p, w, l, e)) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue q, vd__cl_mem m, const void *p, size_t n, size_t o, size_t s, \
+        uint32_t w, const vd__cl_event *l, vd__cl_event *e), (q, m, p, n, o, s, w, l, e))
 
 #define DEFINE_SHAKY(name, parameters, arguments) \
     static int32_t shaky_##name parameters { return bad_luck() ? VD__CL_OUT_OF_RESOURCES : sound.name arguments; }
 SHAKY(DEFINE_SHAKY)
 
-/* Called for work that failed, whose device is lost if that fails too. */
-static int32_t shaky_clEnqueueMarkerWithWaitList(vd__cl_command_queue q, uint32_t w, const vd__cl_event *l, vd__cl_event *e) {
-    return __atomic_load_n(&calls, __ATOMIC_RELAXED) > 2000 && bad_luck() ? VD__CL_OUT_OF_RESOURCES : sound.clEnqueueMarkerWithWaitList(q, w, l, e);
+/* Called after work failed; the device is lost if this fails too. */
+static int32_t shaky_clEnqueueMarkerWithWaitList(vd__cl_command_queue q, uint32_t w, const vd__cl_event *l,
+                                                 vd__cl_event *e) {
+    return __atomic_load_n(&calls, __ATOMIC_RELAXED) > 2000 && bad_luck()
+               ? VD__CL_OUT_OF_RESOURCES
+               : sound.clEnqueueMarkerWithWaitList(q, w, l, e);
 }
 
-static vd__cl_mem shaky_clCreateBuffer(vd__cl_context context, uint64_t flags, size_t size, void *host, int32_t *error) {
+static vd__cl_mem shaky_clCreateBuffer(vd__cl_context context, uint64_t flags, size_t size, void *host,
+                                       int32_t *error) {
     if (!bad_luck()) return sound.clCreateBuffer(context, flags, size, host, error);
     *error = VD__CL_MEM_OBJECT_ALLOCATION_FAILURE;
     return NULL;
 }
 
-static vd__cl_mem shaky_clCreateSubBuffer(vd__cl_mem buffer, uint64_t flags, uint32_t type, const void *region, int32_t *error) {
+static vd__cl_mem shaky_clCreateSubBuffer(vd__cl_mem buffer, uint64_t flags, uint32_t type, const void *region,
+                                          int32_t *error) {
     if (!bad_luck()) return sound.clCreateSubBuffer(buffer, flags, type, region, error);
     *error = VD__CL_OUT_OF_RESOURCES;
     return NULL;
 }
 
-static void *shaky_clEnqueueMapBuffer(vd__cl_command_queue q, vd__cl_mem m, uint32_t b, uint64_t f, size_t o, size_t s, uint32_t w, const vd__cl_event *l,
-                                      vd__cl_event *e, int32_t *error) {
+static void *shaky_clEnqueueMapBuffer(vd__cl_command_queue q, vd__cl_mem m, uint32_t b, uint64_t f, size_t o, size_t s,
+                                      uint32_t w, const vd__cl_event *l, vd__cl_event *e, int32_t *error) {
     if (!bad_luck()) return sound.clEnqueueMapBuffer(q, m, b, f, o, s, w, l, e, error);
     *error = VD__CL_OUT_OF_RESOURCES;
     return NULL;
@@ -371,9 +384,12 @@ static void *work_shaken(void *user) {
         desc.type = VD_U32;
         desc.shape[0] = words;
         vd_buffer b = vd_buffer_create(w->ctx, &desc);
-        bool ok = b.id && !vd_fill(vd_immediate(w->ctx, 0, 0), b, 0, VD_WHOLE, &tag, 4) && !affine(vd_immediate(w->ctx, 0, 0), w->kernel, b, words, 1, 1);
+        bool ok = b.id && !vd_fill(vd_immediate(w->ctx, 0, 0), b, 0, VD_WHOLE, &tag, 4)
+                  && !affine(vd_immediate(w->ctx, 0, 0), w->kernel, b, words, 1, 1);
         vd_list *list = ok ? vd_list_begin(w->ctx, NULL) : NULL;
-        if (list) ok = !vd_write(list, b, 0, &tag, 4) && !affine(list, w->kernel, b, words, 1, 1) && !vd_submit(list, NULL, NULL);
+        if (list)
+            ok = !vd_write(list, b, 0, &tag, 4) && !affine(list, w->kernel, b, words, 1, 1)
+                 && !vd_submit(list, NULL, NULL);
         if (b.id) ok = !vd_buffer_read(w->ctx, b, 4 * (uint64_t)(words - 1), &got, 4) && ok;
         w->failed += !ok;
         vd_buffer_destroy(w->ctx, b);
@@ -417,10 +433,10 @@ static void check_shaken(fixture *f, uint64_t disable, uint32_t often) {
     vd_context_destroy(ctx);
     if (often <= 10) assert_true(failed > 0);
     assert_int_equal(memory.live, 0);
-    f->messages = 0; /* they tell what failed */
+    f->messages = 0; /* they return the error */
 }
 
-TEST_EXECUTED(calls_of_the_driver_that_fail_under_threads) {
+TEST_EXECUTED(driver_calls_fail_under_threads) {
     for (uint32_t often = 250; often > 1; often /= 5) {
         check_shaken(f, VD_FEATURE_ADDRESS, often);
         check_shaken(f, 0, often);
@@ -451,7 +467,7 @@ TEST_EXECUTED(work_that_ends_with_an_error_loses_the_device) {
     assert_int_equal(vd_buffer_write(ctx, x, 0, "abcd", 4), VD_ERROR_DEVICE_LOST);
     check_text("vd_buffer_write", "lost");
     vd_context_destroy(ctx);
-    assert_int_equal(f->messages, 1); /* the log tells it once */
+    assert_int_equal(f->messages, 1); /* logged once */
 }
 
 /* ---- several queues: the backend's own operations ---- */
@@ -525,12 +541,15 @@ TEST_EXECUTED(a_queue_waits_for_another) {
     a_queue_after_another(f, VD_FEATURE_ADDRESS);
 }
 
-/* The names that stand before a parenthesis: which are known, and whether all are. */
-TEST_EXECUTED(declarations_are_brought_along) {
+/* Finds the names that precede a parenthesis, and checks that all are known. */
+TEST_EXECUTED(all_needed_declarations_are_included) {
     static const char *const known[] = {
-        "void own(int a) { barrier(1); if(get_local_id(0)) own(a - (int)fma(1.0f, 2.0f, 3.0f)); }", "void own() {}(get_group_id(0)"
+        "void own(int a) { barrier(1); if(get_local_id(0)) own(a - (int)fma(1.0f, 2.0f, 3.0f)); }",
+        "void own() {}(get_group_id(0)"
     };
-    static const char *const unknown[] = { "void own() { sin(1.0f); }", "void other() {}", "", "own", "get_local_id", "void own() { get_local_ids(0); }" };
+    static const char *const unknown[] = {
+        "void own() { sin(1.0f); }", "void other() {}", "", "own", "get_local_id", "void own() { get_local_ids(0); }"
+    };
     saxpy_desc s;
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -556,10 +575,11 @@ TEST_EXECUTED(declarations_are_brought_along) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(a_text_runs), CASE(a_text_runs_on_buffer_objects), CASE(a_program_of_two_kernels), CASE(a_broken_text_is_told_with_its_line),
-    CASE(a_desc_that_does_not_fit_its_text), CASE(programs_kept_in_files), CASE(calls_of_the_driver_that_fail),
-    CASE(calls_of_the_driver_that_fail_under_threads),
-    CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another), CASE(declarations_are_brought_along),
+    CASE(opencl_source_runs), CASE(opencl_source_runs_on_buffer_objects), CASE(a_program_of_two_kernels),
+    CASE(errors_of_the_compiler_name_the_line), CASE(a_desc_that_does_not_match_its_source),
+    CASE(compiled_programs_are_cached), CASE(driver_calls_fail), CASE(driver_calls_fail_under_threads),
+    CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),
+    CASE(all_needed_declarations_are_included),
 };
 
 int main(void) {

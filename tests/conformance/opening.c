@@ -1,4 +1,4 @@
-/* Every backend is opened from eight threads at once, in a process where nothing has opened it before. */
+/* Eight threads open each backend at once, in a process that has not opened it before. */
 #define _POSIX_C_SOURCE 200809L
 #include "vkdispatch.h"
 
@@ -31,7 +31,7 @@ static void *open_one(void *backend) {
     return r == VD_OK ? NULL : r == VD_ERROR_NO_DEVICE ? (void *)1 : (void *)2;
 }
 
-/* In the child: its exit status. All threads find the same. */
+/* Runs in the child process and returns its exit status. All threads must find the same devices. */
 static int open_all(vd_backend backend) {
     pthread_t threads[THREADS];
     uintptr_t worst = 0, least = 2;
@@ -51,7 +51,7 @@ static void eight_threads_open(void **state) {
     vd_backend backend = *(vd_backend *)*state;
     int status = 0, opened = 0;
     time_t begun = time(NULL);
-    for (int round = 0; round < 5 && time(NULL) - begun < 20; round++) { /* drivers of GPUs take seconds for a context */
+    for (int round = 0; round < 5 && time(NULL) - begun < 20; round++) { /* drivers of GPUs need seconds per context */
         fflush(NULL);
         pid_t child = fork();
         assert_true(child >= 0);

@@ -1,17 +1,18 @@
-/* vc_printf and vc_assert: what kernels print is what the host prints of the same values; nothing is lost but what did not fit, and that is said. */
+/* vc_printf and vc_assert: kernels print the same text as printf on the host; only records that do not fit are lost,
+   and this is reported. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
 #include <math.h>
 #include <pthread.h>
 
-/* ---- what was printed ---- */
+/* ---- received output ---- */
 
 enum { RECORDS = 40000, LENGTH = 480 };
 
 typedef struct record { uint32_t id[3]; char *text; } record;
 
-/* Prints come from one thread at a time here. */
+/* Output arrives on one thread at a time here. */
 static struct {
     record *at;
     uint32_t count;
@@ -39,7 +40,10 @@ static void hear(void *user, const char *kernel, const uint32_t id[3], const cha
 static void hear_log(void *user, vd_log_level level, const char *message) {
     (void)user;
     if (level == VD_LOG_INFO) { snprintf(heard.info, sizeof heard.info, "%s", message); heard.infos++; }
-    if (level == VD_LOG_WARNING && strstr(message, "print_bytes")) { snprintf(heard.warning, sizeof heard.warning, "%s", message); heard.warnings++; }
+    if (level == VD_LOG_WARNING && strstr(message, "print_bytes")) {
+        snprintf(heard.warning, sizeof heard.warning, "%s", message);
+        heard.warnings++;
+    }
     if (level == VD_LOG_ERROR) { snprintf(heard.error, sizeof heard.error, "%s", message); heard.errors++; }
 }
 
@@ -65,10 +69,16 @@ static vd_context *context_that_prints(fixture *f, int form, uint64_t bytes, int
 
 /* ---- every conversion and type ---- */
 
-static const char *const signed_formats[] = { "%d", "%+5i|", "%-6d|", "% 05d", "%.3d", "%lld", "%x", "%#o", "%X", "%c", NULL };
-static const char *const unsigned_formats[] = { "%u", "%08u", "%-12u|", "%.7u", "%x", "%#X", "%#018x", "%o", "%c", "%4c|", NULL };
+static const char *const signed_formats[] = {
+    "%d", "%+5i|", "%-6d|", "% 05d", "%.3d", "%lld", "%x", "%#o", "%X", "%c", NULL
+};
+static const char *const unsigned_formats[] = {
+    "%u", "%08u", "%-12u|", "%.7u", "%x", "%#X", "%#018x", "%o", "%c", "%4c|", NULL
+};
 static const char *const bool_formats[] = { "%d", "%u", "%3i|", NULL };
-static const char *const float_formats[] = { "%f", "%.2f", "%+e", "%G", "%10.3g|", "%-12g|", "%a", "%.3A", "%#g", "%lf", "% E", "%020F", "%.0f", NULL };
+static const char *const float_formats[] = {
+    "%f", "%.2f", "%+e", "%G", "%10.3g|", "%-12g|", "%a", "%.3A", "%#g", "%lf", "% E", "%020F", "%.0f", NULL
+};
 
 enum { VALUES = 12 };
 
@@ -87,10 +97,20 @@ static const struct kind {
     { VC_U16, VC_FEATURE_STORAGE_16 | VC_FEATURE_I16, unsigned_formats, { 0, 1, 0x7fff, 0x8000, 0xffff, 98 } },
     { VC_U32, 0, unsigned_formats, { 0, 1, 0x7fffffff, 0x80000000u, 0xffffffffu, 12345 } },
     { VC_U64, VC_FEATURE_I64, unsigned_formats, { 0, 1, INT64_MAX, 1ull << 63, UINT64_MAX, 0x123456789abcdefull } },
-    { VC_F16, VC_FEATURE_STORAGE_16 | VC_FEATURE_F16, float_formats, { 0, 0x3c00, 0xbc00, 0x7bff, 0x3555, 0x7c00, 0xfc00, 0x4248 } },
-    { VC_F32, 0, float_formats, { 0, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x3eaaaaabu, 0x40490fdbu, 0x42f6e979u } },
-    { VC_F64, VC_FEATURE_F64 | VC_FEATURE_I64, float_formats, { 0, 1ull << 63, 0x3ff0000000000000ull, 0xbff0000000000000ull, 0x7fefffffffffffffull,
-                                              0x7ff0000000000000ull, 0xfff0000000000000ull, 0x3fd5555555555555ull, 0x400921fb54442d18ull, 1 } },
+    { VC_F16,
+      VC_FEATURE_STORAGE_16 | VC_FEATURE_F16,
+      float_formats,
+      { 0, 0x3c00, 0xbc00, 0x7bff, 0x3555, 0x7c00, 0xfc00, 0x4248 } },
+    { VC_F32,
+      0,
+      float_formats,
+      { 0, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x3eaaaaabu, 0x40490fdbu,
+        0x42f6e979u } },
+    { VC_F64,
+      VC_FEATURE_F64 | VC_FEATURE_I64,
+      float_formats,
+      { 0, 1ull << 63, 0x3ff0000000000000ull, 0xbff0000000000000ull, 0x7fefffffffffffffull, 0x7ff0000000000000ull,
+        0xfff0000000000000ull, 0x3fd5555555555555ull, 0x400921fb54442d18ull, 1 } },
 };
 
 static double f16_value(uint64_t bits) {
@@ -107,7 +127,7 @@ static double float_value(vc_type type, uint64_t bits) {
     return type == VC_F16 ? f16_value(bits) : type == VC_F32 ? (double)narrow.f : wide.d;
 }
 
-/* What snprintf makes of it; the tables' formats have no length but where it is skipped. */
+/* The expected text, by snprintf. Formats have no length modifier, so it is inserted. */
 static void expect(char out[LENGTH], const char *format, vc_type type, uint64_t bits) {
     char with[32], letter = format[strcspn(format, "diuxXocfFeEgGaA")];
     size_t at = strcspn(format, "diuxXocfFeEgGaAl");
@@ -118,13 +138,15 @@ static void expect(char out[LENGTH], const char *format, vc_type type, uint64_t 
     if (is_float) snprintf(out, LENGTH, with, float_value(type, bits));
     else if (letter == 'c') {
         snprintf(out, LENGTH, with, (int)(bits & 255));
-        if (!(bits & 255) && out[strlen(out) + 1] == '|') memmove(out + strlen(out), "|", 2); /* C puts a zero there, which is left out */
+        /* C prints the zero byte, which vc_printf omits */
+        if (!(bits & 255) && out[strlen(out) + 1] == '|') memmove(out + strlen(out), "|", 2);
     } else if (letter == 'd' || letter == 'i')
-        snprintf(out, LENGTH, with, type == VC_BOOL ? (long long)bits : (long long)((int64_t)(bits << unused) >> unused));
+        snprintf(out, LENGTH, with,
+                 type == VC_BOOL ? (long long)bits : (long long)((int64_t)(bits << unused) >> unused));
     else snprintf(out, LENGTH, with, (unsigned long long)bits);
 }
 
-/* One invocation a value, which prints it by every format. */
+/* One invocation per value, which prints it with every format. */
 static void print_kind(vd_context *ctx, const struct kind *kind) {
     uint8_t data[8 * VALUES];
     uint32_t size = vc_type_size(kind->type), formats = 0;
@@ -142,14 +164,15 @@ static void print_kind(vd_context *ctx, const struct kind *kind) {
     assert_int_equal(heard.count, VALUES * formats);
     assert_string_equal(heard.kernel, "print_kind");
     uint32_t next[VALUES] = { 0 };
-    for (uint32_t i = 0; i < heard.count; i++) { /* those of an invocation come in order */
+    for (uint32_t i = 0; i < heard.count; i++) { /* records of one invocation are in order */
         char wanted[LENGTH];
         uint32_t id = heard.at[i].id[0];
         assert_true(id < VALUES && heard.at[i].id[1] == 0 && heard.at[i].id[2] == 0 && next[id] < formats);
         const char *format = kind->formats[next[id]++];
         expect(wanted, format, kind->type, kind->bits[id]);
         if (strcmp(wanted, heard.at[i].text))
-            fail_msg("'%s' of %s %llx: '%s', not '%s'", format, vc_type_name(kind->type), (unsigned long long)kind->bits[id], heard.at[i].text, wanted);
+            fail_msg("'%s' of %s %llx: '%s', not '%s'", format, vc_type_name(kind->type),
+                     (unsigned long long)kind->bits[id], heard.at[i].text, wanted);
     }
     vd_kernel_destroy(ctx, kernel);
     vd_buffer_destroy(ctx, b);
@@ -160,7 +183,8 @@ TEST_EXECUTED(every_conversion_prints_what_the_host_prints) {
         vd_context *ctx = context_that_prints(f, form, 0, 1, 1);
         for (size_t i = 0; i < COUNT(kinds); i++) {
             uint64_t lacks = vd_machine(ctx).missing_features;
-            if (f->backend == VD_BACKEND_OPENCL || f->backend == VD_BACKEND_CUDA) lacks &= VC_FEATURE_F64; /* texts in C do without the others */
+            /* C source does not need the other features */
+            if (f->backend == VD_BACKEND_OPENCL || f->backend == VD_BACKEND_CUDA) lacks &= VC_FEATURE_F64;
             if (kinds[i].needs & lacks) print_message("# %s is not had here\n", vc_type_name(kinds[i].type));
             else print_kind(ctx, &kinds[i]);
         }
@@ -168,7 +192,7 @@ TEST_EXECUTED(every_conversion_prints_what_the_host_prints) {
     }
 }
 
-/* ---- several operands, vectors, complex numbers, plain texts ---- */
+/* ---- several operands, vectors, complex numbers, plain text ---- */
 
 static void one_line(vd_context *ctx, vc_kernel *k, const char *wanted) {
     vd_kernel kernel = kernel_end(ctx, k);
@@ -184,7 +208,8 @@ TEST_EXECUTED(vectors_and_several_operands) {
     vd_context *ctx = context_that_prints(f, 0, 0, 1, 1);
     vc_kernel *k = kernel_begin(ctx, "vectors", 1, 1, 1);
     vc_val one = vc_const(k, vc_f32(1)), id = vc_global_id(k, 0);
-    vc_printf(k, "%.1f and %d, 100%%: %u\n", vc_vec3(one, vc_f32(2.5f), vc_f32(-3)), vc_vec2(vc_cast(VC_I32, id), vc_i32(-7)), vc_u32(9));
+    vc_printf(k, "%.1f and %d, 100%%: %u\n", vc_vec3(one, vc_f32(2.5f), vc_f32(-3)),
+              vc_vec2(vc_cast(VC_I32, id), vc_i32(-7)), vc_u32(9));
     one_line(ctx, k, "(1.0, 2.5, -3.0) and (0, -7), 100%: 9\n");
     k = kernel_begin(ctx, "complex", 1, 1, 1);
     vc_printf(k, "%g", vc_complex(vc_cast(VC_F32, id = vc_global_id(k, 0)), vc_f32(2)));
@@ -215,7 +240,7 @@ static vd_result run_count(vd_list *list, vd_kernel kernel, uint64_t rows) {
     return vd_dispatch(list, &desc);
 }
 
-/* Each record is whole, and of an invocation that has not printed before; returns how many. */
+/* Checks that each record is complete and that no invocation printed twice. Returns the number of records. */
 static uint32_t check_count(uint32_t rows) {
     uint8_t *seen = (uint8_t *)calloc(200, rows);
     assert_non_null(seen);
@@ -242,7 +267,7 @@ TEST_EXECUTED(many_invocations_print_once_each) {
     }
 }
 
-TEST_EXECUTED(what_does_not_fit_is_counted_and_said_once) {
+TEST_EXECUTED(lost_records_are_reported_once) {
     for (int form = 0; form < 2; form++) {
         char wanted[200];
         const int bytes = 4 * (8 + 5 * 1000 + 3);
@@ -254,7 +279,7 @@ TEST_EXECUTED(what_does_not_fit_is_counted_and_said_once) {
         assert_int_equal(heard.warnings, 1);
         snprintf(wanted, sizeof wanted, "19000 records of kernel 'count' did not fit into the %d bytes of vd_context_desc.print_bytes", bytes);
         assert_string_equal(heard.warning, wanted);
-        forget(); /* the next one finds it empty, and what lies there from before is not read */
+        forget(); /* the next one starts empty and does not read old records */
         OK(run_count(vd_immediate(ctx, 0, 0), kernel, 5));
         OK(vd_wait_idle(ctx));
         assert_int_equal(check_count(5), 1000);
@@ -303,15 +328,15 @@ TEST_EXECUTED(assertions_are_reported_once) {
         OK(vd_flush(ctx));
         OK(vd_run(ctx, kernel, 9, vd_b(x), vd_u32(0)));
         FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'guarded'|failed in invocation (|, 0, 0) and 8 more");
-        assert_int_equal(read_u32(ctx, x, 8), 11); /* the invocations went on */
+        assert_int_equal(read_u32(ctx, x, 8), 11); /* the invocations continued */
         assert_int_equal(heard.errors, 2);
         assert_int_equal(heard.count, 0);
         forget();
     }
 }
 
-/* Where nothing is left for its record, an assertion is reported all the same. */
-TEST_EXECUTED(assertions_are_heard_in_a_full_buffer) {
+/* An assertion is reported even if there is no space for its record. */
+TEST_EXECUTED(assertions_are_reported_if_the_buffer_is_full) {
     vd_context *ctx = context_that_prints(f, 0, 256, 1, 1);
     vc_kernel *k = kernel_begin(ctx, "full", 1, 1, 1);
     for (int i = 0; i < 20; i++) vc_printf(k, "%u", vc_global_id(k, 0));
@@ -355,7 +380,8 @@ TEST_DEVICES_EXECUTED(lists_of_several_queues_and_devices_print) {
     forget();
 }
 
-/* Threads that share a queue, make and destroy kernels, and wait: each record is heard once, by whichever of them came to it. */
+/* Threads share a queue, create and destroy kernels, and wait: each record is delivered exactly once, by any of
+   them. */
 enum { THREADS = 4, TURNS = 20 };
 
 static uint32_t heard_by_threads[THREADS * TURNS];
@@ -391,7 +417,7 @@ static void *take_turns(void *user) {
     return NULL;
 }
 
-TEST(threads_print) {
+TEST(output_of_several_threads) {
     pthread_t threads[THREADS];
     turn turns[THREADS];
     vd_context *ctx = NULL;
@@ -414,8 +440,8 @@ TEST(threads_print) {
     for (uint32_t i = 0; i < THREADS * TURNS; i++) assert_int_equal(heard_by_threads[i], f->executes ? 3 : 0);
 }
 
-/* What is not waited for is printed by vd_context_destroy, and what was sent by a read. */
-TEST_EXECUTED(reads_and_the_end_of_the_context_print) {
+/* Pending output is printed by vd_context_destroy, and that of submitted work by a read. */
+TEST_EXECUTED(reads_and_vd_context_destroy_deliver_output) {
     const uint32_t data[4] = { 0, 0, 0, 0 };
     vd_context *ctx = NULL;
     vd_context_desc desc = desc_that_prints(f, 0, 0, 1, 1);
@@ -439,11 +465,11 @@ TEST_EXECUTED(reads_and_the_end_of_the_context_print) {
     forget();
 }
 
-/* The buffer they share holds none of them back. */
-TEST_EXECUTED(kernels_that_print_do_not_wait_for_each_other) {
+/* The shared output buffer does not cause barriers between them. */
+TEST_EXECUTED(kernels_that_print_need_no_barriers) {
     vd_context *ctx = context_that_prints(f, 0, 0, 1, 1);
     vd_kernel kernel = kernel_count(ctx, "count");
-    uint64_t buffers = stats_of(ctx).buffers, barriers[3]; /* the first one needs none before it */
+    uint64_t buffers = stats_of(ctx).buffers, barriers[3]; /* the first one needs no barrier */
     for (int many = 0; many < 3; many++) {
         OK(vd_wait_idle(ctx));
         uint64_t before = stats_of(ctx).barriers;
@@ -457,8 +483,8 @@ TEST_EXECUTED(kernels_that_print_do_not_wait_for_each_other) {
     forget();
 }
 
-/* Without a function for it, the log has it. */
-TEST_EXECUTED(the_log_prints_where_nothing_else_does) {
+/* Without a callback, output goes to the log. */
+TEST_EXECUTED(output_goes_to_the_log_by_default) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
     desc.log = hear_log;
@@ -484,7 +510,7 @@ static void print_destroys(void *user, const char *kernel, const uint32_t id[3],
     check_text("vd_context_destroy", "vd_context_destroy: must not be called from `print` of the context");
 }
 
-TEST_EXECUTED(a_context_that_prints_cannot_be_destroyed) {
+TEST_EXECUTED(a_print_callback_cannot_destroy_its_context) {
     vd_context_desc desc = fixture_desc(f);
     desc.log = hear_log;
     desc.print = print_destroys;
@@ -505,8 +531,9 @@ TEST_EXECUTED(a_context_that_prints_cannot_be_destroyed) {
     forget();
 }
 
-/* On every backend: such kernels are made, counted by their own arguments, and cost a context that has none nothing. */
-TEST(the_output_is_no_argument_of_the_caller) {
+/* On every backend: kernels that print can be created, their argument count excludes the output buffer, and they cost
+   nothing in a context without output. */
+TEST(the_output_buffer_is_not_an_argument) {
     vd_context *ctx = context_that_prints(f, 0, 0, 1, 1);
     vd_kernel_info info;
     vd_kernel plain = kernel_affine(ctx);
@@ -528,8 +555,8 @@ TEST(the_output_is_no_argument_of_the_caller) {
     forget();
 }
 
-/* Memory that runs out at any call: an error, and no leak. */
-TEST(memory_may_run_out_anywhere) {
+/* Every allocation fails in turn: an error, and no leak. */
+TEST(every_allocation_can_fail) {
     bool through = false;
     for (long at = 1; at < 400 && !through; at += contexts_are_cheap(f) ? 1 : 5) {
         vd_context *ctx = NULL;
@@ -540,7 +567,8 @@ TEST(memory_may_run_out_anywhere) {
         vc_printf(k, "%u", vc_global_id(k, 0));
         f->memory.fail_at = f->memory.calls + at;
         vd_kernel kernel = vd_kernel_build(ctx, k);
-        through = kernel.id && vd_run_args(ctx, kernel, 1, 1, 1, NULL, 0) == VD_OK && vd_wait_idle(ctx) == VD_OK && f->memory.calls < f->memory.fail_at;
+        through = kernel.id && vd_run_args(ctx, kernel, 1, 1, 1, NULL, 0) == VD_OK && vd_wait_idle(ctx) == VD_OK
+                  && f->memory.calls < f->memory.fail_at;
         f->memory.fail_at = 0;
         vc_free(k);
         vd_context_destroy(ctx);
@@ -550,12 +578,13 @@ TEST(memory_may_run_out_anywhere) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(every_conversion_prints_what_the_host_prints), CASE(vectors_and_several_operands), CASE(many_invocations_print_once_each),
-    CASE(what_does_not_fit_is_counted_and_said_once), CASE(assertions_are_reported_once), CASE(assertions_are_heard_in_a_full_buffer),
-    CASE(lists_of_several_queues_and_devices_print), CASE(threads_print), CASE(reads_and_the_end_of_the_context_print),
-    CASE(a_context_that_prints_cannot_be_destroyed),
-    CASE(kernels_that_print_do_not_wait_for_each_other), CASE(the_log_prints_where_nothing_else_does), CASE(the_output_is_no_argument_of_the_caller),
-    CASE(memory_may_run_out_anywhere),
+    CASE(every_conversion_prints_what_the_host_prints), CASE(vectors_and_several_operands),
+    CASE(many_invocations_print_once_each), CASE(lost_records_are_reported_once), CASE(assertions_are_reported_once),
+    CASE(assertions_are_reported_if_the_buffer_is_full), CASE(lists_of_several_queues_and_devices_print),
+    CASE(output_of_several_threads), CASE(reads_and_vd_context_destroy_deliver_output),
+    CASE(a_print_callback_cannot_destroy_its_context), CASE(kernels_that_print_need_no_barriers),
+    CASE(output_goes_to_the_log_by_default), CASE(the_output_buffer_is_not_an_argument),
+    CASE(every_allocation_can_fail),
 };
 
 MAIN("print", cases)

@@ -1,4 +1,5 @@
-/* Several queues of a device and several devices of a context: what depends on what is found, wherever it was recorded. */
+/* Several queues of a device and several devices of a context: dependencies are detected wherever the commands were
+   recorded. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
@@ -47,14 +48,15 @@ static void write_on(vd_context *ctx, vd_buffer b, int device, const uint32_t *w
 
 /* ---- several queues ---- */
 
-TEST(queues_follow_the_data) {
+TEST(queues_wait_for_data) {
     vd_context *ctx = context_of(f, 1, 4);
     vd_buffer b[4];
     uint32_t got[WORDS];
     for (int i = 0; i < 4; i++) b[i] = buffer_on(ctx, "b", WORDS, 0, NULL);
     for (uint32_t round = 1; round <= 30; round++) {
         OK(vd_fill(vd_immediate(ctx, 0, 0), b[0], 0, VD_WHOLE, &round, 4));
-        for (int q = 1; q < 4; q++) OK(vd_copy(vd_immediate(ctx, 0, q), b[q], 0, b[q - 1], 0, VD_WHOLE)); /* each reads what the queue before writes */
+        /* each reads what the previous queue writes */
+        for (int q = 1; q < 4; q++) OK(vd_copy(vd_immediate(ctx, 0, q), b[q], 0, b[q - 1], 0, VD_WHOLE));
         uint32_t other = round + 1000;
         OK(vd_fill(vd_immediate(ctx, 0, (int)(round % 3)), b[2], 0, VD_WHOLE, &other, 4)); /* after it was read */
         OK(vd_buffer_read(ctx, b[3], 0, got, sizeof got));
@@ -64,17 +66,18 @@ TEST(queues_follow_the_data) {
     }
 }
 
-TEST_EXECUTED(long_work_on_one_queue_holds_back_the_others) {
+TEST_EXECUTED(other_queues_wait_for_long_work) {
     vd_context *ctx = context_of(f, 1, 4);
     uint32_t one[64], model[64], got[64];
     for (uint32_t i = 0; i < 64; i++) one[i] = i;
-    vd_buffer x = buffer_on(ctx, "x", 64, 0, one), y = buffer_on(ctx, "y", 64, 0, NULL), z = buffer_on(ctx, "z", 64, 0, NULL);
+    vd_buffer x = buffer_on(ctx, "x", 64, 0, one), y = buffer_on(ctx, "y", 64, 0, NULL),
+              z = buffer_on(ctx, "z", 64, 0, NULL);
     vd_kernel slow = kernel_slow(ctx), add = kernel_move(ctx);
     vd_list *second = vd_immediate(ctx, 0, 1);
     for (int round = 0; round < 3; round++) {
         OK(vd_run(ctx, slow, 64, vd_b(x), vd_u32(SLOW_ROUNDS)));
         OK(vd_flush(ctx));
-        OK(move(second, add, x, y, 64, 0)); /* has to wait */
+        OK(move(second, add, x, y, 64, 0)); /* must wait */
         OK(vd_submit(second, NULL, NULL));
         OK(vd_run(ctx, add, 64, vd_b(y), vd_b(z), vd_u32(1)));
         OK(vd_buffer_read(ctx, x, 0, model, sizeof model));
@@ -83,7 +86,7 @@ TEST_EXECUTED(long_work_on_one_queue_holds_back_the_others) {
     }
 }
 
-TEST(lists_of_two_queues_follow_each_other) {
+TEST(lists_of_two_queues_keep_their_order) {
     vd_context *ctx = context_of(f, 1, 4);
     uint32_t got[WORDS];
     vd_buffer a = buffer_on(ctx, "a", WORDS, 0, NULL), b = buffer_on(ctx, "b", WORDS, 0, NULL);
@@ -124,8 +127,8 @@ TEST(events_order_queues) {
     OK(vd_submit(vd_immediate(ctx, 0, 1), &after, &events[1]));
     assert_int_equal(events[1].queue, 1);
     OK(vd_wait(ctx, events[1], VD_FOREVER));
-    OK(vd_wait(ctx, events[0], 0)); /* it had to be done before */
-    OK(vd_submit(vd_immediate(ctx, 0, 1), &after, &events[1])); /* nothing but the wait */
+    OK(vd_wait(ctx, events[0], 0)); /* must be done before */
+    OK(vd_submit(vd_immediate(ctx, 0, 1), &after, &events[1])); /* submits only the wait */
     OK(vd_wait(ctx, events[1], VD_FOREVER));
     events[0].queue = 4;
     FAILS(vd_submit(vd_immediate(ctx, 0, 1), &after, NULL), VD_ERROR_INVALID, "vd_submit: the event belongs to device 0, queue 4|1 devices with 4 queues");
@@ -140,12 +143,12 @@ TEST(any_queue_is_one_with_little_to_do) {
     vd_buffer b = buffer_on(ctx, "b", WORDS, 0, NULL);
     OK(vd_wait_idle(ctx));
     OK(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0));
-    assert_ptr_equal(vd_immediate(ctx, 0, VD_QUEUE_ANY), vd_immediate(ctx, 0, 1)); /* queue 0 gathers */
+    assert_ptr_equal(vd_immediate(ctx, 0, VD_QUEUE_ANY), vd_immediate(ctx, 0, 1)); /* queue 0 collects the results */
     OK(vd_wait_idle(ctx));
     assert_ptr_equal(vd_immediate(ctx, 0, VD_QUEUE_ANY), vd_immediate(ctx, 0, 0));
 }
 
-TEST(objects_die_after_their_last_queue) {
+TEST(objects_live_until_their_last_queue_is_done) {
     vd_context *ctx = context_of(f, 1, 4);
     uint64_t before = stats_of(ctx).buffers;
     for (uint32_t round = 1; round < 40; round++) {
@@ -179,14 +182,16 @@ typedef struct worker {
     int queue, wrong;
 } worker;
 
-/* Adds to what all threads add to, and to a buffer of its own that it reads now and then. */
+/* Adds to a buffer that all threads share and to one of its own, which it sometimes reads. */
 static void *work(void *user) {
     worker *w = (worker *)user;
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         uint32_t got = 0;
         vd_list *list = vd_immediate(w->ctx, 0, w->queue);
-        w->wrong += affine(list, w->add, w->shared, 64, 1, 1) != VD_OK || affine(list, w->add, w->own, 64, 1, 2) != VD_OK;
-        if (round % 10 == 0) w->wrong += vd_buffer_read(w->ctx, w->own, 4 * (round % 64), &got, 4) != VD_OK || got != 2 * round;
+        w->wrong += affine(list, w->add, w->shared, 64, 1, 1) != VD_OK
+                    || affine(list, w->add, w->own, 64, 1, 2) != VD_OK;
+        if (round % 10 == 0)
+            w->wrong += vd_buffer_read(w->ctx, w->own, 4 * (round % 64), &got, 4) != VD_OK || got != 2 * round;
         if (round % 7 == 0) w->wrong += vd_submit(list, NULL, NULL) != VD_OK;
     }
     return NULL;
@@ -232,9 +237,9 @@ TEST_DEVICES(each_device_has_its_own_copy) {
         OK(vd_fill(vd_immediate(ctx, d, 0), all, 0, 4, &mark, 4));
     }
     words[1] = 77;
-    OK(vd_buffer_write(ctx, all, 4, words + 1, 4)); /* to each */
+    OK(vd_buffer_write(ctx, all, 4, words + 1, 4)); /* to each device */
     words[2] = 78;
-    write_on(ctx, all, 1, words, 3); /* to one */
+    write_on(ctx, all, 1, words, 3); /* to one device */
     for (int d = 0; d < 3; d++) {
         read_on(ctx, all, d, got, WORDS);
         assert_int_equal(got[0], d == 1 ? 0 : 100 + d);
@@ -267,14 +272,15 @@ TEST_DEVICES_EXECUTED(kernels_run_on_each_device) {
     vd_kernel_destroy(ctx, k);
 }
 
-TEST_DEVICES(buffers_pass_between_devices) {
+TEST_DEVICES(buffers_are_sent_between_devices) {
     vd_context *ctx = context_of(f, 2, 2);
     enum { MANY = 3 << 20 };
     uint32_t *words = (uint32_t *)malloc(4 * MANY), *got = (uint32_t *)malloc(4 * MANY);
     assert_true(words && got);
     for (uint32_t i = 0; i < MANY; i++) words[i] = i * 2654435761u;
-    vd_buffer a = buffer_on(ctx, "a", MANY, 1, words), b = buffer_on(ctx, "b", MANY, 2, NULL), both = buffer_on(ctx, "both", WORDS, 0, NULL);
-    OK(vd_buffer_send(ctx, b, 1, 0, a, 0, 0, VD_WHOLE)); /* more than a piece of staging memory */
+    vd_buffer a = buffer_on(ctx, "a", MANY, 1, words), b = buffer_on(ctx, "b", MANY, 2, NULL),
+              both = buffer_on(ctx, "both", WORDS, 0, NULL);
+    OK(vd_buffer_send(ctx, b, 1, 0, a, 0, 0, VD_WHOLE)); /* larger than a piece of staging memory */
     OK(vd_buffer_read(ctx, b, 0, got, 4 * MANY));
     assert_memory_equal(got, words, 4 * MANY);
     OK(vd_fill(vd_immediate(ctx, 0, 0), both, 0, VD_WHOLE, "abcd", 4));
@@ -283,7 +289,7 @@ TEST_DEVICES(buffers_pass_between_devices) {
     assert_memory_equal((uint8_t *)got + 8, "dabcdabcda", 10);
     assert_int_equal(((uint8_t *)got)[7], 0);
     assert_int_equal(((uint8_t *)got)[18], 0);
-    OK(vd_buffer_send(ctx, a, 0, 0, a, 0, 400, 400)); /* one device: a copy */
+    OK(vd_buffer_send(ctx, a, 0, 0, a, 0, 400, 400)); /* same device: a copy */
     assert_int_equal(read_u32(ctx, a, 5), words[105]);
     free(words);
     free(got);
@@ -306,9 +312,10 @@ TEST_DEVICES(events_order_devices) {
     OK(vd_wait(ctx, second, VD_FOREVER));
 }
 
-/* ---- bad input ---- */
+/* ---- invalid input ---- */
 
-static void check_desc(fixture *f, int queues, const int *devices, int count, int device, vd_result wanted, const char *words) {
+static void check_desc(fixture *f, int queues, const int *devices, int count, int device, vd_result wanted,
+                       const char *words) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
     desc.queues = queues;
@@ -338,16 +345,20 @@ TEST(bad_devices_and_queues_are_refused) {
     assert_null(vd_immediate(ctx, 1, 2));
     check_text("no such queue", "vd_immediate: device 1 has no queue 2; it has 2");
     FAILS(vd_fill(vd_immediate(ctx, 0, 0), only, 0, 4, NULL, 0), VD_ERROR_INVALID, "vd_fill: buffer 'only' has no memory on device 0 (its device mask is 0x2)");
-    FAILS(vd_copy(vd_immediate(ctx, 0, 0), all, 0, only, 0, 4), VD_ERROR_INVALID, "vd_copy: buffer 'only' has no memory on device 0");
-    FAILS(affine(vd_immediate(ctx, 0, 0), kernel_affine(ctx), only, 8, 1, 1), VD_ERROR_INVALID, "vd_dispatch 'affine'|'x'|'only' has no memory on device 0");
-    FAILS(vd_buffer_send(ctx, only, 0, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: buffer 'only' has no memory on device 0");
+    FAILS(vd_copy(vd_immediate(ctx, 0, 0), all, 0, only, 0, 4), VD_ERROR_INVALID,
+          "vd_copy: buffer 'only' has no memory on device 0");
+    FAILS(affine(vd_immediate(ctx, 0, 0), kernel_affine(ctx), only, 8, 1, 1), VD_ERROR_INVALID,
+          "vd_dispatch 'affine'|'x'|'only' has no memory on device 0");
+    FAILS(vd_buffer_send(ctx, only, 0, 0, all, 0, 0, 4), VD_ERROR_INVALID,
+          "vd_buffer_send: buffer 'only' has no memory on device 0");
     FAILS(vd_buffer_send(ctx, all, 2, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is 2");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, -1, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is -1");
     FAILS(vd_buffer_send(ctx, all, 1, 30, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: target offset 30 + size 4");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, 1, 4, 16), VD_ERROR_INVALID,
           "vd_buffer_send: source and target overlap: 16 bytes at offsets 4 and 0 of buffer 'all'");
     void *p;
-    FAILS(vd_buffer_map(ctx, only, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: buffer 'only' has no memory on device 0");
+    FAILS(vd_buffer_map(ctx, only, 0, VD_READ, &p), VD_ERROR_INVALID,
+          "vd_buffer_map: buffer 'only' has no memory on device 0");
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "far";
@@ -368,7 +379,7 @@ typedef struct world {
     bool executes;
     vd_kernel affine, move;
     vd_buffer buffers[SOURCES];                 /* the last ones are views */
-    uint32_t first[SOURCES], words[SOURCES];    /* in which words of which buffer they lie */
+    uint32_t first[SOURCES], words[SOURCES];    /* `first` word and number of words within their buffer */
     uint32_t of[SOURCES];
     uint32_t model[DEVICES][BUFFERS][WORDS];
     vd_event event;
@@ -411,7 +422,7 @@ static void world_begin(world *w, fixture *f, int devices, int queues, uint64_t 
     for (uint32_t i = 0; i < 3; i++) world_view(w, BUFFERS + i, i / 2, (i % 2 ? 64 : 0) / align * align, 100);
 }
 
-/* A range of words of two buffers that do not meet. */
+/* Selects disjoint ranges of two buffers. */
 static bool some_pair(world *w, uint32_t *a, uint32_t *b) {
     *a = roll(&w->d, SOURCES);
     *b = roll(&w->d, SOURCES);
@@ -460,10 +471,11 @@ static void check_buffer(world *w, int device, uint32_t b) {
     uint32_t got[WORDS];
     read_on(w->ctx, w->buffers[b], device, got, w->words[b]);
     for (uint32_t i = 0; i < w->words[b]; i++)
-        if (got[i] != model_of(w, device, b)[i]) fail_msg("device %d, buffer %u, word %u: %u, not %u", device, b, i, got[i], model_of(w, device, b)[i]);
+        if (got[i] != model_of(w, device, b)[i])
+            fail_msg("device %d, buffer %u, word %u: %u, not %u", device, b, i, got[i], model_of(w, device, b)[i]);
 }
 
-/* Several operations in a list of their own, which is sent at once. */
+/* Records several operations into a list and submits it. */
 static void one_list(world *w, int device, int queue) {
     vd_list_desc desc;
     vd_submit_desc after;
@@ -515,10 +527,11 @@ TEST(random_operations_on_several_queues) { check_operations(f, 1, QUEUES, 12); 
 TEST_DEVICES(random_operations_on_several_devices_and_queues) { check_operations(f, DEVICES, QUEUES, 13); }
 
 static const struct CMUnitTest cases[] = {
-    CASE(queues_follow_the_data), CASE(long_work_on_one_queue_holds_back_the_others), CASE(lists_of_two_queues_follow_each_other), CASE(events_order_queues),
-    CASE(any_queue_is_one_with_little_to_do), CASE(objects_die_after_their_last_queue), CASE(threads_record_on_queues_of_their_own),
-    CASE(each_device_has_its_own_copy), CASE(kernels_run_on_each_device),
-    CASE(buffers_pass_between_devices), CASE(events_order_devices), CASE(bad_devices_and_queues_are_refused), CASE(random_operations_on_one_queue),
+    CASE(queues_wait_for_data), CASE(other_queues_wait_for_long_work), CASE(lists_of_two_queues_keep_their_order),
+    CASE(events_order_queues), CASE(any_queue_is_one_with_little_to_do),
+    CASE(objects_live_until_their_last_queue_is_done), CASE(threads_record_on_queues_of_their_own),
+    CASE(each_device_has_its_own_copy), CASE(kernels_run_on_each_device), CASE(buffers_are_sent_between_devices),
+    CASE(events_order_devices), CASE(bad_devices_and_queues_are_refused), CASE(random_operations_on_one_queue),
     CASE(random_operations_on_several_queues), CASE(random_operations_on_several_devices_and_queues),
 };
 

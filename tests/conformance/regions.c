@@ -1,10 +1,11 @@
-/* Transfers in rows, memory kinds and mapping. */
+/* Transfers of rows, memory kinds and mapping. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
 enum { BYTES = 4096 };
 
-static vd_region_desc region(vd_buffer b, uint64_t offset, uint64_t row, uint64_t rows, uint64_t pitch, uint64_t host_pitch) {
+static vd_region_desc region(vd_buffer b, uint64_t offset, uint64_t row, uint64_t rows, uint64_t pitch,
+                             uint64_t host_pitch) {
     vd_region_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.buffer = b;
@@ -16,7 +17,8 @@ static vd_region_desc region(vd_buffer b, uint64_t offset, uint64_t row, uint64_
     return desc;
 }
 
-static void rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch, uint64_t row, uint64_t rows) {
+static void rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, uint64_t from_pitch, uint64_t row,
+                      uint64_t rows) {
     for (uint64_t i = 0; i < rows; i++) memcpy(to + i * to_pitch, from + i * from_pitch, row);
 }
 
@@ -32,7 +34,7 @@ static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *model, size
 
 typedef struct shape { uint64_t offset, row, rows, pitch; } shape;
 
-/* Rows that lie in BYTES. */
+/* Random rows that fit into BYTES. */
 static shape some_shape(dice *d, uint64_t row, uint64_t rows) {
     shape s = { 0, row, rows, row };
     uint64_t room = rows > 1 ? (BYTES - row) / (rows - 1) - row : 0;
@@ -41,7 +43,7 @@ static shape some_shape(dice *d, uint64_t row, uint64_t rows) {
     return s;
 }
 
-TEST(random_regions_are_as_on_the_host) {
+TEST(random_regions_match_the_host) {
     static uint8_t model[2][BYTES], host[2 * BYTES], expected[2 * BYTES];
     vd_buffer b[2];
     dice d = { 7 };
@@ -64,7 +66,7 @@ TEST(random_regions_are_as_on_the_host) {
         else if (action == 2) {
             OK(vd_buffer_read_region(f->ctx, &desc, host));
             rows_copy(expected, host_pitch, model[which] + s.offset, s.pitch, row, rows);
-            assert_memory_equal(host, expected, sizeof host); /* what lies between the rows included */
+            assert_memory_equal(host, expected, sizeof host); /* including the bytes between rows */
         } else if (which != other) {
             vd_copy_desc copy = { b[other], b[which], t.offset, s.offset, row, rows, t.pitch, s.pitch };
             OK(vd_copy_region(now, &copy));
@@ -74,14 +76,16 @@ TEST(random_regions_are_as_on_the_host) {
     for (int i = 0; i < 2; i++) check_bytes(f->ctx, b[i], model[i], BYTES);
 }
 
-/* Rows longer than a piece of staging memory, and very many short ones, by way of a list, which never writes directly. */
-TEST(large_regions_pass_in_pieces) {
+/* Rows longer than a piece of staging memory, and very many short ones, through a list, which never writes directly. */
+TEST(large_regions_are_split) {
     static const struct { uint64_t row, rows, pitch, host_pitch; } cases[] = {
-        { (5u << 20) + 3, 2, (5u << 20) + 64, (5u << 20) + 10 }, { 1000, 9000, 1024, 1000 }, { 7, 100000, 8, 9 }, { 1024, 9000, 1024, 1100 },
+        { (5u << 20) + 3, 2, (5u << 20) + 64, (5u << 20) + 10 }, { 1000, 9000, 1024, 1000 }, { 7, 100000, 8, 9 },
+        { 1024, 9000, 1024, 1100 },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         uint64_t bytes = cases[i].rows * cases[i].pitch, there = cases[i].rows * cases[i].host_pitch;
-        uint8_t *model = (uint8_t *)calloc(1, bytes), *host = (uint8_t *)malloc(there), *back = (uint8_t *)calloc(1, there);
+        uint8_t *model = (uint8_t *)calloc(1, bytes), *host = (uint8_t *)malloc(there),
+                *back = (uint8_t *)calloc(1, there);
         assert_true(model && host && back);
         for (uint64_t k = 0; k < there; k++) host[k] = (uint8_t)(k * 7 + (k >> 9));
         vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, bytes, NULL);
@@ -93,7 +97,8 @@ TEST(large_regions_pass_in_pieces) {
         check_bytes(f->ctx, b, model, bytes);
         OK(vd_buffer_read_region(f->ctx, &desc, back));
         for (uint64_t k = 0; k < cases[i].rows; k++)
-            if (memcmp(back + k * cases[i].host_pitch, host + k * cases[i].host_pitch, cases[i].row)) fail_msg("case %d: row %d differs", (int)i, (int)k);
+            if (memcmp(back + k * cases[i].host_pitch, host + k * cases[i].host_pitch, cases[i].row))
+                fail_msg("case %d: row %d differs", (int)i, (int)k);
         vd_buffer_destroy(f->ctx, b);
         free(model);
         free(host);
@@ -112,7 +117,7 @@ TEST(columns_of_one_buffer_can_be_copied) {
     check_bytes(f->ctx, b, model, BYTES);
     copy.to_offset = 31;
     FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "vd_copy_region: source and target overlap: 2048 bytes at offsets 0 and 31 of buffer 'matrix'");
-    copy.to_offset = 40; /* its end is in the next row's source */
+    copy.to_offset = 40; /* its end overlaps the source of the next row */
     copy.rows = 63;
     FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "overlap");
     copy.to_offset = 64 * 32 + 8;
@@ -122,9 +127,10 @@ TEST(columns_of_one_buffer_can_be_copied) {
     check_bytes(f->ctx, b, model, BYTES);
 }
 
-TEST(regions_need_no_memory_when_warm) {
+TEST(repeated_regions_allocate_nothing) {
     static uint8_t host[64 * 64];
-    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, BYTES, NULL), c = buffer_named(f->ctx, "c", VD_BYTES, BYTES, NULL);
+    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, BYTES, NULL),
+              c = buffer_named(f->ctx, "c", VD_BYTES, BYTES, NULL);
     vd_region_desc desc = region(b, 5, 20, 60, 64, 64);
     vd_copy_desc copy = { c, b, 0, 5, 20, 60, 32, 64 };
     long before = 0;
@@ -141,20 +147,24 @@ TEST(regions_need_no_memory_when_warm) {
 
 TEST(bad_regions_are_refused) {
     uint8_t host[64];
-    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, 100, NULL), dead = buffer_named(f->ctx, "dead", VD_BYTES, 8, NULL), none = { 0 };
+    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, 100, NULL),
+              dead = buffer_named(f->ctx, "dead", VD_BYTES, 8, NULL), none = { 0 };
     vd_buffer_destroy(f->ctx, dead);
     vd_region_desc desc = region(b, 0, 10, 4, 8, 0);
     FAILS(vd_buffer_write_region(NULL, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: the context is NULL");
     FAILS(vd_buffer_write_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_write_region: desc is NULL");
     FAILS(vd_buffer_read_region(f->ctx, NULL, host), VD_ERROR_INVALID, "vd_buffer_read_region: desc is NULL");
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: pitch 8|10 bytes of a row");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID,
+          "vd_buffer_write_region: pitch 8|10 bytes of a row");
     desc.pitch = 0;
     desc.host_pitch = 9;
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_read_region: host pitch 9|10 bytes of a row");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID,
+          "vd_buffer_read_region: host pitch 9|10 bytes of a row");
     desc.host_pitch = 0;
     FAILS(vd_buffer_read_region(f->ctx, &desc, NULL), VD_ERROR_INVALID, "vd_buffer_read_region: data is NULL");
     desc.rows = 11;
-    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 0|11 rows of 10 bytes with pitch 10|'b' (100 bytes)");
+    FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID,
+          "offset 0|11 rows of 10 bytes with pitch 10|'b' (100 bytes)");
     desc.rows = UINT64_MAX;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "past the end");
     desc.rows = 2;
@@ -165,9 +175,10 @@ TEST(bad_regions_are_refused) {
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615 x 2 rows exceeds the address space");
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 18446744073709551615 x 2 rows exceeds the address space");
     desc.host_pitch = (uint64_t)1 << 63;
-    FAILS(vd_write_region(vd_immediate(f->ctx, 0, 0), &desc, host), VD_ERROR_INVALID, "vd_write_region: host pitch 9223372036854775808");
+    FAILS(vd_write_region(vd_immediate(f->ctx, 0, 0), &desc, host), VD_ERROR_INVALID,
+          "vd_write_region: host pitch 9223372036854775808");
     desc.rows = 5;
-    desc.host_pitch = (uint64_t)1 << 62; /* four of them are none */
+    desc.host_pitch = (uint64_t)1 << 62; /* four times this overflows to 0 */
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 4611686018427387904 x 5 rows exceeds the address space");
     desc.rows = 2;
     desc.host_pitch = desc.row_bytes = 0;
@@ -186,15 +197,18 @@ TEST(bad_regions_are_refused) {
     desc.buffer = none;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "target buffer handle is 0");
     vd_copy_desc copy = { b, dead, 0, 0, 4, 2, 0, 0 };
-    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "vd_copy_region: the source buffer was destroyed");
+    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID,
+          "vd_copy_region: the source buffer was destroyed");
     FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), NULL), VD_ERROR_INVALID, "vd_copy_region: desc is NULL");
     FAILS(vd_copy_region(NULL, &copy), VD_ERROR_INVALID, "vd_copy_region: the list is NULL");
     copy.from = b;
     copy.from_offset = 50;
     copy.to_pitch = 3;
-    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "vd_copy_region: target pitch 3|4 bytes of a row");
+    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID,
+          "vd_copy_region: target pitch 3|4 bytes of a row");
     copy.to_pitch = 200;
-    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID, "target offset 0|with pitch 200|past the end");
+    FAILS(vd_copy_region(vd_immediate(f->ctx, 0, 0), &copy), VD_ERROR_INVALID,
+          "target offset 0|with pitch 200|past the end");
     still_works(f);
 }
 
@@ -221,7 +235,8 @@ TEST(every_kind_of_memory_holds_data) {
         assert_true(b.id && zero.id);
         OK(vd_buffer_query(f->ctx, b, &info));
         assert_int_equal(info.memory, kind);
-        if (kind != VD_MEMORY_DEVICE && (info.address || f->backend == VD_BACKEND_VULKAN)) assert_true(info.mapped); /* kernels reach the host's memory */
+        /* kernels access host memory */
+        if (kind != VD_MEMORY_DEVICE && (info.address || f->backend == VD_BACKEND_VULKAN)) assert_true(info.mapped);
         OK(vd_copy(vd_immediate(f->ctx, 0, 0), device, 0, b, 0, VD_WHOLE));
         OK(vd_copy(vd_immediate(f->ctx, 0, 0), zero, 40, device, 40, 400));
         OK(vd_buffer_read(f->ctx, zero, 0, got, sizeof got));
@@ -234,8 +249,8 @@ TEST(every_kind_of_memory_holds_data) {
     }
 }
 
-/* Whatever was recorded before a mapping is done when it stands, and what the host writes is seen by work recorded later. */
-TEST(mappings_follow_and_precede_work) {
+/* Work recorded before a mapping is done when it returns, and work recorded later sees what the host writes. */
+TEST(mappings_are_ordered_with_work) {
     vd_list *now = vd_immediate(f->ctx, 0, 0);
     for (vd_memory kind = VD_MEMORY_UPLOAD; kind <= VD_MEMORY_SHARED; kind = (vd_memory)(kind + 1)) {
         vd_buffer b = buffer_in(f->ctx, kind, 1000, NULL), out = buffer_u32(f->ctx, "out", 1000, NULL);
@@ -263,7 +278,7 @@ TEST(mappings_follow_and_precede_work) {
     }
 }
 
-TEST_EXECUTED(a_mapping_may_be_kept) {
+TEST_EXECUTED(a_mapping_may_persist) {
     vd_buffer_info info;
     vd_buffer b = buffer_in(f->ctx, VD_MEMORY_SHARED, 64, NULL);
     vd_kernel k = kernel_affine(f->ctx);
@@ -286,7 +301,8 @@ TEST_EXECUTED(a_mapping_may_be_kept) {
 TEST(bad_mappings_are_refused) {
     void *p = &p;
     vd_buffer_info info;
-    vd_buffer b = buffer_in(f->ctx, VD_MEMORY_SHARED, 64, NULL), device = buffer_u32(f->ctx, "device", 4, NULL), dead = buffer_u32(f->ctx, "dead", 4, NULL);
+    vd_buffer b = buffer_in(f->ctx, VD_MEMORY_SHARED, 64, NULL), device = buffer_u32(f->ctx, "device", 4, NULL),
+              dead = buffer_u32(f->ctx, "dead", 4, NULL);
     vd_buffer_destroy(f->ctx, dead);
     FAILS(vd_buffer_map(NULL, b, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: the context is NULL");
     assert_null(p);
@@ -297,7 +313,9 @@ TEST(bad_mappings_are_refused) {
     FAILS(vd_buffer_map(f->ctx, dead, 0, VD_READ, &p), VD_ERROR_INVALID, "vd_buffer_map: the buffer was destroyed");
     OK(vd_buffer_query(f->ctx, device, &info));
     if (info.mapped) OK(vd_buffer_map(f->ctx, device, 0, VD_READ, &p));
-    else FAILS(vd_buffer_map(f->ctx, device, 0, VD_READ, &p), VD_ERROR_UNSUPPORTED, "vd_buffer_map: buffer 'device'|VD_MEMORY_SHARED");
+    else
+        FAILS(vd_buffer_map(f->ctx, device, 0, VD_READ, &p), VD_ERROR_UNSUPPORTED,
+              "vd_buffer_map: buffer 'device'|VD_MEMORY_SHARED");
     FAILS(vd_buffer_unmap(f->ctx, b, 0), VD_ERROR_INVALID, "vd_buffer_unmap: buffer 'kind' is not mapped");
     FAILS(vd_buffer_unmap(f->ctx, dead, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the buffer was destroyed");
     FAILS(vd_buffer_unmap(NULL, b, 0), VD_ERROR_INVALID, "vd_buffer_unmap: the context is NULL");
@@ -307,9 +325,9 @@ TEST(bad_mappings_are_refused) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(random_regions_are_as_on_the_host), CASE(large_regions_pass_in_pieces), CASE(columns_of_one_buffer_can_be_copied),
-    CASE(regions_need_no_memory_when_warm), CASE(bad_regions_are_refused), CASE(every_kind_of_memory_holds_data), CASE(mappings_follow_and_precede_work),
-    CASE(a_mapping_may_be_kept), CASE(bad_mappings_are_refused),
+    CASE(random_regions_match_the_host), CASE(large_regions_are_split), CASE(columns_of_one_buffer_can_be_copied),
+    CASE(repeated_regions_allocate_nothing), CASE(bad_regions_are_refused), CASE(every_kind_of_memory_holds_data),
+    CASE(mappings_are_ordered_with_work), CASE(a_mapping_may_persist), CASE(bad_mappings_are_refused),
 };
 
 MAIN("regions", cases)

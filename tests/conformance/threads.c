@@ -12,13 +12,14 @@ typedef struct job {
     vd_kernel affine;
     vd_buffer shared;
     uint32_t number;
-    char problem[512]; /* cmocka's checks belong to the main thread */
+    char problem[512]; /* cmocka's checks may only be used on the main thread */
 } job;
 
 #define TRY(call) do { \
         vd_result try_result_ = (call); \
         if (try_result_) { \
-            snprintf(j->problem, sizeof j->problem, "%s: %s: %.300s", #call, vd_result_name(try_result_), vd_error_text()); \
+            snprintf(j->problem, sizeof j->problem, "%s: %s: %.300s", #call, vd_result_name(try_result_), \
+                vd_error_text()); \
             return NULL; \
         } \
     } while (0)
@@ -135,7 +136,7 @@ static void *come_and_go(void *user) {
     return NULL;
 }
 
-TEST(eight_threads_make_and_destroy_buffers) {
+TEST(eight_threads_create_and_destroy_buffers) {
     vd_kernel no_kernel = { 0 };
     vd_buffer no_buffer = { 0 };
     uint64_t before = stats_of(f->ctx).buffers;
@@ -241,8 +242,9 @@ TEST(eight_threads_submit_and_wait) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own), CASE(eight_threads_make_and_destroy_buffers),
-    CASE(eight_threads_build_kernels), CASE(eight_threads_have_contexts_of_their_own), CASE(each_thread_has_an_error_text_of_its_own),
+    CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own),
+    CASE(eight_threads_create_and_destroy_buffers), CASE(eight_threads_build_kernels),
+    CASE(eight_threads_have_contexts_of_their_own), CASE(each_thread_has_an_error_text_of_its_own),
     CASE(eight_threads_submit_and_wait),
 };
 

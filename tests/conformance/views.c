@@ -1,4 +1,4 @@
-/* Views: parts of a buffer as buffers of their own, in every call that takes a buffer. */
+/* Views: parts of a buffer used as buffers, in every call that accepts a buffer. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
@@ -49,7 +49,7 @@ TEST(views_have_their_own_range_type_and_shape) {
     assert_int_equal(info.shape[2], 1);
     assert_int_equal(info.size, 240);
     assert_true(info.address == (whole.address ? whole.address + 256 : 0));
-    w = view_of(f->ctx, v, 16, VD_U64, 0); /* of a view, up to its end */
+    w = view_of(f->ctx, v, 16, VD_U64, 0); /* a view of a view, up to its end */
     OK(vd_buffer_query(f->ctx, w, &info));
     assert_string_equal(info.name, "part");
     assert_int_equal(info.shape[0], 28);
@@ -68,7 +68,7 @@ TEST(transfers_reach_the_range_of_a_view) {
     memcpy(model + 112, words, 64);
     OK(vd_fill(now, v, 0, 12, NULL, 0));
     memset(model + 100, 0, 12);
-    OK(vd_fill(now, v, 161, 3, "x", 1)); /* no whole word of it */
+    OK(vd_fill(now, v, 161, 3, "x", 1)); /* contains no whole word of the buffer */
     memset((uint8_t *)(model + 100) + 161, 'x', 3);
     OK(vd_fill(now, v, 164, 9, "abc", 3));
     memcpy((uint8_t *)(model + 100) + 164, "abcabcabc", 9);
@@ -93,7 +93,7 @@ TEST(transfers_reach_the_range_of_a_view) {
     vd_read_end(f->ctx, ticket);
 }
 
-/* Words per view, so that each begins where a binding may. */
+/* Words per view, so that each view starts at a valid binding offset. */
 static uint64_t step_of(fixture *f) {
     uint64_t align = vd_device(f->ctx, 0)->limits.binding_alignment / 4;
     return align < 16 ? 16 : align;
@@ -104,7 +104,8 @@ TEST_EXECUTED(kernels_see_the_range_of_a_view) {
     vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, step, 10), w = view_u32(f->ctx, b, 2 * step, 10);
     vd_kernel k = kernel_move(f->ctx);
     OK(move(vd_immediate(f->ctx, 0, 0), k, v, w, 10, 5));
-    for (uint32_t i = 0; i < 12; i++) assert_int_equal(read_u32(f->ctx, b, 2 * step + i), i < 10 ? step + i + 5 : 2 * step + i);
+    for (uint32_t i = 0; i < 12; i++)
+        assert_int_equal(read_u32(f->ctx, b, 2 * step + i), i < 10 ? step + i + 5 : 2 * step + i);
     vc_kernel *c = kernel_begin(f->ctx, "length", 1, 1, 1);
     vc_ref x = vc_buffer(c, "x", VC_U32, VC_READ_WRITE);
     vc_store(x, vc_u32(0), vc_length(x));
@@ -116,7 +117,7 @@ TEST_EXECUTED(kernels_see_the_range_of_a_view) {
     assert_int_equal(read_u32(f->ctx, b, step + 1), step + 1);
 }
 
-TEST_EXECUTED(views_take_turns_in_one_kernel) {
+TEST_EXECUTED(alternating_views_in_one_kernel) {
     uint64_t step = step_of(f);
     vd_buffer b = counted(f->ctx, "b"), views[8];
     vd_kernel k = kernel_affine(f->ctx);
@@ -127,7 +128,8 @@ TEST_EXECUTED(views_take_turns_in_one_kernel) {
 }
 
 TEST(only_views_that_overlap_wait_for_each_other) {
-    vd_buffer b = counted(f->ctx, "b"), left = view_u32(f->ctx, b, 0, 64), right = view_u32(f->ctx, b, 64, 64), middle = view_u32(f->ctx, b, 32, 64);
+    vd_buffer b = counted(f->ctx, "b"), left = view_u32(f->ctx, b, 0, 64), right = view_u32(f->ctx, b, 64, 64),
+              middle = view_u32(f->ctx, b, 32, 64);
     OK(vd_wait_idle(f->ctx));
     vd_list *list = list_begin(f->ctx);
     uint64_t before = stats_of(f->ctx).barriers;
@@ -149,7 +151,7 @@ TEST(only_views_that_overlap_wait_for_each_other) {
     assert_memory_equal(got + 316, "mnopqrst", 8);
 }
 
-TEST(kernels_take_disjoint_views_and_refuse_others) {
+TEST(kernels_accept_disjoint_views_only) {
     uint64_t step = step_of(f);
     vd_buffer b = counted(f->ctx, "b"), left = view_u32(f->ctx, b, 0, step), right = view_u32(f->ctx, b, step, step);
     vd_buffer both = view_u32(f->ctx, b, 0, step + 1), also_left = view_u32(f->ctx, b, 0, step);
@@ -164,7 +166,7 @@ TEST(kernels_take_disjoint_views_and_refuse_others) {
     still_works(f);
 }
 
-TEST(kernels_name_the_alignment_they_want) {
+TEST(unaligned_views_are_refused) {
     const vd_device_info *info = vd_device(f->ctx, 0);
     bool address = (info->features & VD_FEATURE_ADDRESS) != 0;
     vd_buffer b = counted(f->ctx, "b"), odd = view_of(f->ctx, b, 2, VD_U32, 4), word = view_of(f->ctx, b, 4, VD_U32, 4);
@@ -174,11 +176,11 @@ TEST(kernels_name_the_alignment_they_want) {
     FAILS(affine(now, k, odd, 4, 1, 0), VD_ERROR_INVALID, "vd_dispatch 'affine'|argument 0 'x'|byte 2|multiple of 4");
     if (address || info->limits.binding_alignment <= 4) OK(affine(now, k, word, 4, 1, 0));
     else FAILS(affine(now, k, word, 4, 1, 0), VD_ERROR_UNSUPPORTED, "vd_dispatch 'affine'|argument 0 'x'|byte 4|binding_alignment");
-    OK(vd_fill(now, odd, 0, VD_WHOLE, "z", 1)); /* transfers take any byte */
+    OK(vd_fill(now, odd, 0, VD_WHOLE, "z", 1)); /* transfers accept any byte offset */
     still_works(f);
 }
 
-TEST(views_die_with_their_buffer) {
+TEST(views_are_destroyed_with_their_buffer) {
     uint32_t word = 1;
     uint64_t before = stats_of(f->ctx).buffers;
     vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 1, 8), w = view_u32(f->ctx, v, 1, 4);
@@ -186,16 +188,18 @@ TEST(views_die_with_their_buffer) {
     OK(vd_buffer_write(f->ctx, v, 0, &word, 4));
     vd_buffer_destroy(f->ctx, v);
     FAILS(vd_buffer_read(f->ctx, v, 0, &word, 4), VD_ERROR_INVALID, "vd_buffer_read|was destroyed");
-    assert_int_equal(read_u32(f->ctx, w, 0), 2); /* a view of a view needs only the buffer */
+    assert_int_equal(read_u32(f->ctx, w, 0), 2); /* a view of a view depends only on the buffer */
     vd_buffer_destroy(f->ctx, b);
     OK(vd_wait_idle(f->ctx));
-    vd_buffer other = counted(f->ctx, "other"); /* perhaps in its place */
+    vd_buffer other = counted(f->ctx, "other"); /* may reuse its memory */
     vd_buffer_info info;
     FAILS(vd_buffer_read(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "vd_buffer_read|was destroyed");
     FAILS(vd_buffer_write(f->ctx, w, 0, &word, 4), VD_ERROR_INVALID, "was destroyed");
     FAILS(vd_fill(vd_immediate(f->ctx, 0, 0), w, 0, 4, NULL, 0), VD_ERROR_INVALID, "vd_fill|was destroyed");
-    FAILS(vd_copy(vd_immediate(f->ctx, 0, 0), other, 0, w, 0, 4), VD_ERROR_INVALID, "vd_copy: the source buffer was destroyed");
-    FAILS(affine(vd_immediate(f->ctx, 0, 0), k, w, 4, 1, 1), VD_ERROR_INVALID, "vd_dispatch 'affine'|'x'|was destroyed");
+    FAILS(vd_copy(vd_immediate(f->ctx, 0, 0), other, 0, w, 0, 4), VD_ERROR_INVALID,
+          "vd_copy: the source buffer was destroyed");
+    FAILS(affine(vd_immediate(f->ctx, 0, 0), k, w, 4, 1, 1), VD_ERROR_INVALID,
+          "vd_dispatch 'affine'|'x'|was destroyed");
     FAILS(vd_buffer_query(f->ctx, w, &info), VD_ERROR_INVALID, "was destroyed");
     assert_int_equal(view_of(f->ctx, w, 0, VD_U32, 1).id, 0);
     check_text("vd_buffer_view", "was destroyed");
@@ -205,10 +209,11 @@ TEST(views_die_with_their_buffer) {
     assert_int_equal(stats_of(f->ctx).buffers, before + 1);
 }
 
-TEST(a_buffer_may_die_while_work_on_its_views_is_under_way) {
+TEST(a_buffer_may_be_destroyed_while_its_views_are_in_use) {
     uint64_t before = stats_of(f->ctx).buffers;
     for (uint32_t round = 0; round < 20; round++) {
-        vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 16, 64), keep = buffer_u32(f->ctx, "keep", 64, NULL);
+        vd_buffer b = counted(f->ctx, "b"), v = view_u32(f->ctx, b, 16, 64),
+                  keep = buffer_u32(f->ctx, "keep", 64, NULL);
         vd_list *list = list_begin(f->ctx);
         OK(vd_fill(list, v, 0, VD_WHOLE, &round, 4));
         OK(vd_copy(list, keep, 0, v, 0, 256));
@@ -250,10 +255,11 @@ TEST(bad_views_are_refused) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(views_have_their_own_range_type_and_shape), CASE(transfers_reach_the_range_of_a_view), CASE(kernels_see_the_range_of_a_view),
-    CASE(views_take_turns_in_one_kernel), CASE(only_views_that_overlap_wait_for_each_other), CASE(kernels_take_disjoint_views_and_refuse_others),
-    CASE(kernels_name_the_alignment_they_want), CASE(views_die_with_their_buffer), CASE(a_buffer_may_die_while_work_on_its_views_is_under_way),
-    CASE(bad_views_are_refused),
+    CASE(views_have_their_own_range_type_and_shape), CASE(transfers_reach_the_range_of_a_view),
+    CASE(kernels_see_the_range_of_a_view), CASE(alternating_views_in_one_kernel),
+    CASE(only_views_that_overlap_wait_for_each_other), CASE(kernels_accept_disjoint_views_only),
+    CASE(unaligned_views_are_refused), CASE(views_are_destroyed_with_their_buffer),
+    CASE(a_buffer_may_be_destroyed_while_its_views_are_in_use), CASE(bad_views_are_refused),
 };
 
 MAIN("views", cases)

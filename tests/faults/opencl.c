@@ -1,6 +1,6 @@
-/* Every OpenCL call of a program is refused once, and from then on. Outputs of refused calls are filled with garbage. The program must come to an end, must not
-   hand garbage back to the driver, must report an error or have the right result, and must release all it made. The library finds the driver's functions by
-   dlsym, which is replaced here. */
+/* Every OpenCL call of a program fails once, and from then on. Outputs of failed calls are filled with garbage. The
+   program must terminate, must not pass garbage back to the driver, must report an error or have the right result, and
+   must release everything. The library finds the driver's functions with dlsym, which is replaced here. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 static void *fault_dlsym(void *library, const char *name);
@@ -22,54 +22,65 @@ static void *fault_dlsym(void *library, const char *name);
 
 enum { REFUSED = -6 }; /* CL_OUT_OF_HOST_MEMORY */
 
-/* Those that make an object: its type, parameters, arguments; the last one is the error. */
+/* Functions that create an object: its type, parameters, arguments; the last one is the error. */
 #define MAKERS(X) \
-    X(clCreateContext, vd__cl_context, (const intptr_t *a, uint32_t b, const vd__cl_device_id *c, void (*d)(const char *, const void *, size_t, void *), \
-      void *e, int32_t *error), (a, b, c, d, e, error)) \
-    X(clCreateCommandQueue, vd__cl_command_queue, (vd__cl_context a, vd__cl_device_id b, uint64_t c, int32_t *error), (a, b, c, error)) \
-    X(clCreateBuffer, vd__cl_mem, (vd__cl_context a, uint64_t b, size_t c, void *d, int32_t *error), (a, b, c, d, error)) \
-    X(clCreateSubBuffer, vd__cl_mem, (vd__cl_mem a, uint64_t b, uint32_t c, const void *d, int32_t *error), (a, b, c, d, error)) \
-    X(clCreateProgramWithSource, vd__cl_program, (vd__cl_context a, uint32_t b, const char **c, const size_t *d, int32_t *error), (a, b, c, d, error)) \
+    X(clCreateContext, vd__cl_context, (const intptr_t *a, uint32_t b, const vd__cl_device_id *c, \
+        void (*d)(const char *, const void *, size_t, void *), void *e, int32_t *error), (a, b, c, d, e, error)) \
+    X(clCreateCommandQueue, vd__cl_command_queue, (vd__cl_context a, vd__cl_device_id b, uint64_t c, int32_t *error), \
+        (a, b, c, error)) \
+    X(clCreateBuffer, vd__cl_mem, (vd__cl_context a, uint64_t b, size_t c, void *d, int32_t *error), \
+        (a, b, c, d, error)) \
+    X(clCreateSubBuffer, vd__cl_mem, (vd__cl_mem a, uint64_t b, uint32_t c, const void *d, int32_t *error), \
+        (a, b, c, d, error)) \
+    X(clCreateProgramWithSource, vd__cl_program, (vd__cl_context a, uint32_t b, const char **c, const size_t *d, \
+        int32_t *error), (a, b, c, d, error)) \
     X(clCreateKernel, vd__cl_kernel_id, (vd__cl_program a, const char *b, int32_t *error), (a, b, error))
 
-/* Those with an event for an output, which may be NULL. */
+/* Functions that output an event, which may be NULL. */
 #define COMMANDS(X) \
-    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, const size_t *e, const size_t *f, uint32_t g, \
-      const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
-    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *f, uint32_t g, const vd__cl_event *h, \
-      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
-    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *f, uint32_t g, const vd__cl_event *h, \
-      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
-    X(clEnqueueCopyBuffer, (vd__cl_command_queue a, vd__cl_mem b, vd__cl_mem c, size_t d, size_t e, size_t f, uint32_t g, const vd__cl_event *h, \
-      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
-    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t f, uint32_t g, const vd__cl_event *h, \
-      vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
-    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue a, uint32_t b, const vd__cl_mem *c, uint64_t d, uint32_t e, const vd__cl_event *f, \
-      vd__cl_event *out), (a, b, c, d, e, f, out)) \
-    X(clEnqueueMarkerWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), (a, b, c, out)) \
-    X(clEnqueueBarrierWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), (a, b, c, out)) \
-    X(clEnqueueSVMMemcpy, (vd__cl_command_queue a, uint32_t b, void *c, const void *d, size_t e, uint32_t f, const vd__cl_event *g, vd__cl_event *out), \
-      (a, b, c, d, e, f, g, out)) \
-    X(clEnqueueSVMMemFill, (vd__cl_command_queue a, void *b, const void *c, size_t d, size_t e, uint32_t f, const vd__cl_event *g, vd__cl_event *out), \
-      (a, b, c, d, e, f, g, out))
+    X(clEnqueueNDRangeKernel, (vd__cl_command_queue a, vd__cl_kernel_id b, uint32_t c, const size_t *d, \
+        const size_t *e, const size_t *f, uint32_t g, const vd__cl_event *h, vd__cl_event *out), \
+        (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueReadBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, void *f, uint32_t g, \
+        const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueWriteBuffer, (vd__cl_command_queue a, vd__cl_mem b, uint32_t c, size_t d, size_t e, const void *f, \
+        uint32_t g, const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueCopyBuffer, (vd__cl_command_queue a, vd__cl_mem b, vd__cl_mem c, size_t d, size_t e, size_t f, \
+        uint32_t g, const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueFillBuffer, (vd__cl_command_queue a, vd__cl_mem b, const void *c, size_t d, size_t e, size_t f, \
+        uint32_t g, const vd__cl_event *h, vd__cl_event *out), (a, b, c, d, e, f, g, h, out)) \
+    X(clEnqueueMigrateMemObjects, (vd__cl_command_queue a, uint32_t b, const vd__cl_mem *c, uint64_t d, uint32_t e, \
+        const vd__cl_event *f, vd__cl_event *out), (a, b, c, d, e, f, out)) \
+    X(clEnqueueMarkerWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), \
+        (a, b, c, out)) \
+    X(clEnqueueBarrierWithWaitList, (vd__cl_command_queue a, uint32_t b, const vd__cl_event *c, vd__cl_event *out), \
+        (a, b, c, out)) \
+    X(clEnqueueSVMMemcpy, (vd__cl_command_queue a, uint32_t b, void *c, const void *d, size_t e, uint32_t f, \
+        const vd__cl_event *g, vd__cl_event *out), (a, b, c, d, e, f, g, out)) \
+    X(clEnqueueSVMMemFill, (vd__cl_command_queue a, void *b, const void *c, size_t d, size_t e, uint32_t f, \
+        const vd__cl_event *g, vd__cl_event *out), (a, b, c, d, e, f, g, out))
 
 /* Others: parameters, arguments, an output and its size. */
 #define CALLS(X) \
     X(clGetPlatformIDs, (uint32_t a, vd__cl_platform_id *b, uint32_t *c), (a, b, c), c, sizeof *c) \
-    X(clGetDeviceIDs, (vd__cl_platform_id a, uint64_t b, uint32_t c, vd__cl_device_id *d, uint32_t *e), (a, b, c, d, e), e, sizeof *e) \
+    X(clGetDeviceIDs, (vd__cl_platform_id a, uint64_t b, uint32_t c, vd__cl_device_id *d, uint32_t *e), \
+        (a, b, c, d, e), e, sizeof *e) \
     X(clGetDeviceInfo, (vd__cl_device_id a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c) \
-    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, void (*e)(vd__cl_program, void *), void *f), \
-      (a, b, c, d, e, f), NULL, 0) \
-    X(clCreateKernelsInProgram, (vd__cl_program a, uint32_t b, vd__cl_kernel_id *c, uint32_t *d), (a, b, c, d), c, sizeof *c) \
+    X(clBuildProgram, (vd__cl_program a, uint32_t b, const vd__cl_device_id *c, const char *d, \
+        void (*e)(vd__cl_program, void *), void *f), (a, b, c, d, e, f), NULL, 0) \
+    X(clCreateKernelsInProgram, (vd__cl_program a, uint32_t b, vd__cl_kernel_id *c, uint32_t *d), (a, b, c, d), c, \
+        sizeof *c) \
     X(clGetKernelInfo, (vd__cl_kernel_id a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c) \
-    X(clGetKernelWorkGroupInfo, (vd__cl_kernel_id a, vd__cl_device_id b, uint32_t c, size_t d, void *e, size_t *f), (a, b, c, d, e, f), e, d) \
+    X(clGetKernelWorkGroupInfo, (vd__cl_kernel_id a, vd__cl_device_id b, uint32_t c, size_t d, void *e, size_t *f), \
+        (a, b, c, d, e, f), e, d) \
     X(clSetKernelArg, (vd__cl_kernel_id a, uint32_t b, size_t c, const void *d), (a, b, c, d), NULL, 0) \
     X(clSetKernelArgSVMPointer, (vd__cl_kernel_id a, uint32_t b, const void *c), (a, b, c), NULL, 0) \
     X(clFlush, (vd__cl_command_queue a), (a), NULL, 0) \
     X(clGetEventInfo, (vd__cl_event a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c)
 
 #define REFERENCES(X) \
-    X(Context, vd__cl_context) X(CommandQueue, vd__cl_command_queue) X(MemObject, vd__cl_mem) X(Program, vd__cl_program) X(Kernel, vd__cl_kernel_id) \
+    X(Context, vd__cl_context) X(CommandQueue, vd__cl_command_queue) X(MemObject, vd__cl_mem) \
+        X(Program, vd__cl_program) X(Kernel, vd__cl_kernel_id) \
     X(Event, vd__cl_event)
 
 #define MAKER(name, type, parameters, arguments) \

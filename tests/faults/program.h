@@ -1,5 +1,5 @@
-/* What the programs of this folder share: the state of a driver whose calls are refused, and a program that calls it (a
-   kernel, a list, two queues, transfers). After the headers of the library and cmocka. */
+/* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
+   a list, two queues, transfers). Include after the headers of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,17 +8,17 @@
 
 /* ---- the driver ---- */
 
-typedef enum manner { ONCE, FOR_EVER, LOST, MANNERS } manner; /* LOST: for ever, with a lost device */
+typedef enum manner { ONCE, FOR_EVER, LOST, MANNERS } manner; /* LOST: all later calls report a lost device */
 static const char *const manner_names[] = { "once", "for ever", "lost" };
 
 static struct {
     manner manner;
-    long calls, refuse;        /* calls so far; the number of the call that is refused, 0: none */
-    const char *name;          /* of the call that was refused */
-    long live, garbage;        /* objects or references to them; garbage that came back */
+    long calls, refuse;        /* calls so far; number of the first call that fails, 0: none */
+    const char *name;          /* of the call that failed */
+    long live, garbage;        /* objects or references; garbage that was passed back */
 } driver;
 
-/* Counts a call of the driver, and tells whether it is refused. */
+/* Counts a driver call. Returns whether it fails. */
 static bool refused(const char *name) {
     driver.calls++;
     bool now = driver.calls == driver.refuse;
@@ -27,12 +27,12 @@ static bool refused(const char *name) {
     return now || again;
 }
 
-/* What a refused call leaves in its output. */
+/* Fills the output of a failed call with garbage. */
 static void poison(void *out, size_t size) {
     if (out) memset(out, 0xdb, size);
 }
 
-/* Counts the end of an object; false: its handle is garbage, which the driver must not see. */
+/* Counts the destruction of an object. False: the handle is garbage, which the driver must not see. */
 static bool destroyed(uint64_t handle) {
     bool garbage = handle == 0xdbdbdbdbdbdbdbdbu;
     if (garbage) driver.garbage++;
@@ -56,7 +56,7 @@ static vd_kernel make_kernel(vd_context *ctx, vc_kernel **builder) {
     return vd_kernel_build(ctx, *builder);
 }
 
-/* Commands in a list of its own and in the immediate ones of two queues; VD_OK: out has the result. */
+/* Commands in a list and in the immediate lists of two queues. VD_OK: `out` has the result. */
 static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     static uint32_t numbers[COUNT], seven[COUNT];
     vd_buffer_desc desc;
@@ -104,7 +104,7 @@ static void check_result(const uint32_t *out) {
         if (out[i] != (i < COUNT / 4 ? 7 : 6 * i)) fail_msg("element %u is %u after no error", i, out[i]);
 }
 
-/* Success leaves the thread's error text as it was. */
+/* Success must not change the thread's error text. */
 static vd_result run_program(const vd_context_desc *desc) {
     vd_context *ctx = NULL;
     vc_kernel *builder = NULL;
@@ -123,7 +123,7 @@ static vd_result run_program(const vd_context_desc *desc) {
     return r;
 }
 
-/* ---- its runs ---- */
+/* ---- runs of the program ---- */
 
 static const char *refused_name(void) { return driver.name ? driver.name : "none"; }
 
@@ -136,7 +136,7 @@ static void tell_signal(int signal_number) {
     raise(signal_number);
 }
 
-/* Refuses call number `refuse` of the program, 0: none. Ends after a minute if the program hangs. */
+/* Runs the program with call number `refuse` failing, 0: none. An alarm ends it after a minute if it hangs. */
 static vd_result run_refusing(const vd_context_desc *desc, long refuse, manner how) {
     driver.refuse = refuse;
     driver.manner = how;
@@ -160,8 +160,8 @@ static void skip_without_device(vd_result r) {
     skip();
 }
 
-/* Refuses each call of the program in each of the first `manners`. Returns how many runs failed; *calls: calls of a
-   run. */
+/* Runs the program with each call failing in each of the first `manners`. Returns how many runs failed; *calls: calls
+   per run. */
 static long refuse_each(const vd_context_desc *desc, int manners, long *calls) {
     vd_result r = run_refusing(desc, 0, ONCE);
     skip_without_device(r);

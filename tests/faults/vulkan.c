@@ -1,6 +1,7 @@
-/* Every call of a program on Vulkan that a driver may refuse is refused once, from then on, and with a lost device. Outputs of refused calls are filled with
-   garbage. The program must come to an end, must not hand garbage back to the driver, must report an error or have the right result, and must destroy all it
-   made. The library gets the driver through desc.get_instance_proc_addr. */
+/* Every Vulkan call of a program that may fail does so once, from then on, and with a lost device. Outputs of failed
+   calls are filled with garbage. The program must terminate, must not pass garbage back to the driver, must report an
+   error or have the right result, and must destroy everything. The library gets the driver through
+   desc.get_instance_proc_addr. */
 #define _POSIX_C_SOURCE 200809L
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
@@ -21,9 +22,9 @@
 static struct {
     PFN_vkGetInstanceProcAddr instance_proc;
     PFN_vkGetDeviceProcAddr device_proc;
-    long idle_call, early;     /* the first vkDeviceWaitIdle; objects destroyed after one that was refused */
-    bool running;              /* vkDeviceWaitIdle was refused */
-    VkSemaphore read, readable; /* the timeline that was read last; the one that can be read whatever is refused */
+    long idle_call, early;     /* the first vkDeviceWaitIdle; objects destroyed after that call failed */
+    bool running;              /* vkDeviceWaitIdle failed */
+    VkSemaphore read, readable; /* the timeline that was read last; the one that can always be read */
 } vulkan;
 
 static VkResult refusal(const char *name) {
@@ -39,28 +40,39 @@ static bool object_destroyed(uint64_t handle) {
 /* name, parameters, arguments, the output and its size */
 #define MAKERS(X) \
     X(vkCreateInstance, (const VkInstanceCreateInfo *a, const VkAllocationCallbacks *b, VkInstance *out), (a, b, out)) \
-    X(vkCreateDevice, (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c, VkDevice *out), (a, b, c, out)) \
-    X(vkCreateSemaphore, (VkDevice a, const VkSemaphoreCreateInfo *b, const VkAllocationCallbacks *c, VkSemaphore *out), (a, b, c, out)) \
-    X(vkAllocateMemory, (VkDevice a, const VkMemoryAllocateInfo *b, const VkAllocationCallbacks *c, VkDeviceMemory *out), (a, b, c, out)) \
-    X(vkCreateBuffer, (VkDevice a, const VkBufferCreateInfo *b, const VkAllocationCallbacks *c, VkBuffer *out), (a, b, c, out)) \
-    X(vkCreateShaderModule, (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c, VkShaderModule *out), (a, b, c, out)) \
-    X(vkCreatePipelineCache, (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineCache *out), (a, b, c, out)) \
-    X(vkCreatePipelineLayout, (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c, VkPipelineLayout *out), (a, b, c, out)) \
-    X(vkCreateComputePipelines, (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d, const VkAllocationCallbacks *e, \
-                                 VkPipeline *out), (a, b, c, d, e, out)) \
-    X(vkCreateDescriptorSetLayout, (VkDevice a, const VkDescriptorSetLayoutCreateInfo *b, const VkAllocationCallbacks *c, VkDescriptorSetLayout *out), \
-      (a, b, c, out)) \
-    X(vkCreateDescriptorPool, (VkDevice a, const VkDescriptorPoolCreateInfo *b, const VkAllocationCallbacks *c, VkDescriptorPool *out), (a, b, c, out)) \
-    X(vkCreateCommandPool, (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, VkCommandPool *out), (a, b, c, out))
+    X(vkCreateDevice, (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkDevice *out), (a, b, c, out)) \
+    X(vkCreateSemaphore, (VkDevice a, const VkSemaphoreCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkSemaphore *out), (a, b, c, out)) \
+    X(vkAllocateMemory, (VkDevice a, const VkMemoryAllocateInfo *b, const VkAllocationCallbacks *c, \
+        VkDeviceMemory *out), (a, b, c, out)) \
+    X(vkCreateBuffer, (VkDevice a, const VkBufferCreateInfo *b, const VkAllocationCallbacks *c, VkBuffer *out), \
+        (a, b, c, out)) \
+    X(vkCreateShaderModule, (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkShaderModule *out), (a, b, c, out)) \
+    X(vkCreatePipelineCache, (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkPipelineCache *out), (a, b, c, out)) \
+    X(vkCreatePipelineLayout, (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkPipelineLayout *out), (a, b, c, out)) \
+    X(vkCreateComputePipelines, (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d, \
+        const VkAllocationCallbacks *e, VkPipeline *out), (a, b, c, d, e, out)) \
+    X(vkCreateDescriptorSetLayout, (VkDevice a, const VkDescriptorSetLayoutCreateInfo *b, \
+        const VkAllocationCallbacks *c, VkDescriptorSetLayout *out), (a, b, c, out)) \
+    X(vkCreateDescriptorPool, (VkDevice a, const VkDescriptorPoolCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkDescriptorPool *out), (a, b, c, out)) \
+    X(vkCreateCommandPool, (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkCommandPool *out), (a, b, c, out))
 
-/* Those whose output is no object to destroy. */
+/* Functions whose output is not an object to destroy. */
 #define GETTERS(X) \
     X(vkEnumerateInstanceVersion, (uint32_t *out), (out)) \
     X(vkEnumerateInstanceExtensionProperties, (const char *a, uint32_t *out, VkExtensionProperties *b), (a, out, b)) \
     X(vkEnumerateInstanceLayerProperties, (uint32_t *out, VkLayerProperties *a), (out, a)) \
     X(vkEnumeratePhysicalDevices, (VkInstance a, uint32_t *out, VkPhysicalDevice *b), (a, out, b)) \
-    X(vkEnumerateDeviceExtensionProperties, (VkPhysicalDevice a, const char *b, uint32_t *out, VkExtensionProperties *c), (a, b, out, c)) \
-    X(vkMapMemory, (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e, void **out), (a, b, c, d, e, out)) \
+    X(vkEnumerateDeviceExtensionProperties, (VkPhysicalDevice a, const char *b, uint32_t *out, \
+        VkExtensionProperties *c), (a, b, out, c)) \
+    X(vkMapMemory, (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e, void **out), \
+        (a, b, c, d, e, out)) \
     X(vkAllocateDescriptorSets, (VkDevice a, const VkDescriptorSetAllocateInfo *b, VkDescriptorSet *out), (a, b, out)) \
     X(vkAllocateCommandBuffers, (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *out), (a, b, out)) \
     X(vkGetMemoryFdKHR, (VkDevice a, const VkMemoryGetFdInfoKHR *b, int *out), (a, b, out))
@@ -74,7 +86,7 @@ static bool object_destroyed(uint64_t handle) {
     X(vkBeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b)) \
     X(vkEndCommandBuffer, (VkCommandBuffer a), (a))
 
-/* Those that wait even if they fail: with a lost device work has ended too. */
+/* Functions that wait even if they fail: work has ended when the device is lost. */
 #define WAITS(X) \
     X(vkWaitSemaphores, (VkDevice a, const VkSemaphoreWaitInfo *b, uint64_t c), (a, b, c))
 
@@ -93,8 +105,8 @@ static bool object_destroyed(uint64_t handle) {
 #define POINTER(name) static PFN_##name real_##name;
 #define POINTER_3(name, parameters, arguments) POINTER(name)
 #define POINTER_2(name, type) POINTER(name)
-MAKERS(POINTER_3) GETTERS(POINTER_3) ACTIONS(POINTER_3) WAITS(POINTER_3) DESTROYERS(POINTER_2) POINTER(vkDestroyInstance) POINTER(vkDestroyDevice)
-POINTER(vkGetSemaphoreCounterValue) POINTER(vkDeviceWaitIdle)
+MAKERS(POINTER_3) GETTERS(POINTER_3) ACTIONS(POINTER_3) WAITS(POINTER_3) DESTROYERS(POINTER_2)
+POINTER(vkDestroyInstance) POINTER(vkDestroyDevice) POINTER(vkGetSemaphoreCounterValue) POINTER(vkDeviceWaitIdle)
 
 #define MAKER(name, parameters, arguments) \
     static VKAPI_ATTR VkResult VKAPI_CALL fault_##name parameters { \
@@ -128,12 +140,13 @@ ACTIONS(ACTION)
 WAITS(WAIT)
 
 #define DESTROYER(name, type) \
-    static VKAPI_ATTR void VKAPI_CALL fault_##name(VkDevice device, type handle, const VkAllocationCallbacks *callbacks) { \
+    static VKAPI_ATTR void VKAPI_CALL fault_##name(VkDevice device, type handle, \
+        const VkAllocationCallbacks *callbacks) { \
         if (object_destroyed((uint64_t)handle)) real_##name(device, handle, callbacks); \
     }
 DESTROYERS(DESTROYER)
 
-/* Waits even if it fails: it is what a program does last. */
+/* Waits even if it fails: it is the last call of a program. */
 static VKAPI_ATTR VkResult VKAPI_CALL fault_vkDeviceWaitIdle(VkDevice device) {
     VkResult result = refusal("vkDeviceWaitIdle"), real = real_vkDeviceWaitIdle(device);
     if (!vulkan.idle_call) vulkan.idle_call = driver.calls;
@@ -157,10 +170,11 @@ static VKAPI_ATTR void VKAPI_CALL fault_vkDestroyDevice(VkDevice device, const V
     if (object_destroyed((uint64_t)(uintptr_t)device)) real_vkDestroyDevice(device, callbacks);
 }
 
-/* The function in place of one of the driver's. */
+/* The replacement of a driver function. */
 static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction real) {
     if (!real) return NULL;
-#define REPLACE(call) if (!strcmp(name, #call)) { real_##call = (PFN_##call)real; return (PFN_vkVoidFunction)fault_##call; }
+#define REPLACE(call) \
+    if (!strcmp(name, #call)) { real_##call = (PFN_##call)real; return (PFN_vkVoidFunction)fault_##call; }
 #define REPLACE_3(call, parameters, arguments) REPLACE(call)
 #define REPLACE_2(call, type) REPLACE(call)
     MAKERS(REPLACE_3)
@@ -243,7 +257,7 @@ static vd_buffer make_buffer(vd_context *ctx) {
     return b;
 }
 
-/* Sends a fill. */
+/* Submits a fill. */
 static vd_event fill(vd_context *ctx, int queue, vd_buffer b) {
     vd_event event;
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, queue), b, 0, VD_WHOLE, NULL, 0), VD_OK);
@@ -251,9 +265,9 @@ static vd_event fill(vd_context *ctx, int queue, vd_buffer b) {
     return event;
 }
 
-/* The kernel that probes the device is done before its objects are destroyed; if that cannot be waited for, the device
-   does not open. */
-static void the_end_of_the_probe_cannot_be_waited_for(void **state) {
+/* The kernel that probes the device must finish before its objects are destroyed; if waiting for it fails, the device
+   is not opened. */
+static void waiting_for_the_probe_kernel_fails(void **state) {
     (void)state;
     vd_context *ctx = open_context(1);
     long probed = vulkan.idle_call;
@@ -275,8 +289,8 @@ static void the_end_of_the_probe_cannot_be_waited_for(void **state) {
     assert_non_null(strstr(vd_error_text(), "vkDeviceWaitIdle failed"));
 }
 
-/* Nothing but reading the timeline fails, and for ever: by each way of waiting. */
-static void a_timeline_that_cannot_be_read(void **state) {
+/* Only reading the timeline fails, permanently; each way of waiting must detect it. */
+static void reading_the_timeline_fails(void **state) {
     (void)state;
     for (int way = 0; way < 3; way++) {
         vd_context *ctx = open_context(1);
@@ -303,8 +317,8 @@ static void a_timeline_that_cannot_be_read(void **state) {
     }
 }
 
-/* A driver that is short of memory for some milliseconds loses nothing, however often it is asked. */
-static void a_timeline_that_cannot_be_read_for_a_while(void **state) {
+/* A driver that is short of memory for some milliseconds causes no loss, however often the timeline is polled. */
+static void reading_the_timeline_fails_for_a_while(void **state) {
     (void)state;
     vd_context *ctx = open_context(1);
     vd_event event = fill(ctx, 0, make_buffer(ctx));
@@ -317,8 +331,8 @@ static void a_timeline_that_cannot_be_read_for_a_while(void **state) {
     assert_int_equal(driver.live, 0);
 }
 
-/* That the timeline of another queue can be read does not keep a wait from ending. */
-static void one_timeline_that_cannot_be_read(void **state) {
+/* A wait ends with an error although the timeline of another queue can be read. */
+static void reading_one_timeline_fails(void **state) {
     (void)state;
     vd_context *ctx = open_context(2);
     vd_buffer a = make_buffer(ctx), b = make_buffer(ctx);
@@ -339,16 +353,19 @@ static void one_timeline_that_cannot_be_read(void **state) {
 }
 
 int main(void) {
-    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL), *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL),
+         *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
     if (!found) {
         printf("# reason: there is no libvulkan.so.1\nok 1 - faults on vulkan # SKIP all of its tests\n1..1\n");
         return 0;
     }
     memcpy(&vulkan.instance_proc, &found, sizeof found);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address), cmocka_unit_test(buffers_by_binding), cmocka_unit_test(staging_memory),
-                                        cmocka_unit_test(a_timeline_that_cannot_be_read),
-                                        cmocka_unit_test(a_timeline_that_cannot_be_read_for_a_while),
-                                        cmocka_unit_test(one_timeline_that_cannot_be_read),
-                                        cmocka_unit_test(the_end_of_the_probe_cannot_be_waited_for) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address),
+                                        cmocka_unit_test(buffers_by_binding),
+                                        cmocka_unit_test(staging_memory),
+                                        cmocka_unit_test(reading_the_timeline_fails),
+                                        cmocka_unit_test(reading_the_timeline_fails_for_a_while),
+                                        cmocka_unit_test(reading_one_timeline_fails),
+                                        cmocka_unit_test(waiting_for_the_probe_kernel_fails) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
