@@ -2,7 +2,7 @@
    loaded into shared memory in tiles. Compares one step of a small system with plain C, then runs a larger one and
    prints how well energy is conserved.
    cc -std=c99 -O2 -I. examples/nbody.c -o nbody -ldl -lpthread -lm
-   Run: ./nbody [--backend vulkan|cuda|opencl] [stars [steps]] */
+   Run: ./nbody [stars [steps]] */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TILE = 64 };                      /* threads per workgroup, and stars per tile */
 #define SOFTENING 0.01f                  /* softening length squared; keeps close encounters finite */
@@ -149,37 +148,19 @@ static vd_result small_check(vd_context *ctx, vd_kernel pull, vd_kernel move, do
     return r;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     vd_context *ctx = NULL;
-    int first = open_context(argc, argv, 2, &ctx);
-    if (!first) return 1;
-    int n = argc > first ? atoi(argv[first]) : 2048, steps = argc > first + 1 ? atoi(argv[first + 1]) : 100;
+    if (vd_context_create(NULL, &ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    int n = argc > 1 ? atoi(argv[1]) : 2048, steps = argc > 2 ? atoi(argv[2]) : 100;
     if (n < 1 || steps < 1) {
-        fprintf(stderr, "%d stars and %d steps: it takes one of each at least\n", n, steps);
+        fprintf(stderr, "%d stars and %d steps: both must be at least 1\n", n, steps);
         return 1;
     }
     star *position = calloc((size_t)n, sizeof *position), *velocity = calloc((size_t)n, sizeof *velocity);
     vd_kernel pull, move;
     double worst = 0, before, after;
     vd_result r;
-    if (!position || !velocity) { fprintf(stderr, "there is no memory for %d stars\n", n); return 1; }
+    if (!position || !velocity) { fprintf(stderr, "out of memory for %d stars\n", n); return 1; }
 
     pull = build_pull(ctx);
     move = pull.id ? build_move(ctx) : pull;
@@ -190,7 +171,7 @@ int main(int argc, char **argv) {
         r = run(ctx, pull, move, position, velocity, n, steps, 0.001f);
         after = energy(position, velocity, n);
         if (!r)
-            printf("One step of 100 stars differs from plain C by %.1e at most.\n%d steps of %d stars on %s: energy "
+            printf("One step of 100 stars differs from plain C by at most %.1e.\n%d steps of %d stars on %s: energy "
                    "%.6f, then %.6f, a drift of %.3f %%.\n", worst, steps, n, vd_device(ctx, 0)->name, before, after,
                    100 * fabs((after - before) / before));
     }

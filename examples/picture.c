@@ -1,8 +1,7 @@
 /* Detects the edges of a photograph with three kernels: greyscale, blur and Sobel filter. Intermediate results stay on
    the device. Writes the result as a PNG.
    cc -std=c99 -O2 -I. examples/picture.c -o picture -ldl -lpthread -lm
-   Run: ./picture [--backend vulkan|cuda|opencl] [in.jpg [out.png]]. Without in.jpg, run it in the root of the
-   repository.
+   Run: ./picture [in.jpg [out.png]]. Without in.jpg, run it in the root of the repository.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #define VKDISPATCH_CUDA
@@ -28,7 +27,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* a workgroup blurs 16 x 16 pixels, for which it loads a tile of 20 x 20 */
@@ -186,29 +184,11 @@ static vd_result filter(vd_context *ctx, const picture *p, unsigned char *edges,
     return r;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     vd_context *ctx = NULL;
-    int first = open_context(argc, argv, 2, &ctx);
-    if (!first) return 1;
-    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg";
-    const char *to = argc > first + 1 ? argv[first + 1] : "picture.png";
+    if (vd_context_create(NULL, &ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    const char *from = argc > 1 ? argv[1] : "examples/data/grace_hopper.jpg";
+    const char *to = argc > 2 ? argv[2] : "picture.png";
     picture p = { NULL, 0, 0 };
     double ms = 0;
     p.rgba = stbi_load(from, &p.width, &p.height, NULL, 4);

@@ -3,7 +3,7 @@
    the gradient of the potential. Checks the potential of a plane wave, then compares the growth of a wave in a periodic
    box with theory.
    cc -std=c99 -O1 -I. examples/poisson.c -o poisson -ldl -lpthread -lm
-   Run: ./poisson [--backend vulkan|cuda|opencl] [steps] */
+   Run: ./poisson [steps] */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* cells have size 1 and particles mass 1, so the mean density is 1 */
 enum { SIDE = 32, CELLS = SIDE * SIDE * SIDE, PARTICLES = CELLS };
@@ -223,33 +222,15 @@ static double momentum_of(const point *velocity) {
     return sqrt(x * x + y * y + z * z) / all;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     static point position[PARTICLES], velocity[PARTICLES];
     box b = { 0 };
-    int first = open_context(argc, argv, 1, &b.ctx);
-    if (!first) return 1;
-    int steps = argc > first ? atoi(argv[first]) : 30;
+    if (vd_context_create(NULL, &b.ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    int steps = argc > 1 ? atoi(argv[1]) : 30;
     float mass = 0;
     double worst, before, after, theory, momentum;
     if (steps < 1 || steps > 40) {
-        fprintf(stderr, "%d steps: it takes 1 to 40, later particles overtake each other\n", steps);
+        fprintf(stderr, "%d steps: must be 1 to 40; later, particles overtake each other\n", steps);
         return 1;
     }
     make_particles(position);
@@ -267,8 +248,8 @@ int main(int argc, char **argv) {
     /* matter of density 1, at rest at first, that collapses under laplace(potential) = density - 1 */
     theory = before * cosh(0.05 * steps);
     momentum = momentum_of(velocity);
-    printf("The potential of a wave on %d x %d x %d is off by %.1e of its height.\n", SIDE, SIDE, SIDE, worst);
-    printf("%d steps of %d particles on %s: a mass of %.2f on the mesh, a momentum of %.1e of all motion.\n", steps,
+    printf("Relative error of the potential of a wave on %d x %d x %d: %.1e.\n", SIDE, SIDE, SIDE, worst);
+    printf("%d steps of %d particles on %s: total mass on the mesh %.2f, relative momentum %.1e.\n", steps,
            PARTICLES, vd_device(b.ctx, 0)->name, (double)mass, momentum);
     printf("A wave of %.4f cells grew by %.4f, in theory by %.4f.\n", before, after - before, theory - before);
     vd_fft_destroy(b.fft);

@@ -2,7 +2,7 @@
    conjugate of the other and keeps only the phase. The inverse transform of that is a single peak at the shift. A load
    hook cuts both pictures from one photograph; the second one is darker and noisy.
    cc -std=c99 -O1 -I. examples/register.c -o register -ldl -lpthread -lm
-   Run: ./register [--backend vulkan|cuda|opencl] [in.jpg]. Without in.jpg, run it in the root of the repository.
+   Run: ./register [in.jpg]. Without in.jpg, run it in the root of the repository.
    Needs stb_image.h (Debian: libstb-dev). */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -25,7 +25,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { HIGH = 240, WIDE = 256, BINS = HIGH * (WIDE / 2 + 1) }; /* size of a part, and of its spectrum */
 
@@ -157,30 +156,12 @@ static vd_result try_shift(finder *f, int dy, int dx, int *wrong) {
     return VD_OK;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     static const int shifts[][2] = { { 0, 0 }, { 1, -1 }, { 17, 40 }, { -33, 12 }, { -60, -75 }, { 90, 5 } };
     const int count = sizeof shifts / sizeof *shifts;
     finder f = { 0 };
-    int first = open_context(argc, argv, 1, &f.ctx);
-    if (!first) return 1;
-    const char *from = argc > first ? argv[first] : "examples/data/grace_hopper.jpg";
+    if (vd_context_create(NULL, &f.ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    const char *from = argc > 1 ? argv[1] : "examples/data/grace_hopper.jpg";
     int width, height, wrong = 0;
     unsigned char *bytes = stbi_load(from, &width, &height, NULL, 1);
     if (!bytes) { fprintf(stderr, "%s: %s\n", from, stbi_failure_reason()); return 1; }

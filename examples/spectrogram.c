@@ -2,8 +2,7 @@
    all the work: a stride makes the frames overlap, a load hook applies the window, and a store hook writes decibels to
    the right pixel.
    cc -std=c99 -O1 -I. examples/spectrogram.c -o spectrogram -ldl -lpthread -lm
-   Run: ./spectrogram [--backend vulkan|cuda|opencl] [in.wav [out.png]]. The default is a speech sample of ALSA (Debian:
-   alsa-utils).
+   Run: ./spectrogram [in.wav [out.png]]. The default is a speech sample of ALSA (Debian: alsa-utils).
    Needs stb_image_write.h (Debian: libstb-dev). */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
@@ -188,30 +187,12 @@ static int write_picture(const char *path, const picture *p) {
     return written;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     vd_context *ctx = NULL;
-    int first = open_context(argc, argv, 2, &ctx);
-    if (!first) return 1;
+    if (vd_context_create(NULL, &ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
     int wrong, written;
-    const char *from = argc > first ? argv[first] : "/usr/share/sounds/alsa/Front_Center.wav";
-    const char *to = argc > first + 1 ? argv[first + 1] : "spectrogram.png";
+    const char *from = argc > 1 ? argv[1] : "/usr/share/sounds/alsa/Front_Center.wav";
+    const char *to = argc > 2 ? argv[2] : "spectrogram.png";
     float window[FRAME];
     sound s = { NULL, 0, 0 };
     picture p = { NULL, 0, HOP, 0 };
@@ -225,7 +206,7 @@ int main(int argc, char **argv) {
     wrong = wrong_pixels(&s, window, &p);
     printf("%s, %.2f s, on %s: %u frames of %d samples, one every %u; %d of 400 amplitudes differ from plain C.\n",
            from, (double)s.count / s.rate, vd_device(ctx, 0)->name, p.frames, FRAME, p.hop, wrong);
-    printf("It is loudest at %.2f s and %.0f Hz, at %.1f dB.\n", (p.loudest % p.frames * p.hop + FRAME / 2.0) / s.rate,
+    printf("Loudest point: %.2f s, %.0f Hz, %.1f dB.\n", (p.loudest % p.frames * p.hop + FRAME / 2.0) / s.rate,
            (double)(BINS - 1 - p.loudest / p.frames) * s.rate / FRAME, (double)p.decibels[p.loudest]);
     written = write_picture(to, &p);
     if (written) printf("The spectrogram is in %s.\n", to);

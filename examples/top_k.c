@@ -2,7 +2,7 @@
    load hook; its store hook writes the power instead of the spectrum. The second selects the bins of highest power. The
    host then finds the peaks among them.
    cc -std=c99 -O1 -I. examples/top_k.c -o top_k -ldl -lpthread -lm
-   Run: ./top_k [--backend vulkan|cuda|opencl] [seed] */
+   Run: ./top_k [seed] */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIGNALS = 32, SAMPLES = 4096, BINS = SAMPLES / 2 + 1, TONES = 5, BEST = 32, RATE = 48000 };
 
@@ -153,28 +152,10 @@ static int missed(const tone *tones, const tone *found, bool print) {
     return wrong;
 }
 
-/* Opens a context, on the backend of a leading `--backend NAME` if there is one. Allows up to `most` further
-   arguments. Returns the index of the first of them, or 0 after printing an error. */
-static int open_context(int argc, char **argv, int most, vd_context **ctx) {
-    bool chosen = argc > 1 && argv[1][0] == '-';
-    int first = chosen ? 3 : 1;
-    vd_context_desc desc = { .backend = chosen && argc > 2 ? vd_backend_from_name(argv[2]) : VD_BACKEND_DEFAULT };
-    if (chosen && strcmp(argv[1], "--backend") != 0)
-        fprintf(stderr, "there is no option '%s', only --backend\n", argv[1]);
-    else if (chosen && argc < 3) fprintf(stderr, "--backend wants a name: vulkan, cuda or opencl\n");
-    else if (chosen && !desc.backend) fprintf(stderr, "there is no backend '%s'\n", argv[2]);
-    else if (argc > first + most) fprintf(stderr, "'%s' is one argument too many\n", argv[first + most]);
-    else if (vd_context_create(&desc, ctx)) fprintf(stderr, "%s\n", vd_error_text());
-    else if (vd_device(*ctx, 0)->backend == VD_BACKEND_DUMMY) fprintf(stderr, "the backend dummy computes nothing\n");
-    else return first;
-    return 0;
-}
-
 int main(int argc, char **argv) {
     vd_context *ctx = NULL;
-    int first = open_context(argc, argv, 1, &ctx);
-    if (!first) return 1;
-    uint32_t state = argc > first ? (uint32_t)strtoul(argv[first], NULL, 10) : 1;
+    if (vd_context_create(NULL, &ctx)) { fprintf(stderr, "%s\n", vd_error_text()); return 1; }
+    uint32_t state = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
     static float signal[SIGNALS * SAMPLES], window[SAMPLES];
     static tone tones[SIGNALS * TONES], found[SIGNALS * TONES];
     uint64_t dispatches = 0;
