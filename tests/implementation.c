@@ -1,5 +1,5 @@
-/* The implementations with every backend, compiled once for the tests that need nothing inside them: an archive, of which those that bring their own take
-   nothing. */
+/* The implementations with every backend, compiled once into an archive for tests that do not need their insides.
+   Programs that define the implementations themselves link nothing from it. */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION

@@ -1,4 +1,5 @@
-/* The implementations with VkFFT as another engine of transforms, for the tests and benchmarks that compare with it. It is C++, as VkFFT 1.2 is. */
+/* The implementations with VkFFT as another engine of transforms, for tests and benchmarks that compare with it. C++,
+   because VkFFT 1.2 is. */
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_OPENCL
 #if __has_include(<vkFFT.h>) && __has_include(<glslang/Public/resource_limits_c.h>)

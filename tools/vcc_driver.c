@@ -53,7 +53,7 @@ typedef struct options {
 static output *outputs;
 static size_t output_count;
 
-/* Nothing is left behind. */
+/* Frees everything. */
 VC__PRINTF(1, 2) static void fail(const char *format, ...) {
     va_list list;
     size_t i;

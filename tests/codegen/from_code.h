@@ -1,5 +1,6 @@
 /* A kernel from code and its reflection, for the programs that test the code itself. */
-/* Makes a kernel from code and its reflection, without the glue of vkdispatch_codegen.h. size 0: zero-terminated text. */
+/* Makes a kernel from code and its reflection, without the glue of vkdispatch_codegen.h. size 0: zero-terminated
+   text. */
 static inline vd_kernel kernel_from_code(vd_context *ctx, const vc_info *info, vd_code kind, const void *code,
                                          size_t size) {
     static vd_arg_info args[VD_MAX_ARGS];

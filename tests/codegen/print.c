@@ -54,7 +54,7 @@ static void compiles(void (*body)(vc_kernel *), uint32_t x, uint32_t y, uint32_t
     vc_free(k);
 }
 
-static void nvrtc_takes_them(void **state) {
+static void nvrtc_compiles_the_kernels(void **state) {
     const char *reason = nvrtc_open();
     (void)state;
     if (reason) {
@@ -66,6 +66,6 @@ static void nvrtc_takes_them(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(nvrtc_takes_them) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(nvrtc_compiles_the_kernels) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #define halves build_halves
 #define names build_names
 #define nothing build_nothing
-#define speaks build_speaks
+#define prints build_prints
 #include "tests/ahead/assorted.c"
 #undef affine
 #undef transpose
@@ -20,7 +20,7 @@
 #undef halves
 #undef names
 #undef nothing
-#undef speaks
+#undef prints
 
 #ifndef AHEAD_FOLDER
 #define AHEAD_FOLDER "build/ahead"
@@ -34,7 +34,7 @@ static const struct ahead {
     { "affine", affine_create, build_affine }, { "transpose", transpose_create, build_transpose },
     { "vectors", vectors_create, build_vectors }, { "halves", halves_create, build_halves },
     { "names", names_create, build_names }, { "nothing", nothing_create, build_nothing },
-    { "speaks", speaks_create, build_speaks }
+    { "prints", prints_create, build_prints }
 };
 
 typedef struct blob { void *at; size_t size; } blob;
@@ -172,15 +172,15 @@ static void run_names(vd_context *ctx, vd_kernel k) {
 
 static void run_nothing(vd_context *ctx, vd_kernel k) { OK(vd_run_args(ctx, k, 100, 1, 1, NULL, 0)); }
 
-static void run_speaks(vd_context *ctx, vd_kernel k) {
+static void run_prints(vd_context *ctx, vd_kernel k) {
     static const uint32_t data[4] = { 1, 2, 3, 0 };
     vd_buffer x = buffer_u32(ctx, "x", 4, data);
     OK(vd_run(ctx, k, 4, vd_b(x)));
-    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'speaks': assertion 'x[i] < 3' failed in invocation (2, 0, 0)");
+    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, "kernel 'prints': assertion 'x[i] < 3' failed in invocation (2, 0, 0)");
 }
 
 static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpose, run_vectors, run_halves,
-                                                         run_names,  run_nothing,   run_speaks };
+                                                         run_names,  run_nothing,   run_prints };
 
 TEST_EXECUTED(kernels_of_the_header_compute_correctly) {
     needs_f64(f);
@@ -193,7 +193,7 @@ TEST_EXECUTED(kernels_of_the_blob_compute_correctly) {
 }
 
 static void hear(void *user, const char *kernel, const uint32_t id[3], const char *text) {
-    assert_string_equal(kernel, "speaks");
+    assert_string_equal(kernel, "prints");
     if (id[0] == 1) snprintf((char *)user, 100, "%s", text);
 }
 
@@ -206,7 +206,7 @@ TEST_EXECUTED(formats_are_included) {
     OK(vd_context_create(&desc, &ctx));
     for (int loaded = 0; loaded < 2; loaded++) {
         text[0] = 0;
-        run_speaks(ctx, loaded ? load(ctx, "speaks") : speaks_create(ctx));
+        run_prints(ctx, loaded ? load(ctx, "prints") : prints_create(ctx));
         assert_string_equal(text, "\"x\"[1] ?" "?/ is 2, \\ 100%\n");
     }
     vd_context_destroy(ctx);

@@ -177,9 +177,9 @@ static vc_type pick_some_type(Player *p) {
 static const char *pick_name(Player *p) {
     static const char *const names[] = {
         NULL, "", "x", "y", "main", "int", "float", "buffer", "uniform", "void main() {", "gl_GlobalInvocationID",
-        "__double", "a b", "a__b", "_", "9lives", "\xc3\xbc", "*/", "/*", "//", "\\", "\"", "?" "?/", "\n", "#define x", "kernel",
-        "__global", "double", "vec4", "struct", "new", "template", "this", "return", "half", "uchar", "get_global_id",
-        "blockIdx", "threadIdx", "v0", "i0", "x_",
+        "__double", "a b", "a__b", "_", "9lives", "\xc3\xbc", "*/", "/*", "//", "\\", "\"", "?" "?/", "\n", "#define x",
+        "kernel", "__global", "double", "vec4", "struct", "new", "template", "this", "return", "half", "uchar",
+        "get_global_id", "blockIdx", "threadIdx", "v0", "i0", "x_",
         "my_x", "values", "sin", "fma",
         "bool", "true", "NULL", "size_t", "defined", "sample", "image2D",
         "a name that is so long that nobody would ever write it down, not even in a language that has no limit of its "

@@ -47,7 +47,7 @@ static void blob_refused(vd_context *ctx, const uint8_t *blob, size_t size, cons
 }
 
 static void kernels_are_found_by_name(void **state) {
-    static const char *const names[] = { "affine", "transpose", "vectors", "halves", "names", "nothing", "speaks" };
+    static const char *const names[] = { "affine", "transpose", "vectors", "halves", "names", "nothing", "prints" };
     vd_context *ctx = unit_context(NULL);
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
