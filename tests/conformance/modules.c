@@ -1,4 +1,4 @@
-/* SPIR-V that the builder did not make: what its interface means when it runs. */
+/* SPIR-V from other sources: how its interface behaves when it runs. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 #include "tests/assembler.h"
@@ -15,13 +15,14 @@ static vd_kernel kernel_of(fixture *f, const char *name, const uint32_t *words, 
     return k;
 }
 
-/* An element type: its number in our types, capabilities besides Shader, and the words of its scalar. */
+/* An element type: its vd_type, capabilities besides Shader, and the words of its scalar type. */
 typedef struct element { vd_type type; uint32_t capabilities[2], rows, op, bits; } element;
 
 static const element elements[] = {
-    { VD_U8, { 4448, 39 }, 1, 21, 8 }, { VD_I16, { 4433, 22 }, 1, 21, 16 }, { VD_F16, { 4433, 9 }, 1, 22, 16 }, { VD_U32, { 0, 0 }, 1, 21, 32 },
-    { VD_VEC(VD_U8, 3), { 4448, 39 }, 3, 21, 8 }, { VD_VEC(VD_I16, 3), { 4433, 22 }, 3, 21, 16 }, { VD_F32X3, { 0, 0 }, 3, 22, 32 },
-    { VD_U64, { 11, 0 }, 1, 21, 64 }, { VD_F64, { 10, 0 }, 1, 22, 64 }, { VD_F32X4, { 0, 0 }, 4, 22, 32 }
+    { VD_U8, { 4448, 39 }, 1, 21, 8 }, { VD_I16, { 4433, 22 }, 1, 21, 16 }, { VD_F16, { 4433, 9 }, 1, 22, 16 },
+    { VD_U32, { 0, 0 }, 1, 21, 32 }, { VD_VEC(VD_U8, 3), { 4448, 39 }, 3, 21, 8 },
+    { VD_VEC(VD_I16, 3), { 4433, 22 }, 3, 21, 16 }, { VD_F32X3, { 0, 0 }, 3, 22, 32 }, { VD_U64, { 11, 0 }, 1, 21, 64 },
+    { VD_F64, { 10, 0 }, 1, 22, 64 }, { VD_F32X4, { 0, 0 }, 4, 22, 32 }
 };
 
 static bool has_element(const fixture *f, const element *e) {
@@ -41,11 +42,34 @@ static bool has_element(const fixture *f, const element *e) {
     return (features & needs) == needs;
 }
 
-/* to[0] = from.length(), with `from` a struct of `head` words and the array, whose elements lie densely. */
+/* to[0] = from.length(), with `from` a struct of `head` words followed by a tightly packed array. */
 static void assemble_length(unit_module *m, const element *e, uint32_t head) {
-    enum { VOID_T = 1, MAIN_T, U32, SCALAR, VECTOR, COUNT_HEAD, HEAD, ARRAY, FROM_T, TO_ARRAY, TO_T, FROM_P, TO_P, U32_P, ZERO, FROM, TO, MAIN, LABEL, LENGTH,
-           AT, BOUND };
-    uint32_t scalar = e->type == VD_U32 ? (uint32_t)U32 : (uint32_t)SCALAR, of = e->rows > 1 ? (uint32_t)VECTOR : scalar;
+    enum {
+        VOID_T = 1,
+        MAIN_T,
+        U32,
+        SCALAR,
+        VECTOR,
+        COUNT_HEAD,
+        HEAD,
+        ARRAY,
+        FROM_T,
+        TO_ARRAY,
+        TO_T,
+        FROM_P,
+        TO_P,
+        U32_P,
+        ZERO,
+        FROM,
+        TO,
+        MAIN,
+        LABEL,
+        LENGTH,
+        AT,
+        BOUND
+    };
+    uint32_t scalar = e->type == VD_U32 ? (uint32_t)U32 : (uint32_t)SCALAR,
+             of = e->rows > 1 ? (uint32_t)VECTOR : scalar;
     memset(m, 0, sizeof *m);
     m->count = 5;
     unit_op(m, 17, 1u, 1u);
@@ -111,7 +135,8 @@ static vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type 
     return vd_buffer_view(ctx, &desc);
 }
 
-/* length() ends with the view, for elements of every size, behind a head of other members, and where a view has fewer bytes than an element. */
+/* length() ends with the view, for elements of every size, after other members, and if a view has fewer bytes than an
+   element. */
 TEST_EXECUTED(lengths_end_with_the_view) {
     unit_module m;
     uint64_t offset = vd_device(f->ctx, 0)->limits.binding_alignment * 2;
@@ -129,12 +154,14 @@ TEST_EXECUTED(lengths_end_with_the_view) {
             vd_buffer v = view_of(f->ctx, b, offset, e->type, count);
             OK(vd_run(f->ctx, k, 1, vd_b(v), vd_b(to)));
             if (read_u32(f->ctx, to, 0) != count)
-                fail_msg("%s: length() of a view of %u elements is %u", vd_type_name(e->type), count, read_u32(f->ctx, to, 0));
+                fail_msg("%s: length() of a view of %u elements is %u", vd_type_name(e->type), count,
+                         read_u32(f->ctx, to, 0));
             vd_buffer_destroy(f->ctx, v);
             v = view_of(f->ctx, b, offset, VD_BYTES, 24 + count * size - 1);
             OK(vd_run(f->ctx, behind, 1, vd_b(v), vd_b(to)));
             if (read_u32(f->ctx, to, 0) != count - 1)
-                fail_msg("%s: length() of %u bytes behind a head is %u", vd_type_name(e->type), count * size - 1, read_u32(f->ctx, to, 0));
+                fail_msg("%s: length() of %u bytes behind a head is %u", vd_type_name(e->type), count * size - 1,
+                         read_u32(f->ctx, to, 0));
             vd_buffer_destroy(f->ctx, v);
         }
         vd_kernel_destroy(f->ctx, k);
@@ -142,7 +169,7 @@ TEST_EXECUTED(lengths_end_with_the_view) {
     }
 }
 
-/* The same of the builder's kernels, by address and by binding. */
+/* The same for kernels of the builder, by address and by binding. */
 TEST_EXECUTED(lengths_of_the_builder_end_with_the_view) {
     uint64_t offset = vd_device(f->ctx, 0)->limits.binding_alignment * 16;
     vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, offset + 1024, NULL), to = buffer_u32(f->ctx, "to", 1, NULL);
@@ -163,8 +190,8 @@ TEST_EXECUTED(lengths_of_the_builder_end_with_the_view) {
     }
 }
 
-/* c = a * b without `readonly`: a may be b, and readers do not wait for each other. */
-TEST(what_is_only_read_may_be_shared) {
+/* c = a * b without `readonly`: a may be the same buffer as b, and readers do not wait for each other. */
+TEST(buffers_that_are_only_read_may_alias) {
     float two[64], got[64];
     for (int i = 0; i < 64; i++) two[i] = (float)i;
     vd_kernel k = kernel_of(f, "mult", module_square, COUNT(module_square));
@@ -185,34 +212,59 @@ TEST(what_is_only_read_may_be_shared) {
     FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, args, 4), VD_ERROR_INVALID, "vd_dispatch 'mult'|'a'|'c'|overlap|the kernel writes at least one");
 }
 
-TEST_EXECUTED(matrices_come_as_they_lie) {
+TEST_EXECUTED(matrices_keep_their_layout) {
     float a[16], b[8], c[4], got[32];
     for (int i = 0; i < 16; i++) a[i] = (float)i;
     for (int i = 0; i < 8; i++) b[i] = (float)(100 + i);
     for (int i = 0; i < 4; i++) c[i] = (float)(200 + i);
     vd_kernel k = kernel_of(f, "matrices", module_matrix_values, COUNT(module_matrix_values));
     vd_buffer y = buffer_named(f->ctx, "y", VD_F32X4, 8, NULL);
-    OK(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X4X4, a), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c), vd_f32(300)));
+    OK(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X4X4, a), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c),
+              vd_f32(300)));
     OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
     assert_memory_equal(got, a, sizeof a);
-    for (int row = 0; row < 4; row++) /* by rows: b[2 * row + column] */
+    for (int row = 0; row < 4; row++) /* row-major: b[2 * row + column] */
         for (int column = 0; column < 2; column++) assert_true(got[16 + 4 * column + row] == b[2 * row + column]);
     assert_memory_equal(got + 24, c, sizeof c);
     assert_true(got[28] == 300 && got[31] == 300);
-    FAILS(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X2X2, c), vd_value(VD_STRUCT(sizeof b), b), vd_value(VD_F32X2X2, c), vd_f32(300)), VD_ERROR_INVALID,
-          "vd_run 'matrices'|'a'|f32x2x2|f32x4x4");
+    FAILS(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_F32X2X2, c), vd_value(VD_STRUCT(sizeof b), b),
+                 vd_value(VD_F32X2X2, c), vd_f32(300)),
+          VD_ERROR_INVALID, "vd_run 'matrices'|'a'|f32x2x2|f32x4x4");
 }
 
-/* y[gl_WorkGroupID.x] = gl_LocalInvocationID of the last invocation, with the local size by id (SPIR-V 1.2) and without the feature that it needs. */
+/* y[gl_WorkGroupID.x] = gl_LocalInvocationID of the last invocation, with the local size by id (SPIR-V 1.2) and without
+   the feature that it requires. */
 TEST_EXECUTED(a_local_size_by_id) {
-    enum { VOID_T = 1, MAIN_T, U32, ARRAY, TO_T, TO_P, U32_P, ZERO, SIX, ONE, TO, MAIN, LABEL, U32X3, INPUT_P, ID, ID_X, IN_P, LOADED, AT, BOUND };
+    enum {
+        VOID_T = 1,
+        MAIN_T,
+        U32,
+        ARRAY,
+        TO_T,
+        TO_P,
+        U32_P,
+        ZERO,
+        SIX,
+        ONE,
+        TO,
+        MAIN,
+        LABEL,
+        U32X3,
+        INPUT_P,
+        ID,
+        ID_X,
+        IN_P,
+        LOADED,
+        AT,
+        BOUND
+    };
     unit_module m;
     memset(&m, 0, sizeof m);
     m.count = 5;
     unit_op(&m, 17, 1u, 1u);
     unit_op(&m, 14, 2u, 0u, 1u);
     unit_text(&m, 15, "main", 2u, 5u, (uint32_t)MAIN);
-    m.words[m.count++] = ID; /* the interface */
+    m.words[m.count++] = ID; /* the entry point's interface */
     m.words[m.count - 6] += 1u << 16;
     unit_op(&m, 331, 5u, (uint32_t)MAIN, 38u, (uint32_t)SIX, (uint32_t)ONE, (uint32_t)ONE);
     unit_op(&m, 71, 3u, (uint32_t)ARRAY, 6u, 4u);
@@ -258,8 +310,8 @@ TEST_EXECUTED(a_local_size_by_id) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view), CASE(what_is_only_read_may_be_shared), CASE(matrices_come_as_they_lie),
-    CASE(a_local_size_by_id),
+    CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view),
+    CASE(buffers_that_are_only_read_may_alias), CASE(matrices_keep_their_layout), CASE(a_local_size_by_id),
 };
 
 MAIN("modules", cases)

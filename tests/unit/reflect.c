@@ -1,4 +1,4 @@
-/* The SPIR-V reader: what it finds in good modules, and that no bad one gets through it or brings it down. */
+/* The SPIR-V reader: what it finds in valid modules; invalid modules are refused and cause no harm. */
 #include "tests/unit/unit.h"
 #include "data/modules.h"
 
@@ -51,7 +51,7 @@ static reflect_reflection query(vd_kernel k) {
     return info;
 }
 
-/* What a query filled in is the caller's: it stays when the kernel is gone. Names are cut. */
+/* The results of a query belong to the caller and stay valid after the kernel is destroyed. Long names are cut. */
 static void queries_copy(void **state) {
     static const char letters[] = "a name of more than sixty-three bytes, of which sixty-three stay: abcdefgh";
     vd_arg_info arg;
@@ -131,7 +131,7 @@ static void structs_arrays_and_vectors(void **state) {
     assert_int_equal(info.kernel.local_size[0], 8);
     assert_int_equal(info.kernel.local_size[1], 4);
     assert_int_equal(info.kernel.local_size[2], 2);
-    assert_int_equal(info.kernel.shared_bytes, 1200 + 16 + 2 * 32); /* as std430 lays them out */
+    assert_int_equal(info.kernel.shared_bytes, 1200 + 16 + 2 * 32); /* with the layout of std430 */
     const uint64_t needed = VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_I16;
     assert_true((info.kernel.features & needed) == needed);
 }
@@ -155,7 +155,8 @@ static void our_own_assembler(void **state) {
     check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 1, 0);
 }
 
-/* Access is what the kernel does, whatever it declares: atomics, modf, copies, function parameters, variables that hold addresses. */
+/* Access is derived from the instructions, not from declarations: atomics, modf, copies, function parameters, variables
+   that hold addresses. */
 static void access_is_what_the_kernel_does(void **state) {
     (void)state;
     reflect_reflection info = query(create(module_square, sizeof module_square));
@@ -164,20 +165,21 @@ static void access_is_what_the_kernel_does(void **state) {
     check_arg(&info, 1, "b", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0);
     check_arg(&info, 2, "c", VD_ARG_BINDING, VD_F32, VD_WRITE, 2, 0);
     static const struct { const char *name; uint32_t access; } expected[] = {
-        { "x", VD_READ }, { "y", VD_READ_WRITE }, { "s", VD_READ_WRITE }, { "u", VD_READ }, { "w", VD_WRITE }, { "q", VD_READ },
-        { "loaded", VD_READ }, { "passed", VD_READ }, { "chosen", VD_WRITE }, { "other", VD_WRITE }, { "counted", VD_READ_WRITE }, { "returned", VD_READ },
-        { "written", VD_WRITE }, { "unused", VD_READ }, { "n", 0 }
+        { "x", VD_READ }, { "y", VD_READ_WRITE }, { "s", VD_READ_WRITE }, { "u", VD_READ }, { "w", VD_WRITE },
+        { "q", VD_READ }, { "loaded", VD_READ }, { "passed", VD_READ }, { "chosen", VD_WRITE }, { "other", VD_WRITE },
+        { "counted", VD_READ_WRITE }, { "returned", VD_READ }, { "written", VD_WRITE }, { "unused", VD_READ },
+        { "n", 0 }
     };
     info = query(create(module_flows, sizeof module_flows));
     assert_int_equal(info.kernel.arg_count, VD__COUNT(expected));
     for (int i = 0; i < info.kernel.arg_count; i++) {
         if (strcmp(info.args[i].name, expected[i].name) || info.args[i].arg.access != expected[i].access)
-            fail_msg("argument %d '%s' has access %u, expected '%s' with %u", i, info.args[i].name, info.args[i].arg.access,
-                     expected[i].name, expected[i].access);
+            fail_msg("argument %d '%s' has access %u, expected '%s' with %u", i, info.args[i].name,
+                     info.args[i].arg.access, expected[i].name, expected[i].access);
     }
 }
 
-/* ---- modules with a body of the test's: three storage buffers a, b, c of u32[] ---- */
+/* ---- modules with a body written by the test: three storage buffers a, b, c of u32[] ---- */
 
 enum { T_VOID = 1, T_MAIN, T_U32, T_ARRAY, T_BLOCK, P_BLOCK, P_U32, ZERO, ONE, BUFFER_A, BUFFER_B, BUFFER_C, T_U64,
        T_PHYSICAL, P_PHYSICAL, MAIN, OTHER, P_VARIABLE, FREE = 40 };
@@ -235,10 +237,12 @@ static void body_access(unit_module *m, uint32_t a, uint32_t b, uint32_t c) {
     reflect_reflection info = query(create(m->words, m->count * 4));
     assert_int_equal(info.kernel.arg_count, 3);
     if (info.args[0].arg.access != a || info.args[1].arg.access != b || info.args[2].arg.access != c)
-        fail_msg("access %u %u %u, expected %u %u %u", info.args[0].arg.access, info.args[1].arg.access, info.args[2].arg.access, a, b, c);
+        fail_msg("access %u %u %u, expected %u %u %u", info.args[0].arg.access, info.args[1].arg.access,
+                 info.args[2].arg.access, a, b, c);
 }
 
-/* Pointers through OpSelect, OpPhi, OpPtrAccessChain, OpCopyObject, variables and functions that are defined after their callers. */
+/* Pointers through OpSelect, OpPhi, OpPtrAccessChain, OpCopyObject, variables and functions that are defined after
+   their callers. */
 static void access_follows_pointers(void **state) {
     unit_module m;
     uint32_t id = FREE;
@@ -258,7 +262,7 @@ static void access_follows_pointers(void **state) {
     function_end(&m);
     body_access(&m, VD_WRITE, VD_WRITE, VD_READ);
 
-    /* main: p = &a[1]; q = phi(p, r); r = q + 1; store(&b[1]); *q is read; store is defined behind its callers */
+    /* main: p = &a[1]; q = phi(p, r); r = q + 1; store(&b[1]); *q is read; store is defined after its callers */
     enum { T_STORE = 90, STORE, CALLER, PARAM };
     body_begin(&m, 1);
     unit_op(&m, 33, 3u, (uint32_t)T_STORE, (uint32_t)T_VOID, (uint32_t)P_U32);
@@ -302,7 +306,7 @@ static void access_follows_pointers(void **state) {
     function_end(&m);
     body_access(&m, VD_READ, VD_WRITE, VD_WRITE);
 
-    /* an address that was made of an integer may be any buffer's */
+    /* an address computed from an integer may belong to any buffer */
     body_begin(&m, 1);
     unit_op(&m, 46, 2u, (uint32_t)T_U64, (uint32_t)FREE);
     function_begin(&m, MAIN, FREE + 1);
@@ -313,8 +317,7 @@ static void access_follows_pointers(void **state) {
 }
 
 /* A module in which `direct` and `indirect` are variables outside of functions: one holds a pointer to buffer b, the
-   other a pointer to the first. `main` stores through the second one and reads c; with two entry points `other` reads
-   a. */
+   other a pointer to `direct`. `main` stores through `indirect` and reads c; with two entry points `other` reads a. */
 static void module_with_pointers(unit_module *m, uint32_t entries) {
     enum { P_DIRECT = FREE, P_INDIRECT, DIRECT, INDIRECT, LABEL, LOADED, BLOCK, AT_B, AT_C, VALUE, LABEL_OTHER, AT_A,
            READ };
@@ -340,7 +343,7 @@ static void module_with_pointers(unit_module *m, uint32_t entries) {
     m->words[3] = m->bound;
 }
 
-/* Pointers in variables outside of functions, which initialisers set. */
+/* Pointers in variables outside of functions, set by initialisers. */
 static void access_follows_initialisers(void **state) {
     unit_module m;
     vd_kernel_desc d;
@@ -363,14 +366,15 @@ static void access_follows_initialisers(void **state) {
     check_arg(&info, 0, "a", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0);
 }
 
-/* With several entry points the arguments are what the chosen one uses, directly or through functions. */
+/* With several entry points the arguments are those that the selected one uses, directly or through functions. */
 static void several_entry_points(void **state) {
     unit_module m;
     uint32_t id = FREE;
     vd_kernel_desc d;
     (void)state;
     body_begin(&m, 2);
-    for (uint32_t i = 0; i < 3; i++) { /* main uses a; other calls 3 functions deep, the last of which stores to b and reads c */
+    /* main uses a; other calls 3 functions deep, the last of which stores to b and reads c */
+    for (uint32_t i = 0; i < 3; i++) {
         uint32_t at = 0, of = i == 0 ? (uint32_t)MAIN : i == 1 ? (uint32_t)OTHER : 80u;
         function_begin(&m, of, id++);
         if (i == 0) {
@@ -410,18 +414,20 @@ static void matrices_among_the_values(void **state) {
     assert_int_equal(info.kernel.arg_count, 10);
     check_arg(&info, 0, "y", VD_ARG_BINDING, VD_BYTES, VD_WRITE, 0, 0);
     check_arg(&info, 1, "a", VD_ARG_VALUE, VD_F32X4X4, 0, 0, 64);
-    check_arg(&info, 2, "b", VD_ARG_VALUE, VD_BYTES, 0, 64, 32);           /* by rows */
+    check_arg(&info, 2, "b", VD_ARG_VALUE, VD_BYTES, 0, 64, 32);           /* row-major */
     check_arg(&info, 3, "c", VD_ARG_VALUE, VD_F32X2X2, 0, 96, 16);
     check_arg(&info, 4, "d", VD_ARG_VALUE, VD_BYTES, 0, 112, 48);          /* columns of 3 every 16 bytes */
     check_arg(&info, 5, "e", VD_ARG_VALUE, VD_BYTES, 0, 160, 32);
     check_arg(&info, 6, "f", VD_ARG_VALUE, VD_BYTES, 0, 192, 32);
-    check_arg(&info, 7, "g", VD_ARG_VALUE, VD_BYTES, 0, 224, 48);          /* a struct that ends with a matrix */
+    check_arg(&info, 7, "g", VD_ARG_VALUE, VD_BYTES, 0, 224, 48);          /* a struct whose last member is a matrix */
     check_arg(&info, 8, "h", VD_ARG_VALUE, VD_BYTES, 0, 272, 32);          /* an array of matrices */
     check_arg(&info, 9, "i", VD_ARG_VALUE, VD_F32, 0, 304, 4);
     static uint32_t words[VD__COUNT(module_matrices)];
     memcpy(words, module_matrices, sizeof words);
-    for (uint32_t at = 5, left = 2; left; at += words[at] >> 16) /* the stride of a, behind that of y and of the struct */
-        if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DECORATION_MATRIX_STRIDE && left-- == 1) words[at + 3] = VD__DECORATION_NON_WRITABLE;
+    /* the stride of a, after that of y and of the struct */
+    for (uint32_t at = 5, left = 2; left; at += words[at] >> 16)
+        if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DECORATION_MATRIX_STRIDE && left-- == 1)
+            words[at + 3] = VD__DECORATION_NON_WRITABLE;
     vd_kernel k = create(words, sizeof words);
     assert_int_equal(k.id, 0);
     CHECK_TEXT("push-constant member 6 'g' without a supported explicit layout");
@@ -436,7 +442,7 @@ static void constants_to_be_set_are_refused(void **state) {
     CHECK_TEXT("specialization constant '' (SpecId 7)");
 }
 
-/* One word or instruction of the good module is changed; the text says what is wrong. */
+/* One word or instruction of the valid module is changed; the text names the mistake. */
 static void reflect_refused(unit_module *m, const char *text) {
     m->words[3] = m->bound;
     assert_int_equal(create(m->words, m->count * 4).id, 0);
@@ -508,7 +514,8 @@ static void bad_resources(void **state) {
 static void truncations_of(const uint32_t *module, size_t size) {
     uint32_t *copy;
     for (size_t n = 0; n < size; n++) {
-        copy = (uint32_t *)malloc(n ? n : 1); /* of that very size, so that a read past it is caught */
+        /* an allocation of exactly this size, so that reads past its end are detected */
+        copy = (uint32_t *)malloc(n ? n : 1);
         memcpy(copy, module, n);
         vd_kernel k = create(copy, n);
         free(copy);
@@ -537,17 +544,19 @@ static void random_bytes(void **state) {
             words[1] = 0x00010300;
             words[3] = unit_random(&random) % 1000;
             for (size_t i = 5; i < 256; i++)
-                words[i] = unit_random(&random) % 4 ? unit_random(&random) % 80 : (1 + unit_random(&random) % 6) << 16 | unit_random(&random) % 80;
+                words[i] = unit_random(&random) % 4 ? unit_random(&random) % 80
+                                                    : (1 + unit_random(&random) % 6) << 16 | unit_random(&random) % 80;
         }
         assert_int_equal(create(words, size).id, 0);
     }
 }
 
-/* A changed module is refused, or it is one that can be read: either way nothing breaks. */
+/* A changed module is refused or can be read; neither causes harm. */
 static void mutations(void **state) {
     (void)state;
     static const uint32_t *const modules[] = { module_saxpy, module_addr, module_shared, module_flows };
-    static const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared), VD__COUNT(module_flows) };
+    static const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared),
+                                     VD__COUNT(module_flows) };
     uint64_t random = 7;
     uint32_t accepted = 0;
     for (int round = 0; round < 100000; round++) {
