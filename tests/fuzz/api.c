@@ -533,7 +533,7 @@ static void play_image(Player *p) {
     r = p->picture[slot].r;
     d = p->picture[slot].desc;
     one = d.storage || d.dim == VC_DIM_BUFFER;
-    if (d.dim <= VC_DIM_BUFFER) { rows = vc__dims[d.dim].rows; axes = vc__dims[d.dim].axes; }
+    if (d.dim <= VC_DIM_BUFFER) { rows = vc__dims[d.dim].coordinates; axes = vc__dims[d.dim].axes; }
     while (!p->wild && !has_call(&d, which)) which = which % 10 + 1; /* every image has a size */
     at = pick_spread(p, VC_F32, rows);
     texel = pick_spread(p, roll(&p->feed, 2) ? VC_I32 : VC_U32, rows);
