@@ -7,7 +7,8 @@
 # compile, does the command exist), and the exit status is 1 if something is missing.
 set -eu
 
-# group  package  proof: h header, e header that does not compile by itself, c command, d a Vulkan driver, o a library, i an OpenCL driver
+# group  package  proof: h header, e header that does not compile by itself, c command, d a Vulkan driver, o a library,
+#                        i an OpenCL driver
 packages='
 build  libc6-dev                 h:stdio.h
 build  libvulkan-dev             h:vulkan/vulkan.h

@@ -519,7 +519,9 @@ static void a_queue_after_another(fixture *f, uint64_t disable) {
     b->record_copy(&dev, &c[1], &to.memory, &from.memory, &whole, 1);
     b->record_copy(&dev, &c[2], &seen.memory, &to.memory, &end, 1);
     for (int i = 0; i < 3; i++) OK(b->commands_end(&dev, &c[i]));
-    vd__submission submissions[3] = { { &c[0], 1, false, NULL, 0 }, { &c[1], 1, false, &first, 1 }, { &c[2], 2, false, &first, 1 } };
+    vd__submission submissions[3] = {
+        { &c[0], 1, false, NULL, 0 }, { &c[1], 1, false, &first, 1 }, { &c[2], 2, false, &first, 1 }
+    };
     for (uint32_t i = 0; i < 3; i++) OK(b->queue_submit(&dev, i ? 1 : 0, &submissions[i]));
     OK(b->queue_wait(&dev, 1, 2, VD_FOREVER));
     assert_int_equal(b->queue_value(&dev, 1), 2);

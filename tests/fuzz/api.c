@@ -182,7 +182,7 @@ static const char *pick_name(Player *p) {
         "get_global_id", "blockIdx", "threadIdx", "v0", "i0", "x_",
         "my_x", "values", "sin", "fma",
         "bool", "true", "NULL", "size_t", "defined", "sample", "image2D",
-        "a name that is so long that nobody would ever write it down, not even in a language that has no limit of its "
+        "a name that is so long that no one would ever write it down, not even in a language that has no limit of its "
         "own for the length of names; and longer"
     };
     return names[roll(&p->feed, sizeof names / sizeof names[0])];

@@ -1,4 +1,5 @@
-/* The room `platform`: threads, time, bits, atomics, files, handles and libraries, on the system that runs the tests. */
+/* The room `platform`: threads, time, bits, atomics, files, handles and libraries, on the system that runs the
+   tests. */
 #include "tests/unit/unit.h"
 
 #include <sys/stat.h>
