@@ -46,6 +46,17 @@ static inline void says(const char *part) {
     if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());
 }
 
+/* Whether the device lacks arithmetic or storage of this type. */
+static inline bool lacks_arithmetic(vd_type type) {
+    uint64_t features = vd_device(device_context, 0)->features;
+    if (type == VD_F64) return !(features & VD_FEATURE_F64);
+    if (type == VD_I64 || type == VD_U64) return !(features & VD_FEATURE_I64);
+    if (type == VD_F16) return !(features & VD_FEATURE_F16) || !(features & VD_FEATURE_STORAGE_16);
+    if (type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
+    if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_I8) || !(features & VD_FEATURE_STORAGE_8);
+    return false;
+}
+
 static inline vd_context *dummy_context(void) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;

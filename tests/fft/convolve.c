@@ -2,30 +2,9 @@
    and kernels, compared with sums in double; invalid input.
        convolve [-a]        -a: every sample on OpenCL too, where compiling is slow; otherwise a third of them */
 #define _POSIX_C_SOURCE 200112L /* setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static bool all_samples;
-static vd_context *device_context; /* NULL: no device */
-
-static void need_device(void) {
-    if (device_context) return;
-    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    skip();
-}
 
 typedef struct sample {
     uint64_t shape[3], kernel[3];
@@ -59,7 +38,7 @@ static double *numbers(const sample *s, uint64_t count, uint64_t seed) {
     return x;
 }
 
-static vd_buffer buffer_of(const sample *s, uint64_t count, const double *x) {
+static vd_buffer numbers_buffer(const sample *s, uint64_t count, const double *x) {
     vd_buffer_desc desc = { 0 };
     uint64_t parts = s->real ? 1 : 2;
     vd_type type = s->type == VD_F64 ? VD_F64 : VD_F32;
@@ -179,8 +158,8 @@ static void check_one(const sample *s) {
            *y = (double *)calloc((size_t)outs, 16);
     assert_non_null(y);
     vd_convolve *plan = plan_of(device_context, s);
-    vd_buffer in = buffer_of(s, ins, x), kernel = buffer_of(s, kernels * channels * m, k),
-              out = buffer_of(s, outs, NULL);
+    vd_buffer in = numbers_buffer(s, ins, x), kernel = numbers_buffer(s, kernels * channels * m, k),
+              out = numbers_buffer(s, outs, NULL);
     vd_list *list = vd_immediate(device_context, 0, 0);
     if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
         say(s, plan);
@@ -230,7 +209,7 @@ static void ranges(void **state) {
 
 static void check_all(const sample *samples, size_t count) {
     need_device();
-    bool some = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    bool some = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_cases;
     for (size_t i = 0; i < count; i++) if (i % 3 == 0 || !some) check(&samples[i]);
 }
 
@@ -386,7 +365,7 @@ static void joined_axes(void **state) {
     };
     (void)state;
     need_device();
-    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_cases;
     assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
     for (size_t i = 0; i < (few ? 1 : COUNT(cases)); i++) {
         assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
@@ -447,7 +426,7 @@ static void split_first_axis(void **state) {
     };
     (void)state;
     need_device();
-    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_cases;
     check_split("p2", two, few ? 1 : COUNT(two), true, COUNT(two));
     check_split("p4", few ? four + 2 : four, few ? 2 : COUNT(four), true, few ? 1 : 3);
     check_split("p4", four + 1, few ? 1 : 3, false, 2);
@@ -498,7 +477,7 @@ static void known_parts(void **state) {
     };
     (void)state;
     need_device();
-    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_samples;
+    bool few = vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL && !all_cases;
     assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
     for (size_t i = 0; i < (few ? 1 : COUNT(cases)); i++) {
         assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", cases[i].factors, 1), 0);
@@ -815,9 +794,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(filters), cmocka_unit_test(printf_in_filters), cmocka_unit_test(simple_calls),
         cmocka_unit_test(bad_input),
     };
-    all_samples = argc > 1 && !strcmp(argv[1], "-a");
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    all_cases = argc > 1 && !strcmp(argv[1], "-a");
+    return RUN_ON_DEVICE(tests);
 }

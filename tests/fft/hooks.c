@@ -1,8 +1,6 @@
 /* Hooks of transforms: the values they receive and store for every rank, direction and kind of pass, compared with FFTW
    in double; their arguments; invalid hooks. */
-#include "common.h"
-
-#include <fftw3.h>
+#include "fftw.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -15,53 +13,16 @@ typedef struct sample {
     uint64_t in_stride[4], out_stride[4]; /* zeros: C order */
 } sample;
 
-static uint32_t dimensions_of(const sample *s) {
-    uint32_t d = 0;
-    while (d < 4 && s->shape[d]) d++;
-    return d;
-}
-
-static uint64_t elements_of(const sample *s) {
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
-    return n;
-}
-
 static void coordinates_of(const sample *s, uint64_t i, uint64_t *at) {
     memset(at, 0, 4 * sizeof *at);
-    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at[d] = i % s->shape[d];
-}
-
-static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
-    uint64_t at[4], place = 0;
-    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
-    coordinates_of(s, i, at);
-    for (int d = 0; d < 4; d++) place += at[d] * stride[d];
-    return place;
+    for (uint32_t d = dimensions_of(s->shape); d-- > 0; i /= s->shape[d]) at[d] = i % s->shape[d];
 }
 
 /* In place; normalised as plans are by default. */
 static void transform(const sample *s, fftw_complex *x) {
-    fftw_iodim along[4], across[4];
-    int along_count = 0, across_count = 0, stride = 1;
-    uint32_t axes = s->axes ? s->axes : 1u << (dimensions_of(s) - 1);
-    double product = 1;
-    for (uint32_t i = dimensions_of(s); i-- > 0;) {
-        fftw_iodim d = { (int)s->shape[i], stride, stride };
-        if (axes >> i & 1) {
-            along[along_count++] = d;
-            product *= (double)s->shape[i];
-        } else {
-            across[across_count++] = d;
-        }
-        stride *= (int)s->shape[i];
-    }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
-                                        s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
-    assert_non_null(plan);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-    for (uint64_t i = 0; s->direction && i < elements_of(s); i++)
+    uint32_t axes = s->axes ? s->axes : 1u << (dimensions_of(s->shape) - 1);
+    double product = fftw_transform(s->shape, axes, s->direction == VD_FFT_INVERSE, x);
+    for (uint64_t i = 0; s->direction && i < elements_of(s->shape); i++)
         for (int c = 0; c < 2; c++) x[i][c] /= product;
 }
 
@@ -128,16 +89,16 @@ static void store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *u
 
 static void say(const sample *s, const vd_fft *plan) {
     print_error("  shape");
-    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    for (uint32_t i = 0; i < dimensions_of(s->shape); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
     print_error(", axes 0x%x, direction %d, in place %d\n%s", s->axes, (int)s->direction, s->in_place,
                 plan ? vd_fft_explain((vd_fft *)(uintptr_t)plan) : "");
 }
 
 static void expect(const sample *s, const float *data, const float *window, float gain, fftw_complex *x) {
-    uint64_t n = elements_of(s);
+    uint64_t n = elements_of(s->shape);
     for (uint64_t i = 0; i < n; i++) {
         double w = weight_of(s, window, i);
-        const float *from = data + 2 * place_of(s, s->in_stride, i);
+        const float *from = data + 2 * place_of(s->shape, s->in_stride, i);
         x[i][0] = (double)from[0] * w;
         x[i][1] = (double)from[1] * w + (double)gain;
     }
@@ -151,8 +112,8 @@ static void expect(const sample *s, const float *data, const float *window, floa
 
 static void check(const sample *s) {
     const float gain = 0.75f;
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
-             outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1,
+             outs = place_of(s->shape, s->out_stride, n - 1) + 1;
     float *data = (float *)malloc(ins * 8), *window = (float *)malloc(n * 4), *result = (float *)malloc(outs * 8);
     fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
     mine m;
@@ -188,7 +149,7 @@ static void check(const sample *s) {
     expect(s, data, window, gain, x);
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) {
-            double d = (double)result[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - x[i][c];
+            double d = (double)result[2 * place_of(s->shape, s->out_stride, i) + (uint64_t)c] - x[i][c];
             wrong += d * d;
             all += x[i][c] * x[i][c];
         }
@@ -259,7 +220,7 @@ static void store_power(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, v
 
 /* |X|^2 of real numbers: neither side is complex; there is no input buffer and no output buffer. */
 static void check_power(const sample *s) {
-    uint64_t n = elements_of(s);
+    uint64_t n = elements_of(s->shape);
     float *data = (float *)malloc(n * 4), *result = (float *)malloc(n * 4);
     fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
     real_and_power m;
@@ -346,18 +307,19 @@ static real_array array_of(const real_sample *r, bool bins) {
     memset(&a, 0, sizeof a);
     memcpy(a.s.shape, r->shape, sizeof a.s.shape);
     memcpy(a.stride, bins ? r->out_stride : r->in_stride, sizeof a.stride);
-    axis = dimensions_of(&a.s);
+    axis = dimensions_of(a.s.shape);
     while (--axis && r->axes && !(r->axes >> axis & 1)) {}
     a.parts = bins && r->kind == VD_FFT_REAL ? 2 : 1;
     if (a.parts == 2) a.s.shape[axis] = a.s.shape[axis] / 2 + 1;
-    a.count = elements_of(&a.s);
+    a.count = elements_of(a.s.shape);
     if (r->in_place && r->kind == VD_FFT_REAL && !bins) { /* rows padded for their bins */
         uint64_t step = 1;
-        for (uint32_t d = dimensions_of(&a.s); d-- > 0; step *= d == axis ? 2 * (a.s.shape[d] / 2 + 1) : a.s.shape[d])
+        for (uint32_t d = dimensions_of(a.s.shape); d-- > 0;
+             step *= d == axis ? 2 * (a.s.shape[d] / 2 + 1) : a.s.shape[d])
             a.stride[d] = step;
     }
     a.span = 1;
-    for (uint32_t d = dimensions_of(&a.s), step = 1; d-- > 0; step *= (uint32_t)a.there[d]) {
+    for (uint32_t d = dimensions_of(a.s.shape), step = 1; d-- > 0; step *= (uint32_t)a.there[d]) {
         uint64_t count = bins ? r->out_count[d] : r->in_count[d];
         a.there[d] = count ? count : a.s.shape[d];
         if (!r->in_place && !(bins ? r->out_stride[1] : r->in_stride[1])) a.stride[d] = step;
@@ -369,7 +331,7 @@ static real_array array_of(const real_sample *r, bool bins) {
 static bool is_there(const real_array *a, uint64_t i) {
     uint64_t at[4];
     coordinates_of(&a->s, i, at);
-    for (uint32_t d = 0; d < dimensions_of(&a->s); d++) if (at[d] >= a->there[d]) return false;
+    for (uint32_t d = 0; d < dimensions_of(a->s.shape); d++) if (at[d] >= a->there[d]) return false;
     return true;
 }
 
@@ -385,7 +347,7 @@ static void weigh_real(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, vo
 static void weigh_on_host(const real_sample *r, const real_array *a, const float *window, float gain, float *numbers) {
     for (uint64_t i = 0; i < a->count; i++) {
         double w = weight_of(&a->s, window, i) * (r->direction ? 0.5 : 2);
-        float *at = numbers + a->parts * place_of(&a->s, a->stride, i);
+        float *at = numbers + a->parts * place_of(a->s.shape, a->stride, i);
         if (!is_there(a, i)) continue;
         at[0] = (float)((double)at[0] * w);
         if (a->parts == 2) at[1] = (float)((double)at[1] * w * (double)gain);
@@ -446,7 +408,7 @@ static void check_real(const real_sample *r) {
     weigh_on_host(r, &to, window, gain, expected);
     vd_fft *plan = run_real(r, true, w, gain, &m, result, room);
     for (uint64_t i = 0; i < to.count * to.parts; i++) {
-        uint64_t at = to.parts * place_of(&to.s, to.stride, i / to.parts) + i % to.parts;
+        uint64_t at = to.parts * place_of(to.s.shape, to.stride, i / to.parts) + i % to.parts;
         if (!is_there(&to, i / to.parts)) continue;
         wrong += ((double)result[at] - (double)expected[at]) * ((double)result[at] - (double)expected[at]);
         all += (double)expected[at] * (double)expected[at];

@@ -1,32 +1,12 @@
 /* Plans chosen by timing kernels: correct results compared with FFTW in double, choices reloaded from the cache
    directory, environment variables. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "common.h"
 
-#include <cmocka.h>
 #include <fftw3.h>
-
 #include <glob.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static vd_context *device_context; /* NULL: no device; it has no cache directory */
-
-static void need_device(void) {
-    if (device_context) return;
-    print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    skip();
-}
 
 static void *some(uint64_t count, size_t size) {
     void *p = calloc((size_t)count, size);
@@ -125,10 +105,11 @@ static vd_fft *made(vd_context *ctx, const vd_fft_desc *desc) {
     return plan;
 }
 
-static bool says(vd_fft *plan, const char *text) { return strstr(vd_fft_explain(plan), text) != NULL; }
+static bool explains(vd_fft *plan, const char *text) { return strstr(vd_fft_explain(plan), text) != NULL; }
 
 static void check_says(vd_fft *plan, const char *text, bool wanted) {
-    if (says(plan, text) != wanted) fail_msg("'%s' %s in\n%s", text, wanted ? "is not" : "is", vd_fft_explain(plan));
+    if (explains(plan, text) != wanted)
+        fail_msg("'%s' %s in\n%s", text, wanted ? "is not" : "is", vd_fft_explain(plan));
 }
 
 static vd_fft_desc desc_of(uint64_t a, uint64_t b, uint64_t c, uint32_t axes) {
@@ -365,7 +346,7 @@ static void memory_runs_out(void **state) {
         m.left = 0;
         if (plan) check_plan(ctx, &fft, plan);
         else assert_non_null(strstr(vd_error_text(), "memory"));
-        if (plan && !says(plan, "measured")) estimated++;
+        if (plan && !explains(plan, "measured")) estimated++;
         vd_fft_destroy(plan);
         assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
         assert_int_equal(stats.buffers, 0);
@@ -509,9 +490,7 @@ int main(void) {
     snprintf(folder, sizeof folder, "/tmp/vkdispatch-measure-XXXXXX");
     if (!mkdtemp(folder)) return 1;
     snprintf(pattern, sizeof pattern, "%s/vkdispatch-fft-*", folder);
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
+    int failed = RUN_ON_DEVICE(tests);
     empty_folder();
     if (rmdir(folder) && !failed) failed = 1; /* an unexpected file was left there */
     return failed;

@@ -1,22 +1,11 @@
 /* Creates plans of reductions, scans, sorts and histograms of every type, to check that their kernels compile. Run on
    CUDA without a GPU: NVRTC compiles the source, and the fake driver accepts the result. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "common.h"
 
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
 
 enum { COUNT = 100000 };
-
-static vd_context *device_context; /* NULL: no device */
 
 static void need_compiler(void) {
     static const char text[] = "libnvrtc could not be opened";
@@ -119,8 +108,5 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(reductions), cmocka_unit_test(scans),
                                         cmocka_unit_test(sorts_and_histograms) };
     find_nvrtc();
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }

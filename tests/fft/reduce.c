@@ -85,16 +85,6 @@ static number combine(vd_type type, vd_reduce_op op, number a, number b) {
 
 /* ---- one case ---- */
 
-static bool lacks(vd_type type) {
-    uint64_t features = vd_device(device_context, 0)->features;
-    if (type == VD_F64) return !(features & VD_FEATURE_F64);
-    if (type == VD_I64 || type == VD_U64) return !(features & VD_FEATURE_I64);
-    if (type == VD_F16) return !(features & VD_FEATURE_F16) || !(features & VD_FEATURE_STORAGE_16);
-    if (type == VD_I16 || type == VD_U16) return !(features & VD_FEATURE_I16) || !(features & VD_FEATURE_STORAGE_16);
-    if (type == VD_I8 || type == VD_U8) return !(features & VD_FEATURE_I8) || !(features & VD_FEATURE_STORAGE_8);
-    return false;
-}
-
 /* Whether a result is right: exact except for rounded sums and products. `weight`: the sum of magnitudes of the
    `length` elements. */
 static bool is_right(vd_type type, vd_reduce_op op, number got, number wanted, double weight, double length) {
@@ -168,7 +158,7 @@ static void types_and_operations(void **state) {
     (void)state;
     need_device();
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
-        if (lacks(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
+        if (lacks_arithmetic(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
         for (int op = VD_REDUCE_SUM; op <= (is_real(type) ? VD_REDUCE_MAX : VD_REDUCE_XOR); op++)
             if (!passes_over(8, 1)) check(&all, type, (vd_reduce_op)op);
     }
@@ -316,7 +306,7 @@ static void least_and_most(void **state) {
     (void)state;
     need_device();
     for (vd_type type = VD_I8; type <= VD_F64; type++) {
-        if (lacks(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
+        if (lacks_arithmetic(type)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
         for (size_t i = 0; i < COUNT(samples); i++)
             if ((i == type % 4 || type == VD_F32 || !i) && !passes_over(8, 1))
                 check_arg(&samples[i], type, (i + type) % 2);
@@ -333,7 +323,7 @@ static void as_for_a_gpu(void **state) {
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     for (size_t i = 0; i < 8; i++) {
-        if (lacks(some[i / 2]) || passes_over(8, 1)) continue;
+        if (lacks_arithmetic(some[i / 2]) || passes_over(8, 1)) continue;
         if (i % 2) check_arg(&samples[i % 4], some[i / 2], i % 4 == 1);
         else check(&samples[i / 2], some[i / 2], VD_REDUCE_DEFAULT);
     }
@@ -350,7 +340,7 @@ static void without_wide_subgroups(void **state) {
     need_device();
     desc.disable = VD_FEATURE_SUBGROUP_TYPES;
     assert_int_equal(vd_context_create(&desc, &device_context), VD_OK);
-    if (!lacks(VD_I64)) {
+    if (!lacks_arithmetic(VD_I64)) {
         check(&all, VD_I64, VD_REDUCE_MIN);
         check(&all, VD_U64, VD_REDUCE_SUM);
     }
@@ -436,7 +426,10 @@ static void statistics_of_types(void **state) {
         vd_type result = type == VD_F16 ? VD_F16 : type == VD_I64 || type == VD_U64 || type == VD_F64 ? VD_F64 : VD_F32;
         uint32_t size = vd_type_size(type);
         if (passes_over(8, 1)) continue;
-        if (lacks(type) || lacks(result)) { print_message("# %s is not here\n", vd_type_name(type)); continue; }
+        if (lacks_arithmetic(type) || lacks_arithmetic(result)) {
+            print_message("# %s is not here\n", vd_type_name(type));
+            continue;
+        }
         for (uint64_t i = 0; i < ROWS * WIDE; i++) {
             static const uint16_t halves[4] = { 0x3c00, 0x4000, 0x4200, 0x4400 };
             uint64_t whole = 1 + i * 31 % 4;
@@ -494,7 +487,7 @@ static void own_operations(void **state) {
         static const uint64_t ones[3] = { 0x3c00, 0x3f800000u, (uint64_t)0x3ff << 52 };
         uint8_t data[N * 8], got[8] = { 0 }, wanted[8] = { 0 };
         vd_reduce_desc desc = { 0 };
-        if (lacks(type) || passes_over(8, 1)) continue;
+        if (lacks_arithmetic(type) || passes_over(8, 1)) continue;
         for (int i = 0; i < N; i++)
             put(type, VD_REDUCE_PRODUCT, data + (size_t)i * vd_type_size(type), (uint32_t)i * 2654435761u | 1);
         desc.type = type;
@@ -554,7 +547,7 @@ static void identities(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t data[8] = { 0 }, got[8] = { 0 };
         vd_reduce_desc desc = { 0 };
-        if (lacks(cases[i].type)) continue;
+        if (lacks_arithmetic(cases[i].type)) continue;
         memcpy(data, cases[i].type == VD_F32 ? (const void *)&(float){ -4 } : (const void *)&(uint16_t){ 0xc400 },
                vd_type_size(cases[i].type));
         desc.type = cases[i].type;
@@ -630,7 +623,7 @@ static void empty_segments(void **state) {
         uint64_t least = is_signed(type) ? top : 0, most = is_signed(type) ? top - 1 : ones,
                  empty = i & 1 ? least : most, full = i & 1 ? 7 : 5;
         uint64_t seen[2] = { 0, 0 };
-        if (lacks(type) || passes_over(4, 1)) continue;
+        if (lacks_arithmetic(type) || passes_over(4, 1)) continue;
         for (uint64_t j = 0; j < 3; j++) memcpy((uint8_t *)data + j * size, &(uint64_t){ 5 + j }, size);
         vd_reduce_desc desc = { 0 };
         desc.op = i & 1 ? VD_REDUCE_MAX : VD_REDUCE_MIN;
@@ -667,7 +660,7 @@ static void long_results(void **state) {
     } cases[] = { { { 16777200, 8 }, 0 }, { { 560000, 0 }, 20000 }, { { 68000000, 0 }, 4 } };
     (void)state;
     need_device();
-    if (lacks(VD_U8)) skip();
+    if (lacks_arithmetic(VD_U8)) skip();
     for (size_t c = 0; c < COUNT(cases); c++) {
         uint64_t n = cases[c].shape[0] * (cases[c].shape[1] ? cases[c].shape[1] : 1), segments = cases[c].segments,
                  results = segments ? segments : 8;
@@ -730,7 +723,7 @@ static void any_and_all(void **state) {
             assert_int_equal(got, wanted);
             desc.op = any ? VD_REDUCE_ANY : VD_REDUCE_ALL;
             desc.type = VD_U8;
-            if (lacks(VD_U8)) continue;
+            if (lacks_arithmetic(VD_U8)) continue;
             run(&desc, bytes, NULL, N, &got, VD_BOOL, NULL, VD_BOOL, 1);
             assert_int_equal(got, wanted);
         }
@@ -1019,7 +1012,7 @@ static void short_rows(void **state) {
         sample s = { { rows, n, 0, 0 }, 2 };
         if (passes_over(6, others)) continue;
         for (vd_type type = VD_I8; type <= VD_F64; type++) {
-            if (lacks(type) || (type != VD_F32 && (i + type) % 3)) continue;
+            if (lacks_arithmetic(type) || (type != VD_F32 && (i + type) % 3)) continue;
             check(&s, type,
                   is_real(type) || i % 2 ? (i % 4 == 1 && type != VD_F16 ? VD_REDUCE_MAX : VD_REDUCE_SUM)
                                          : VD_REDUCE_XOR);
@@ -1027,7 +1020,7 @@ static void short_rows(void **state) {
         }
         check_statistics_of_rows(rows, n);
         check_bools_of_rows(rows, n, VD_BOOL);
-        if (!lacks(VD_U8)) check_bools_of_rows(rows, n, VD_U8);
+        if (!lacks_arithmetic(VD_U8)) check_bools_of_rows(rows, n, VD_U8);
         own_rows(rows, n);
     }
     unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -1050,7 +1043,7 @@ static void short_blocks(void **state) {
         if (passes_over(6, others)) continue;
         check(&samples[i], VD_F32, VD_REDUCE_SUM);
         check(&samples[i], VD_I32, VD_REDUCE_MIN);
-        if (!lacks(VD_F64)) check(&samples[i], VD_F64, VD_REDUCE_MAX);
+        if (!lacks_arithmetic(VD_F64)) check(&samples[i], VD_F64, VD_REDUCE_MAX);
         check_arg(&samples[i], VD_F32, i % 2);
     }
     unsetenv("VKDISPATCH_FFT_SHAPES");

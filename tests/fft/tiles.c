@@ -2,23 +2,9 @@
    the number of kernels. They are planned as for a GPU on every device. The permitted error is that of
    tests/fft/transforms.c. */
 #define _POSIX_C_SOURCE 200112L /* setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <fftw3.h>
+#include "fftw.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static vd_context *ctx; /* NULL: no device */
 
 typedef struct sample {
     uint64_t shape[4];
@@ -27,57 +13,19 @@ typedef struct sample {
     uint32_t passes;                      /* with 32 KiB of shared memory */
 } sample;
 
-static uint32_t dimensions_of(const sample *s) {
-    uint32_t d = 0;
-    while (d < 4 && s->shape[d]) d++;
-    return d;
-}
-
-static uint64_t elements_of(const sample *s) {
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
-    return n;
-}
-
-static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
-    uint64_t at = 0;
-    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
-    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at += i % s->shape[d] * stride[d];
-    return at;
-}
-
 /* The unnormalised spectrum of the sample's numbers, in C order. */
 static fftw_complex *expect(const sample *s, const float *data, bool inverse) {
-    fftw_iodim along[4], across[4];
-    int along_count = 0, across_count = 0, stride = 1;
-    fftw_complex *x = (fftw_complex *)fftw_malloc(elements_of(s) * sizeof *x);
+    fftw_complex *x = (fftw_complex *)fftw_malloc(elements_of(s->shape) * sizeof *x);
     assert_non_null(x);
-    for (uint64_t i = 0; i < elements_of(s); i++)
-        for (int c = 0; c < 2; c++) x[i][c] = (double)data[2 * place_of(s, s->in_stride, i) + (uint64_t)c];
-    for (uint32_t i = dimensions_of(s); i-- > 0;) {
-        fftw_iodim d = { (int)s->shape[i], stride, stride };
-        if (s->axes >> i & 1) along[along_count++] = d; else across[across_count++] = d;
-        stride *= (int)s->shape[i];
-    }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
-                                        inverse ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
-    assert_non_null(plan);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
+    for (uint64_t i = 0; i < elements_of(s->shape); i++)
+        for (int c = 0; c < 2; c++) x[i][c] = (double)data[2 * place_of(s->shape, s->in_stride, i) + (uint64_t)c];
+    fftw_transform(s->shape, s->axes, inverse, x);
     return x;
-}
-
-static vd_buffer buffer_of(uint64_t elements, const float *data) {
-    vd_buffer_desc desc = { 0 };
-    desc.type = VD_F32C;
-    desc.shape[0] = elements;
-    desc.data = data;
-    return vd_buffer_create(ctx, &desc);
 }
 
 static void say(const sample *s, vd_fft *plan) {
     print_error("  shape");
-    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    for (uint32_t i = 0; i < dimensions_of(s->shape); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
     print_error(", axes 0x%x; the plan is\n%s", s->axes, vd_fft_explain(plan));
 }
 
@@ -88,8 +36,8 @@ static uint32_t passes_of(vd_fft *plan) {
 }
 
 static void run(const sample *s, const float *data, fftw_complex *expected, bool inverse, bool in_place) {
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
-             outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1,
+             outs = place_of(s->shape, s->out_stride, n - 1) + 1;
     double wrong = 0, all = 0, product = 1;
     float *result = (float *)malloc((ins > outs ? ins : outs) * 8);
     vd_fft_desc desc = { 0 };
@@ -100,43 +48,44 @@ static void run(const sample *s, const float *data, fftw_complex *expected, bool
     memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
     desc.axes = s->axes;
     desc.norm = VD_FFT_NORM_NONE;
-    vd_fft *plan = vd_fft_create(ctx, &desc);
+    vd_fft *plan = vd_fft_create(device_context, &desc);
     io.direction = inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
-    io.in = buffer_of(ins, data);
-    vd_buffer out = in_place ? io.in : buffer_of(outs, NULL);
+    io.in = buffer_of(device_context, VD_F32C, ins, data);
+    vd_buffer out = in_place ? io.in : buffer_of(device_context, VD_F32C, outs, NULL);
     if (!in_place) io.out = out;
-    if (!plan || vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io) || vd_buffer_read(ctx, out, 0, result, VD_WHOLE)) {
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, out, 0, result, VD_WHOLE)) {
         say(s, plan);
         fail_msg("%s", vd_error_text());
     }
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) {
-            double d = (double)result[2 * place_of(s, s->out_stride, i) + (uint64_t)c] - expected[i][c];
+            double d = (double)result[2 * place_of(s->shape, s->out_stride, i) + (uint64_t)c] - expected[i][c];
             wrong += d * d;
             all += expected[i][c] * expected[i][c];
         }
-    for (uint32_t i = 0; i < dimensions_of(s); i++) if (s->axes >> i & 1) product *= (double)s->shape[i];
+    for (uint32_t i = 0; i < dimensions_of(s->shape); i++) if (s->axes >> i & 1) product *= (double)s->shape[i];
     if (!(sqrt(wrong / all) <= 0.5 * 1.1921e-7 * log2(product) + 6e-8)) {
         say(s, plan);
         fail_msg("%s, %s: error %.3g", inverse ? "inverse" : "forward", in_place ? "in place" : "out of place",
                  sqrt(wrong / all));
     }
     if (!in_place) {
-        assert_int_equal(vd_buffer_read(ctx, io.in, 0, result, VD_WHOLE), VD_OK);
+        assert_int_equal(vd_buffer_read(device_context, io.in, 0, result, VD_WHOLE), VD_OK);
         assert_memory_equal(result, data, ins * 8); /* the input is unchanged */
-        vd_buffer_destroy(ctx, out);
+        vd_buffer_destroy(device_context, out);
     }
     if (passes_of(plan) != s->passes) {
         say(s, plan);
         fail_msg("%u passes, not %u", passes_of(plan), s->passes);
     }
-    vd_buffer_destroy(ctx, io.in);
+    vd_buffer_destroy(device_context, io.in);
     vd_fft_destroy(plan);
     free(result);
 }
 
 static void check(const sample *s, bool inverse, bool in_place) {
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1;
+    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1;
     float *data = (float *)malloc(ins * 8);
     uint32_t state = (uint32_t)n * 2654435761u + 1;
     assert_non_null(data);
@@ -151,7 +100,7 @@ static void check(const sample *s, bool inverse, bool in_place) {
 }
 
 static void check_all(const sample *samples, size_t count) {
-    if (!ctx) {
+    if (!device_context) {
         print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
         skip();
     }
@@ -212,8 +161,5 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(parts),
                                         cmocka_unit_test(strides) };
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
-    if (vd_context_create(NULL, &ctx)) ctx = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(ctx);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }

@@ -6,26 +6,12 @@
    that are rounded once (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1), plus one rounding for
    short ones. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <fftw3.h>
+#include "fftw.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "vkdispatch_fft.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static unsigned first, step = 463; /* of the lengths 41 to 4200: those with index first, first + step, … */
 static struct { double ratio; uint64_t length; } worst; /* error, as a multiple of 0.5 eps log2 N */
-static vd_context *device_context; /* NULL: no device */
 static vd_fft_engine engine;
 
 typedef struct sample {
@@ -40,49 +26,11 @@ typedef struct sample {
 
 /* ---- the oracle ---- */
 
-static uint32_t dimensions_of(const sample *s) {
-    uint32_t d = 0;
-    while (d < 4 && s->shape[d]) d++;
-    return d;
-}
-
-static uint64_t elements_of(const sample *s) {
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < dimensions_of(s); i++) n *= s->shape[i];
-    return n;
-}
-
-static uint32_t axes_of(const sample *s) { return s->axes ? s->axes : 1u << (dimensions_of(s) - 1); }
+static uint32_t axes_of(const sample *s) { return s->axes ? s->axes : 1u << (dimensions_of(s->shape) - 1); }
 
 /* In place. Returns the product of the lengths. */
 static double transform(const sample *s, fftw_complex *x) {
-    fftw_iodim along[4], across[4];
-    int along_count = 0, across_count = 0, stride = 1;
-    double product = 1;
-    for (uint32_t i = dimensions_of(s); i-- > 0;) {
-        fftw_iodim d = { (int)s->shape[i], stride, stride };
-        if (axes_of(s) >> i & 1) {
-            along[along_count++] = d;
-            product *= (double)s->shape[i];
-        } else {
-            across[across_count++] = d;
-        }
-        stride *= (int)s->shape[i];
-    }
-    fftw_plan plan = fftw_plan_guru_dft(along_count, along, across_count, across, x, x,
-                                        s->direction ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
-    assert_non_null(plan);
-    fftw_execute(plan);
-    fftw_destroy_plan(plan);
-    return product;
-}
-
-/* Position in memory of element i in C order. */
-static uint64_t place_of(const sample *s, const uint64_t *stride, uint64_t i) {
-    uint64_t at = 0;
-    if (!(stride[0] | stride[1] | stride[2] | stride[3])) return i;
-    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) at += i % s->shape[d] * stride[d];
-    return at;
+    return fftw_transform(s->shape, axes_of(s), s->direction == VD_FFT_INVERSE, x);
 }
 
 static double scale_of(const sample *s, double product) {
@@ -114,7 +62,7 @@ static void random_numbers(vd_type type, void *array, uint64_t count) {
     }
 }
 
-static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
+static vd_buffer complex_buffer(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
     vd_buffer_desc desc = { 0 };
     desc.name = "numbers";
     desc.type = type != VD_F32 ? (vd_type)(VD_F32X2 - VD_F32 + type) : elements % 2 ? VD_F32X2 : VD_F32C;
@@ -125,7 +73,7 @@ static vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, con
 
 static void say(const sample *s) {
     print_error("  shape");
-    for (uint32_t i = 0; i < dimensions_of(s); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
+    for (uint32_t i = 0; i < dimensions_of(s->shape); i++) print_error(" %llu", (unsigned long long)s->shape[i]);
     print_error(", axes 0x%x, direction %d, norm %d, in place %d, types %s %s %s\n", axes_of(s), (int)s->direction, (int)s->norm, s->in_place,
                 vd_type_name(s->type), vd_type_name(s->in_type), vd_type_name(s->out_type));
 }
@@ -135,7 +83,8 @@ static double compare(const sample *s, const void *y, fftw_complex *x, uint64_t 
     double wrong = 0, all = 0;
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++) {
-            double d = number_at(s->out_type, y, 2 * place_of(s, s->out_stride, i) + (uint64_t)c) - x[i][c] * scale;
+            double d = number_at(s->out_type, y, 2 * place_of(s->shape, s->out_stride, i) + (uint64_t)c)
+                       - x[i][c] * scale;
             wrong += d * d;
             all += x[i][c] * scale * x[i][c] * scale;
         }
@@ -178,15 +127,15 @@ static void *room_for(vd_type type, uint64_t elements) {
 static void check_as(const sample *s) {
     vd_fft_desc desc = { 0 };
     vd_fft_io io;
-    uint64_t n = elements_of(s), ins = place_of(s, s->in_stride, n - 1) + 1,
-             outs = place_of(s, s->out_stride, n - 1) + 1;
+    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1,
+             outs = place_of(s->shape, s->out_stride, n - 1) + 1;
     void *data = room_for(s->in_type, ins), *after = room_for(s->in_type, ins), *result = room_for(s->out_type, outs);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
     assert_non_null(expected);
     random_numbers(s->in_type, data, 2 * ins);
     for (uint64_t i = 0; i < n; i++)
         for (int c = 0; c < 2; c++)
-            expected[i][c] = number_at(s->in_type, data, 2 * place_of(s, s->in_stride, i) + (uint64_t)c);
+            expected[i][c] = number_at(s->in_type, data, 2 * place_of(s->shape, s->in_stride, i) + (uint64_t)c);
     memset(&io, 0, sizeof io);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
@@ -204,8 +153,8 @@ static void check_as(const sample *s) {
         return;
     }
     vd_fft *plan = vd_fft_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, s->in_type, ins, data),
-              out = s->in_place ? in : buffer_of(device_context, s->out_type, outs, NULL);
+    vd_buffer in = complex_buffer(device_context, s->in_type, ins, data),
+              out = s->in_place ? in : complex_buffer(device_context, s->out_type, outs, NULL);
     io.direction = s->direction;
     io.in = in;
     if (!s->in_place) io.out = out;
@@ -248,7 +197,7 @@ static void check(const sample *s) {
     check_as(&full);
 }
 
-static void need_device(void) {
+static void need_engine(void) {
     vd_fft_desc desc = { 0 };
     if (device_context && !engine) return;
     if (!device_context) print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
@@ -278,7 +227,7 @@ static void lengths(void **state) {
                                        243,  256,  257,  289,  360,  509,  512,  625,  729,  961,
                                        1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
     (void)state;
-    need_device();
+    need_engine();
     for (uint64_t n = 1; n <= 40 && !first; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
     for (size_t i = 0; i < COUNT(chosen) && !first; i += engine ? 3 : 1) check_length(chosen[i]);
     for (uint64_t n = 41 + first; n <= 4200; n += engine ? 10 * step : step) check_length(n);
@@ -320,13 +269,13 @@ static void axes(void **state) {
         { { 35000, 2, 2, 2 }, 14, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_device();
+    need_engine();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
 static void norms(void **state) {
     (void)state;
-    need_device();
+    need_engine();
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++) {
             sample s = {
@@ -347,7 +296,7 @@ static void long_axes(void **state) {
         { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_device();
+    need_engine();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
@@ -371,7 +320,7 @@ static void strides(void **state) {
         { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_device();
+    need_engine();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
@@ -384,7 +333,7 @@ static void types(void **state) {
         { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 }
     };
     (void)state;
-    need_device();
+    need_engine();
     const uint64_t features = vd_device(device_context, 0)->features;
     for (size_t m = 0; m < COUNT(mixes); m++) {
         sample s = {
@@ -415,7 +364,7 @@ static void types(void **state) {
 static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool *inside) {
     uint64_t at = 0, size = 1;
     *inside = true;
-    for (uint32_t d = dimensions_of(s); d-- > 0; i /= s->shape[d]) {
+    for (uint32_t d = dimensions_of(s->shape); d-- > 0; i /= s->shape[d]) {
         uint64_t n = count[d] ? count[d] : s->shape[d], index = i % s->shape[d];
         *inside = *inside && index < n;
         at += index * size;
@@ -426,12 +375,12 @@ static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool
 
 static uint64_t size_of_part(const sample *s, const uint64_t *count) {
     uint64_t size = 1;
-    for (uint32_t d = 0; d < dimensions_of(s); d++) size *= count[d] ? count[d] : s->shape[d];
+    for (uint32_t d = 0; d < dimensions_of(s->shape); d++) size *= count[d] ? count[d] : s->shape[d];
     return size;
 }
 
 static void check_part(const sample *s, const uint64_t *filled, const uint64_t *kept) {
-    uint64_t n = elements_of(s), ins = size_of_part(s, filled), outs = size_of_part(s, kept);
+    uint64_t n = elements_of(s->shape), ins = size_of_part(s, filled), outs = size_of_part(s, kept);
     float *data = (float *)malloc(ins * 8), *result = (float *)malloc(outs * 8);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
     vd_fft_desc desc = { 0 };
@@ -451,8 +400,8 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
     desc.norm = VD_FFT_NORM_NONE;
     vd_fft *plan = vd_fft_create(device_context, &desc);
     io.direction = s->direction;
-    io.in = buffer_of(device_context, VD_F32, ins, data);
-    io.out = buffer_of(device_context, VD_F32, outs, NULL);
+    io.in = complex_buffer(device_context, VD_F32, ins, data);
+    io.out = complex_buffer(device_context, VD_F32, outs, NULL);
     if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
         || vd_buffer_read(device_context, io.out, 0, result, VD_WHOLE)) {
         say(s);
@@ -489,7 +438,7 @@ static void parts(void **state) {
         { { 4096, 24 }, 1, { 100 }, { 4001 } },
     };
     (void)state;
-    need_device();
+    need_engine();
     for (size_t i = 0; i < COUNT(cases); i++) {
         sample s = { { 0 }, cases[i].axes, (vd_fft_direction)(i % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
         memcpy(s.shape, cases[i].shape, sizeof s.shape);
@@ -502,9 +451,9 @@ static void simple_calls(void **state) {
     float data[2 * 24], result[2 * 24];
     vd_stats before, after;
     (void)state;
-    need_device();
+    need_engine();
     random_numbers(VD_F32, data, 48);
-    vd_buffer b = buffer_of(device_context, VD_F32, 24, data);
+    vd_buffer b = complex_buffer(device_context, VD_F32, 24, data);
     assert_int_equal(vd_fft_forward(device_context, b), VD_OK);
     assert_int_equal(vd_fft_inverse(device_context, b), VD_OK);
     assert_int_equal(vd_context_stats(device_context, &before), VD_OK);
@@ -529,7 +478,7 @@ static void simple_calls_keep_recent_plans(void **state) {
     dummy.backend = VD_BACKEND_DUMMY;
     assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
     for (uint32_t i = 0; i < MANY; i++) {
-        buffers[i] = buffer_of(ctx, VD_F32, i + 2, NULL);
+        buffers[i] = complex_buffer(ctx, VD_F32, i + 2, NULL);
         assert_int_equal(vd_fft_forward(ctx, buffers[i]), VD_OK);
     }
     assert_int_equal(vd_wait_idle(ctx), VD_OK);
@@ -625,13 +574,13 @@ static void bad_input(void **state) {
     desc.shape[0] = 1;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
-    vd_buffer small = buffer_of(ctx, VD_F32, 15, NULL), none = { 0 };
+    vd_buffer small = complex_buffer(ctx, VD_F32, 15, NULL), none = { 0 };
     vd_fft_io io;
     memset(&io, 0, sizeof io);
     assert_int_equal(vd_fft_run(NULL, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    io.in = buffer_of(ctx, VD_F32, 67, NULL);
+    io.in = complex_buffer(ctx, VD_F32, 67, NULL);
     assert_int_equal(vd_fft_run(strided, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     assert_non_null(strstr(vd_error_text(), "running in place requires equal counts and strides, but in has 4 x 1 x 16 elements by { 17, 1, 1 } and out has "
                                             "4 x 1 x 16 by { 16, 16, 1 }"));
@@ -671,8 +620,5 @@ int main(int argc, char **argv) {
         else if (!strcmp(argv[i], "vkfft")) engine = VD_FFT_ENGINE_VKFFT;
         else cmocka_set_test_filter(argv[i]);
     }
-    if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vd_context_destroy(device_context);
-    return failed;
+    return RUN_ON_DEVICE(tests);
 }
