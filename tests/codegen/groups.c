@@ -8,6 +8,7 @@
 #define RUN_NVRTC
 #define RUN_DISABLE VD_FEATURE_SUBGROUP
 #include "run.h"
+#include "combine.h"
 
 enum { MOST = 512, GROUPS = 2 };
 
@@ -30,36 +31,6 @@ static void build(void *user, vc_kernel *k) {
         vc_group_broadcast(k, v, vc_sub(vc_u32(c->local - 1), vc_min(j, vc_u32(c->local - 1))), &first);
         vc_group_reduce(k, c->op, first, &r);
         vc_store(from, i, first);
-    }
-}
-
-static uint64_t combined(vc_combine op, unsigned kind, uint64_t a, uint64_t b) {
-    bool below = is_signed(kind) ? widen(kind, a) < widen(kind, b) : a < b;
-    if (is_float(kind)) {
-        double x = real_of(kind, a), y = real_of(kind, b);
-        return bits_of(kind, op == VC_ADD ? x + y : op == VC_MUL ? x * y : op == VC_MIN ? fmin(x, y) : fmax(x, y));
-    }
-    switch (op) {
-    case VC_ADD: return narrow(kind, a + b);
-    case VC_MUL: return narrow(kind, a * b);
-    case VC_MIN: return below ? a : b;
-    case VC_MAX: return below ? b : a;
-    case VC_AND: return a & b;
-    case VC_OR: return a | b;
-    default: return a ^ b;
-    }
-}
-
-static uint64_t neutral(vc_combine op, unsigned kind) {
-    uint64_t top = UINT64_C(1) << (kind_width(kind) - 1);
-    if (kind == VC_BOOL) return op == VC_AND;
-    switch (op) {
-    case VC_MUL: return bits_of_number(kind, 1);
-    case VC_MIN: return is_float(kind) ? bits_of(kind, (double)INFINITY) : is_signed(kind)
-        ? top - 1 : narrow(kind, ~UINT64_C(0));
-    case VC_MAX: return is_float(kind) ? bits_of(kind, -(double)INFINITY) : is_signed(kind) ? top : 0;
-    case VC_AND: return narrow(kind, ~UINT64_C(0));
-    default: return 0;
     }
 }
 
