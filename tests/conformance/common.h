@@ -454,6 +454,16 @@ static inline vd_kernel kernel_affine(vd_context *ctx) {
     return kernel_end(ctx, k);
 }
 
+/* out[0] += one component of each of 20 vectors, 320 bytes of arguments */
+static inline vd_kernel kernel_large(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "large", 1, 1, 1);
+    vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
+    vc_val sum = vc_load(out, vc_u32(0));
+    for (uint32_t i = 0; i < 20; i++) sum = vc_add(sum, vc_component(vc_param(k, NULL, VC_U32X4), i % 4));
+    vc_store(out, vc_u32(0), sum);
+    return kernel_end(ctx, k);
+}
+
 /* to[i] = from[i] + add */
 static inline vd_kernel kernel_move(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "move", 64, 1, 1);

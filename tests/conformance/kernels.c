@@ -263,16 +263,6 @@ static void many_values(vd_context *ctx) {
 
 TEST_EXECUTED(more_values_than_push_constants) { in_both_forms(f, many_values); }
 
-/* out[0] += one component of each of 20 vectors */
-static vd_kernel kernel_large(vd_context *ctx) {
-    vc_kernel *k = kernel_begin(ctx, "large", 1, 1, 1);
-    vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
-    vc_val sum = vc_load(out, vc_u32(0));
-    for (uint32_t i = 0; i < 20; i++) sum = vc_add(sum, vc_component(vc_param(k, NULL, VC_U32X4), i % 4));
-    vc_store(out, vc_u32(0), sum);
-    return kernel_end(ctx, k);
-}
-
 static void small_and_large_values_in_turn(vd_context *ctx) {
     vd_kernel large = kernel_large(ctx), small = kernel_affine(ctx);
     vd_buffer b = buffer_u32(ctx, "out", 1, NULL);

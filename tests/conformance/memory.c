@@ -82,15 +82,6 @@ static const struct { const char *name; one_call call; uint32_t warm; } calls[] 
     { "a discarded list", call_discard, 1 },
 };
 
-static vd_kernel kernel_large(vd_context *ctx) {
-    vc_kernel *k = kernel_begin(ctx, "large", 1, 1, 1);
-    vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE);
-    vc_val sum = vc_load(out, vc_u32(0));
-    for (uint32_t i = 0; i < 20; i++) sum = vc_add(sum, vc_component(vc_param(k, NULL, VC_U32X4), i % 4));
-    vc_store(out, vc_u32(0), sum);
-    return kernel_end(ctx, k);
-}
-
 static work work_begin(vd_context *ctx) {
     work w;
     memset(&w, 0, sizeof w);
