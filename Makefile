@@ -248,7 +248,7 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
-commands_compile     = tests/compile/run tests/compile/link tests/compile/cmake tests/compile/vcc
+commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
 further := processors long
@@ -281,7 +281,7 @@ test: deps-test  ## every suite that this machine can run; ends with `N passed, 
 check: deps-build ## style, rooms, licence, versions, macro lists, README and manual programs, examples
 	@tools/run-tests tools/check
 
-test-compile:    ## each header x C99, C11, C++11, C++17 x gcc, clang x order x macro; cmake package
+test-compile:    ## each header x C99, C11, C++11, C++17 x gcc, clang x order x macro; Windows, aarch64; cmake package
 test-unit:       ## runtime logic on the dummy backend, builder and layout rules; T=hazards/epochs: one test; T=hazards: one file
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle

@@ -1,6 +1,7 @@
 /* Shared by the tests of kernels: numbers of every kind as bits, validators for SPIR-V and GLSL, and running a
    kernel on buffers. Include after the implementations of both headers. The validators are libraries (spirv-tools,
-   glslang), used if their headers are installed: a process for each of thousands of kernels would take minutes. */
+   glslang), used if their headers are installed and TESTS_NO_VALIDATORS is not defined: a process for each of thousands
+   of kernels would take minutes. */
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__has_include)
+#if defined(__has_include) && !defined(TESTS_NO_VALIDATORS)
 #if __has_include(<spirv-tools/libspirv.h>)
 #include <spirv-tools/libspirv.h>
 #define TESTS_HAVE_SPIRV_TOOLS

@@ -33,6 +33,16 @@ test   opencl-headers            h:CL/cl.h
 test   ocl-icd-libopencl1        o:libOpenCL.so.1
 test   pocl-opencl-icd           i:
 test   cmake                     c:cmake
+test   gcc-mingw-w64-x86-64-win32 c:x86_64-w64-mingw32-gcc
+test   g++-mingw-w64-x86-64-win32 c:x86_64-w64-mingw32-g++
+test   wine                      c:wine
+test   wine64                    c:wine
+test   xvfb                      c:xvfb-run
+test   xauth                     c:xauth
+test   gcc-aarch64-linux-gnu     c:aarch64-linux-gnu-gcc
+test   g++-aarch64-linux-gnu     c:aarch64-linux-gnu-g++
+test   libc6-dev-arm64-cross     c:aarch64-linux-gnu-gcc
+test   qemu-user                 c:qemu-aarch64
 plots  python3-matplotlib        p:matplotlib
 '
 CC=${CC:-cc}

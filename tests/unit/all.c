@@ -21,7 +21,11 @@
 #include "builder_texts.c"
 #include "cache.c"
 #include "command_tape.c"
+#ifdef _WIN32
+static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_driver) };
+#else
 #include "cuda.c"
+#endif
 #include "dispatch.c"
 #include "errors.c"
 #include "extremes.c"

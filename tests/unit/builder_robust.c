@@ -65,7 +65,7 @@ static void every_allocation_can_fail(void **state) {
         unsigned which = texts_of(&kernel_samples[i]);
         long requests = live(&kernel_samples[i], which, 0, false);
         assert_true(requests > 10);
-        for (long n = 1; n <= requests; n++) {
+        for (long n = 1; n <= requests; n += (long)unit_stride()) {
             live(&kernel_samples[i], which, n, true);
             live(&kernel_samples[i], which, n, false);
         }
@@ -177,6 +177,7 @@ static void any_name_is_allowed(void **state) {
         }
 }
 
+#ifndef _WIN32
 /* clang's own headers declare the functions of OpenCL C. The text is passed through a pipe, because several runs may
    test at once. */
 static void compile_opencl(const char *text) {
@@ -201,6 +202,8 @@ static void clang_compiles_the_names_in_opencl_c(void **state) {
         vc_free(k);
     }
 }
+
+#endif
 
 /* ---- constant indices ---- */
 
@@ -241,6 +244,6 @@ static void constant_indices_out_of_bounds_compile(void **state) {
 
 static const struct CMUnitTest builder_robust_tests[] = {
     cmocka_unit_test(every_allocation_can_fail), cmocka_unit_test(ten_million_operations_are_the_limit),
-    cmocka_unit_test(any_name_is_allowed), cmocka_unit_test(clang_compiles_the_names_in_opencl_c),
+    cmocka_unit_test(any_name_is_allowed), POSIX(clang_compiles_the_names_in_opencl_c),
     cmocka_unit_test(constant_indices_out_of_bounds_compile),
 };

@@ -1,12 +1,14 @@
 /* The cache of compiled code: what is read back, and what damaged, foreign and unwritable files do. */
 #include "tests/unit/unit.h"
 
+#ifndef _WIN32
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
-static char cache_folder[64];
+static char cache_folder[UNIT_PATH_CHARS];
 static vd__host cache_host;
 static vd__counting_allocator cache_counter;
 static char cache_path[VD__CACHE_PATH_CHARS];
@@ -14,8 +16,7 @@ static const vd__cache_key start = VD__CACHE_KEY_INIT;
 
 static int cache_setup(void **state) {
     (void)state;
-    snprintf(cache_folder, sizeof cache_folder, "/tmp/vkdispatch-unit-XXXXXX");
-    if (!mkdtemp(cache_folder)) return -1;
+    if (unit_folder_make(cache_folder)) return -1;
     memset(&cache_host, 0, sizeof cache_host);
     cache_host.allocator = vd__counting_allocator_init(&cache_counter, NULL);
     cache_host.cache_directory = cache_folder;
@@ -25,7 +26,7 @@ static int cache_setup(void **state) {
 static int cache_teardown(void **state) {
     (void)state;
     remove(cache_path);
-    return rmdir(cache_folder); /* fails if a temporary file is left */
+    return unit_folder_remove(cache_folder); /* fails if a temporary file is left */
 }
 
 static vd__cache_key key_of(const char *text) {
@@ -177,6 +178,7 @@ static void a_context_copies_the_name(void **state) {
     vd_context_destroy(ctx);
 }
 
+#ifndef _WIN32
 static void not_called_here(void *user, vd_log_level level, const char *message) {
     (void)user, (void)level, (void)message;
 }
@@ -233,7 +235,7 @@ static void files_writable_by_others_are_ignored(void **state) {
 
 /* The file's path may be anything else than a file; storing replaces it. */
 static void non_files_are_ignored(void **state) {
-    char other[128];
+    char other[UNIT_PATH_CHARS + 8];
     struct sockaddr_un address;
     (void)state;
     vd__cache_key key = key_of("no file");
@@ -297,13 +299,17 @@ static void files_of_other_users_are_ignored(void **state) {
     assert_int_equal(chown(cache_path, cache_OTHER + 1, cache_OTHER), 0);
     check_ignored(&key);
 }
+#endif
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, cache_setup, cache_teardown)
+#define POSIX_CASE(name) POSIX_SETUP_TEARDOWN(name, cache_setup, cache_teardown)
 
 static const struct CMUnitTest cache_tests[] = {
     CASE(stored_data_is_read_back), CASE(keys_differ), CASE(broken_files_are_not_used), CASE(the_wrong_key_is_detected),
     CASE(a_missing_directory_is_not_an_error), CASE(libraries_on_top_can_use_the_cache),
-    CASE(a_context_copies_the_name), CASE(files_are_private_to_their_user), CASE(files_writable_by_others_are_ignored),
-    CASE(non_files_are_ignored), CASE(files_of_other_users_are_ignored),
+    CASE(a_context_copies_the_name), POSIX_CASE(files_are_private_to_their_user),
+    POSIX_CASE(files_writable_by_others_are_ignored), POSIX_CASE(non_files_are_ignored),
+    POSIX_CASE(files_of_other_users_are_ignored),
 };
 #undef CASE
+#undef POSIX_CASE

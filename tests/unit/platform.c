@@ -2,8 +2,6 @@
    tests. */
 #include "tests/unit/unit.h"
 
-#include <sys/stat.h>
-
 static char platform_folder[UNIT_PATH_CHARS];
 
 static int platform_setup(void **state) {

@@ -2,7 +2,7 @@
    calls. */
 #include "tests/unit/unit.h"
 
-enum { BUFFERS = 4, SIZE = 3001, STEPS = 3000 };
+enum { BUFFERS = 4, BYTES = 3001, STEPS = 3000 };
 
 static vd_context *device_context(bool shared) {
     vd_device_info device;
@@ -17,29 +17,29 @@ static void model_fill(uint8_t *to, uint64_t size, const uint8_t *value, size_t 
 }
 
 static void random_transfers_on(bool shared) {
-    static uint8_t model[BUFFERS][SIZE], data[SIZE], got[SIZE];
+    static uint8_t model[BUFFERS][BYTES], data[BYTES], got[BYTES];
     for (uint64_t seed = 1; seed <= 6; seed++) {
         uint64_t random = seed;
         vd_context *ctx = device_context(shared);
         vd_buffer b[BUFFERS];
         memset(model, 0, sizeof model);
         for (int i = 0; i < BUFFERS; i++) {
-            for (int k = 0; k < SIZE; k++) data[k] = (uint8_t)unit_random(&random);
-            if (i) memcpy(model[i], data, SIZE);
-            b[i] = unit_buffer(ctx, "b", VD_BYTES, SIZE, i ? data : NULL);
+            for (int k = 0; k < BYTES; k++) data[k] = (uint8_t)unit_random(&random);
+            if (i) memcpy(model[i], data, BYTES);
+            b[i] = unit_buffer(ctx, "b", VD_BYTES, BYTES, i ? data : NULL);
             assert_true(b[i].id != 0);
         }
         vd_list *own = NULL;
         for (int step = 0; step < STEPS; step++) {
             uint32_t x = unit_random(&random) % BUFFERS, y = unit_random(&random) % BUFFERS,
                      what = unit_random(&random) % 10;
-            uint64_t at = unit_random(&random) % SIZE,
-                     size = unit_random(&random) % (unit_random(&random) % 2 ? 20 : SIZE),
-                     to = unit_random(&random) % SIZE;
+            uint64_t at = unit_random(&random) % BYTES,
+                     size = unit_random(&random) % (unit_random(&random) % 2 ? 20 : BYTES),
+                     to = unit_random(&random) % BYTES;
             uint8_t value[64];
             size_t value_size = 1 + unit_random(&random) % 64;
             if (unit_random(&random) % 2) value_size = (size_t)1 << unit_random(&random) % 3;
-            if (size > SIZE - at) size = SIZE - at;
+            if (size > BYTES - at) size = BYTES - at;
             for (int k = 0; k < 64; k++) value[k] = (uint8_t)(unit_random(&random) % 3 ? 7 : k);
             for (uint64_t k = 0; k < size; k++) data[k] = (uint8_t)unit_random(&random);
             if (!own && unit_random(&random) % 50 == 0) own = vd_list_begin(ctx, NULL);
@@ -56,7 +56,7 @@ static void random_transfers_on(bool shared) {
                 assert_int_equal(vd_buffer_write(ctx, b[x], at, data, size), VD_OK);
                 memcpy(model[x] + at, data, (size_t)size);
             } else if (what < 9) {
-                if (size > SIZE - to) size = SIZE - to;
+                if (size > BYTES - to) size = BYTES - to;
                 if (x == y && to < at + size && at < to + size) continue;
                 assert_int_equal(vd_copy(l, b[x], to, b[y], at, size), VD_OK);
                 memcpy(model[x] + to, model[y] + at, (size_t)size);
@@ -70,7 +70,7 @@ static void random_transfers_on(bool shared) {
         if (own) assert_int_equal(vd_submit(own, NULL, NULL), VD_OK);
         for (int i = 0; i < BUFFERS; i++) {
             assert_int_equal(vd_buffer_read(ctx, b[i], 0, got, VD_WHOLE), VD_OK);
-            assert_memory_equal(got, model[i], SIZE);
+            assert_memory_equal(got, model[i], BYTES);
         }
         vd_context_destroy(ctx);
     }

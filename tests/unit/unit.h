@@ -24,6 +24,7 @@ enum { UNIT_PATH_CHARS = 300 };
 #include <direct.h>
 #define POSIX(name) { #name, unit_skip_without_posix, NULL, NULL, NULL }
 #define POSIX_SETUP_TEARDOWN(name, setup, teardown) POSIX(name)
+#define UNIT_MAY_BE_PRIVILEGED 1 /* users of Wine are administrators */
 #define UNIT_LIBRARY "kernel32.dll"
 #define UNIT_LIBRARY_FUNCTION "GetTickCount"
 
@@ -53,6 +54,7 @@ static inline int unit_folder_remove(const char *path) { return _rmdir(path); }
 #include <dirent.h>
 #define POSIX(name) cmocka_unit_test(name)
 #define POSIX_SETUP_TEARDOWN(name, setup, teardown) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define UNIT_MAY_BE_PRIVILEGED 0
 #define UNIT_LIBRARY "libm.so.6"
 #define UNIT_LIBRARY_FUNCTION "cos"
 
@@ -62,6 +64,9 @@ static inline int unit_folder_make(char path[UNIT_PATH_CHARS]) {
 }
 static inline int unit_folder_remove(const char *path) { return rmdir(path); }
 #endif
+
+/* In an emulator, tests of many cases take one in this many. UNIT_EMULATOR is its name. */
+static inline unsigned unit_stride(void) { return getenv("UNIT_EMULATOR") ? 7 : 1; }
 
 /* Calls `use` for each file of a folder. */
 static inline void unit_folder_each(const char *folder, void (*use)(const char *path)) {
