@@ -34,6 +34,7 @@
        backend         the interface of a backend, and the table of its operations
        command tape    commands recorded by backends without command buffers
        cache           compiled code in files
+       spirv           SPIR-V grammar and decoder
        dummy           the backend without a device
        vulkan api      functions of the Vulkan loader and of devices
        vulkan device   instance, devices, queues
@@ -51,7 +52,7 @@
        opencl kernel   programs and their cached binaries
        opencl list     execution of recorded commands in a queue, events
        select          choice of backend and device
-       reflect         SPIR-V reader
+       reflect         arguments, local size and shared memory of SPIR-V modules
        validate        argument checks
        blob            files of kernels compiled ahead of time
        hazards         which commands must wait for which
@@ -316,6 +317,9 @@
        capabilities     Shader, Matrix, and those of the device's features.
        not supported    Images, samplers, uniform blocks; specialisation constants with a SpecId; array lengths that are
                         constant expressions; arrays of descriptors; decoration groups.
+       checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
+                        of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
+                        id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    CUDA
@@ -3632,6 +3636,782 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
     if (file != VD__NO_FILE) vd__file_delete(temporary);
 }
 
+VD__SMALL_END
+
+// >>spirv
+/* The SPIR-V grammar, and the decoder of modules. The decoder needs no context. It checks
+     - that every instruction is known, ends inside the module, and has the operands that the grammar allows,
+     - that ids are below the bound, are defined once, and are defined at all if they are used,
+     - that types are defined before they are used,
+     - that functions and blocks nest correctly.
+   Its time is linear in the size of the module, and so is its memory, because the bound of the ids is limited. */
+
+/* Grammar of an instruction. A letter for each operand:
+     t  id of the result type         m  mask of a memory access, and its operands
+     r  id of the result              p  pairs: a literal of the type of the first operand, and an id
+     i  id                            c  literal of the result type
+     n  literal of one word           o  opcode, and its operands after the result
+     s  string
+   The last letter also stands for all further words. */
+typedef struct vd__spirv_op {
+    uint16_t opcode;
+    uint8_t min_words, max_words; /* 255: no maximum */
+    char place;                   /* g global, b block, t end of a block, a anywhere, s see vd__spirv_place */
+    char operands[8], name[34];   /* arrays: pointers would need relocations */
+} vd__spirv_op;
+
+/* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
+enum {
+    VD__OpName = 5, VD__OpMemberName = 6, VD__OpExtInst = 12, VD__OpEntryPoint = 15, VD__OpExecutionMode = 16,
+    VD__OpCapability = 17, VD__OpTypeVoid = 19, VD__OpTypeBool = 20, VD__OpTypeInt = 21, VD__OpTypeFloat = 22,
+    VD__OpTypeVector = 23, VD__OpTypeMatrix = 24, VD__OpTypeArray = 28, VD__OpTypeRuntimeArray = 29,
+    VD__OpTypeStruct = 30, VD__OpTypePointer = 32, VD__OpTypeFunction = 33, VD__OpTypeForwardPointer = 39,
+    VD__OpConstantTrue = 41, VD__OpConstant = 43, VD__OpConstantComposite = 44, VD__OpSpecConstant = 50,
+    VD__OpSpecConstantComposite = 51, VD__OpSpecConstantOp = 52, VD__OpFunction = 54, VD__OpFunctionParameter = 55,
+    VD__OpFunctionEnd = 56, VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61, VD__OpStore = 62,
+    VD__OpCopyMemory = 63, VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66, VD__OpDecorate = 71,
+    VD__OpMemberDecorate = 72, VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74, VD__OpGroupMemberDecorate = 75,
+    VD__OpConvertUToPtr = 120, VD__OpBitcast = 124, VD__OpAtomicLoad = 227, VD__OpAtomicStore = 228,
+    VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpLabel = 248, VD__OpReturnValue = 254,
+    VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
+};
+enum {
+    VD__BuiltInWorkgroupSize = 25
+};
+enum {
+    VD__CapabilityMatrix = 0, VD__CapabilityShader = 1, VD__CapabilityAddresses = 4, VD__CapabilityLinkage = 5,
+    VD__CapabilityKernel = 6, VD__CapabilityFloat16 = 9, VD__CapabilityFloat64 = 10, VD__CapabilityInt64 = 11,
+    VD__CapabilityInt64Atomics = 12, VD__CapabilityImageBasic = 13, VD__CapabilityInt16 = 22,
+    VD__CapabilityUniformBufferArrayDynamicIndexing = 28, VD__CapabilityStorageBufferArrayDynamicIndexing = 30,
+    VD__CapabilityInt8 = 39, VD__CapabilitySampled1D = 43, VD__CapabilityImage1D = 44, VD__CapabilitySampledBuffer = 46,
+    VD__CapabilityImageBuffer = 47, VD__CapabilityStorageImageExtendedFormats = 49, VD__CapabilityImageQuery = 50,
+    VD__CapabilityStorageImageReadWithoutFormat = 55, VD__CapabilityStorageImageWriteWithoutFormat = 56,
+    VD__CapabilityGroupNonUniform = 61, VD__CapabilityGroupNonUniformVote = 62,
+    VD__CapabilityGroupNonUniformArithmetic = 63, VD__CapabilityGroupNonUniformBallot = 64,
+    VD__CapabilityGroupNonUniformShuffle = 65, VD__CapabilityGroupNonUniformShuffleRelative = 66,
+    VD__CapabilityGroupNonUniformClustered = 67, VD__CapabilityGroupNonUniformQuad = 68,
+    VD__CapabilitySubgroupBallotKHR = 4423, VD__CapabilitySubgroupVoteKHR = 4431,
+    VD__CapabilityStorageBuffer16BitAccess = 4433, VD__CapabilityUniformAndStorageBuffer16BitAccess = 4434,
+    VD__CapabilityStoragePushConstant16 = 4435, VD__CapabilityVariablePointersStorageBuffer = 4441,
+    VD__CapabilityVariablePointers = 4442, VD__CapabilityStorageBuffer8BitAccess = 4448,
+    VD__CapabilityUniformAndStorageBuffer8BitAccess = 4449, VD__CapabilityStoragePushConstant8 = 4450,
+    VD__CapabilityDenormPreserve = 4464, VD__CapabilityDenormFlushToZero = 4465,
+    VD__CapabilitySignedZeroInfNanPreserve = 4466, VD__CapabilityRoundingModeRTE = 4467,
+    VD__CapabilityRoundingModeRTZ = 4468, VD__CapabilityShaderClockKHR = 5055, VD__CapabilityVulkanMemoryModel = 5345,
+    VD__CapabilityVulkanMemoryModelDeviceScope = 5346, VD__CapabilityPhysicalStorageBufferAddresses = 5347,
+    VD__CapabilityDotProductInputAll = 6016, VD__CapabilityDotProductInput4x8Bit = 6017,
+    VD__CapabilityDotProductInput4x8BitPacked = 6018, VD__CapabilityDotProduct = 6019,
+    VD__CapabilityAtomicFloat32AddEXT = 6033, VD__CapabilityAtomicFloat64AddEXT = 6034
+};
+enum {
+    VD__DecorationSpecId = 1, VD__DecorationBufferBlock = 3, VD__DecorationRowMajor = 4, VD__DecorationArrayStride = 6,
+    VD__DecorationMatrixStride = 7, VD__DecorationBuiltIn = 11, VD__DecorationNonWritable = 24,
+    VD__DecorationNonReadable = 25, VD__DecorationBinding = 33, VD__DecorationDescriptorSet = 34,
+    VD__DecorationOffset = 35
+};
+enum {
+    VD__ExecutionModeLocalSize = 17, VD__ExecutionModeLocalSizeId = 38, VD__ExecutionModeMaximallyReconvergesKHR = 6023
+};
+enum {
+    VD__ExecutionModelGLCompute = 5
+};
+enum {
+    VD__MemoryAccessAligned = 2, VD__MemoryAccessMakePointerAvailable = 8, VD__MemoryAccessMakePointerVisible = 16
+};
+enum {
+    VD__StorageClassUniformConstant = 0, VD__StorageClassUniform = 2, VD__StorageClassWorkgroup = 4,
+    VD__StorageClassPushConstant = 9, VD__StorageClassStorageBuffer = 12, VD__StorageClassPhysicalStorageBuffer = 5349
+};
+static const vd__spirv_op vd__spirv_ops[] = {
+    { 0, 1, 1, 'a', "", "OpNop" }, { 1, 3, 3, 'a', "tr", "OpUndef" }, { 2, 2, 255, 'g', "s", "OpSourceContinued" },
+    { 3, 3, 255, 'g', "nnis", "OpSource" }, { 4, 2, 255, 'g', "s", "OpSourceExtension" },
+    { 5, 3, 255, 'g', "is", "OpName" }, { 6, 4, 255, 'g', "ins", "OpMemberName" }, { 7, 3, 255, 'g', "rs", "OpString" },
+    { 8, 4, 4, 'a', "in", "OpLine" }, { 10, 2, 255, 'g', "s", "OpExtension" },
+    { 11, 3, 255, 'g', "rs", "OpExtInstImport" }, { 12, 5, 255, 'a', "trini", "OpExtInst" },
+    { 14, 3, 3, 'g', "n", "OpMemoryModel" }, { 15, 4, 255, 'g', "nisi", "OpEntryPoint" },
+    { 16, 3, 255, 'g', "in", "OpExecutionMode" }, { 17, 2, 2, 'g', "n", "OpCapability" },
+    { 19, 2, 2, 'g', "r", "OpTypeVoid" }, { 20, 2, 2, 'g', "r", "OpTypeBool" }, { 21, 4, 4, 'g', "rn", "OpTypeInt" },
+    { 22, 3, 3, 'g', "rn", "OpTypeFloat" }, { 23, 4, 4, 'g', "rin", "OpTypeVector" },
+    { 24, 4, 4, 'g', "rin", "OpTypeMatrix" }, { 25, 9, 10, 'g', "rin", "OpTypeImage" },
+    { 26, 2, 2, 'g', "r", "OpTypeSampler" }, { 27, 3, 3, 'g', "ri", "OpTypeSampledImage" },
+    { 28, 4, 4, 'g', "ri", "OpTypeArray" }, { 29, 3, 3, 'g', "ri", "OpTypeRuntimeArray" },
+    { 30, 2, 255, 'g', "ri", "OpTypeStruct" }, { 32, 4, 4, 'g', "rni", "OpTypePointer" },
+    { 33, 3, 255, 'g', "ri", "OpTypeFunction" }, { 39, 3, 3, 'g', "in", "OpTypeForwardPointer" },
+    { 41, 3, 3, 'g', "tr", "OpConstantTrue" }, { 42, 3, 3, 'g', "tr", "OpConstantFalse" },
+    { 43, 4, 5, 'g', "trc", "OpConstant" }, { 44, 3, 255, 'g', "tri", "OpConstantComposite" },
+    { 46, 3, 3, 'g', "tr", "OpConstantNull" }, { 48, 3, 3, 'g', "tr", "OpSpecConstantTrue" },
+    { 49, 3, 3, 'g', "tr", "OpSpecConstantFalse" }, { 50, 4, 5, 'g', "trc", "OpSpecConstant" },
+    { 51, 3, 255, 'g', "tri", "OpSpecConstantComposite" }, { 52, 4, 255, 'g', "tro", "OpSpecConstantOp" },
+    { 54, 5, 5, 's', "trni", "OpFunction" }, { 55, 3, 3, 's', "tr", "OpFunctionParameter" },
+    { 56, 1, 1, 's', "", "OpFunctionEnd" }, { 57, 4, 255, 'b', "tri", "OpFunctionCall" },
+    { 59, 4, 5, 's', "trni", "OpVariable" }, { 60, 6, 6, 'b', "tri", "OpImageTexelPointer" },
+    { 61, 4, 255, 'b', "trim", "OpLoad" }, { 62, 3, 255, 'b', "iim", "OpStore" },
+    { 63, 3, 255, 'b', "iim", "OpCopyMemory" }, { 65, 4, 255, 'b', "tri", "OpAccessChain" },
+    { 66, 4, 255, 'b', "tri", "OpInBoundsAccessChain" }, { 67, 5, 255, 'b', "tri", "OpPtrAccessChain" },
+    { 68, 5, 5, 'b', "trin", "OpArrayLength" }, { 71, 3, 255, 'g', "in", "OpDecorate" },
+    { 72, 4, 255, 'g', "in", "OpMemberDecorate" }, { 73, 2, 2, 'g', "r", "OpDecorationGroup" },
+    { 74, 2, 255, 'g', "i", "OpGroupDecorate" }, { 75, 2, 255, 'g', "in", "OpGroupMemberDecorate" },
+    { 77, 5, 5, 'b', "tri", "OpVectorExtractDynamic" }, { 78, 6, 6, 'b', "tri", "OpVectorInsertDynamic" },
+    { 79, 5, 255, 'b', "triin", "OpVectorShuffle" }, { 80, 3, 255, 'b', "tri", "OpCompositeConstruct" },
+    { 81, 4, 255, 'b', "trin", "OpCompositeExtract" }, { 82, 5, 255, 'b', "triin", "OpCompositeInsert" },
+    { 83, 4, 4, 'b', "tri", "OpCopyObject" }, { 84, 4, 4, 'b', "tri", "OpTranspose" },
+    { 86, 5, 5, 'b', "tri", "OpSampledImage" }, { 87, 5, 255, 'b', "triini", "OpImageSampleImplicitLod" },
+    { 88, 6, 255, 'b', "triini", "OpImageSampleExplicitLod" },
+    { 89, 6, 255, 'b', "triiini", "OpImageSampleDrefImplicitLod" },
+    { 90, 7, 255, 'b', "triiini", "OpImageSampleDrefExplicitLod" },
+    { 91, 5, 255, 'b', "triini", "OpImageSampleProjImplicitLod" },
+    { 92, 6, 255, 'b', "triini", "OpImageSampleProjExplicitLod" },
+    { 93, 6, 255, 'b', "triiini", "OpImageSampleProjDrefImplicitLod" },
+    { 94, 7, 255, 'b', "triiini", "OpImageSampleProjDrefExplicitLod" }, { 95, 5, 255, 'b', "triini", "OpImageFetch" },
+    { 96, 6, 255, 'b', "triiini", "OpImageGather" }, { 97, 6, 255, 'b', "triiini", "OpImageDrefGather" },
+    { 98, 5, 255, 'b', "triini", "OpImageRead" }, { 99, 4, 255, 'b', "iiini", "OpImageWrite" },
+    { 100, 4, 4, 'b', "tri", "OpImage" }, { 103, 5, 5, 'b', "tri", "OpImageQuerySizeLod" },
+    { 104, 4, 4, 'b', "tri", "OpImageQuerySize" }, { 105, 5, 5, 'b', "tri", "OpImageQueryLod" },
+    { 106, 4, 4, 'b', "tri", "OpImageQueryLevels" }, { 107, 4, 4, 'b', "tri", "OpImageQuerySamples" },
+    { 109, 4, 4, 'b', "tri", "OpConvertFToU" }, { 110, 4, 4, 'b', "tri", "OpConvertFToS" },
+    { 111, 4, 4, 'b', "tri", "OpConvertSToF" }, { 112, 4, 4, 'b', "tri", "OpConvertUToF" },
+    { 113, 4, 4, 'b', "tri", "OpUConvert" }, { 114, 4, 4, 'b', "tri", "OpSConvert" },
+    { 115, 4, 4, 'b', "tri", "OpFConvert" }, { 116, 4, 4, 'b', "tri", "OpQuantizeToF16" },
+    { 117, 4, 4, 'b', "tri", "OpConvertPtrToU" }, { 120, 4, 4, 'b', "tri", "OpConvertUToPtr" },
+    { 124, 4, 4, 'b', "tri", "OpBitcast" }, { 126, 4, 4, 'b', "tri", "OpSNegate" },
+    { 127, 4, 4, 'b', "tri", "OpFNegate" }, { 128, 5, 5, 'b', "tri", "OpIAdd" }, { 129, 5, 5, 'b', "tri", "OpFAdd" },
+    { 130, 5, 5, 'b', "tri", "OpISub" }, { 131, 5, 5, 'b', "tri", "OpFSub" }, { 132, 5, 5, 'b', "tri", "OpIMul" },
+    { 133, 5, 5, 'b', "tri", "OpFMul" }, { 134, 5, 5, 'b', "tri", "OpUDiv" }, { 135, 5, 5, 'b', "tri", "OpSDiv" },
+    { 136, 5, 5, 'b', "tri", "OpFDiv" }, { 137, 5, 5, 'b', "tri", "OpUMod" }, { 138, 5, 5, 'b', "tri", "OpSRem" },
+    { 139, 5, 5, 'b', "tri", "OpSMod" }, { 140, 5, 5, 'b', "tri", "OpFRem" }, { 141, 5, 5, 'b', "tri", "OpFMod" },
+    { 142, 5, 5, 'b', "tri", "OpVectorTimesScalar" }, { 143, 5, 5, 'b', "tri", "OpMatrixTimesScalar" },
+    { 144, 5, 5, 'b', "tri", "OpVectorTimesMatrix" }, { 145, 5, 5, 'b', "tri", "OpMatrixTimesVector" },
+    { 146, 5, 5, 'b', "tri", "OpMatrixTimesMatrix" }, { 147, 5, 5, 'b', "tri", "OpOuterProduct" },
+    { 148, 5, 5, 'b', "tri", "OpDot" }, { 149, 5, 5, 'b', "tri", "OpIAddCarry" },
+    { 150, 5, 5, 'b', "tri", "OpISubBorrow" }, { 151, 5, 5, 'b', "tri", "OpUMulExtended" },
+    { 152, 5, 5, 'b', "tri", "OpSMulExtended" }, { 154, 4, 4, 'b', "tri", "OpAny" }, { 155, 4, 4, 'b', "tri", "OpAll" },
+    { 156, 4, 4, 'b', "tri", "OpIsNan" }, { 157, 4, 4, 'b', "tri", "OpIsInf" },
+    { 164, 5, 5, 'b', "tri", "OpLogicalEqual" }, { 165, 5, 5, 'b', "tri", "OpLogicalNotEqual" },
+    { 166, 5, 5, 'b', "tri", "OpLogicalOr" }, { 167, 5, 5, 'b', "tri", "OpLogicalAnd" },
+    { 168, 4, 4, 'b', "tri", "OpLogicalNot" }, { 169, 6, 6, 'b', "tri", "OpSelect" },
+    { 170, 5, 5, 'b', "tri", "OpIEqual" }, { 171, 5, 5, 'b', "tri", "OpINotEqual" },
+    { 172, 5, 5, 'b', "tri", "OpUGreaterThan" }, { 173, 5, 5, 'b', "tri", "OpSGreaterThan" },
+    { 174, 5, 5, 'b', "tri", "OpUGreaterThanEqual" }, { 175, 5, 5, 'b', "tri", "OpSGreaterThanEqual" },
+    { 176, 5, 5, 'b', "tri", "OpULessThan" }, { 177, 5, 5, 'b', "tri", "OpSLessThan" },
+    { 178, 5, 5, 'b', "tri", "OpULessThanEqual" }, { 179, 5, 5, 'b', "tri", "OpSLessThanEqual" },
+    { 180, 5, 5, 'b', "tri", "OpFOrdEqual" }, { 181, 5, 5, 'b', "tri", "OpFUnordEqual" },
+    { 182, 5, 5, 'b', "tri", "OpFOrdNotEqual" }, { 183, 5, 5, 'b', "tri", "OpFUnordNotEqual" },
+    { 184, 5, 5, 'b', "tri", "OpFOrdLessThan" }, { 185, 5, 5, 'b', "tri", "OpFUnordLessThan" },
+    { 186, 5, 5, 'b', "tri", "OpFOrdGreaterThan" }, { 187, 5, 5, 'b', "tri", "OpFUnordGreaterThan" },
+    { 188, 5, 5, 'b', "tri", "OpFOrdLessThanEqual" }, { 189, 5, 5, 'b', "tri", "OpFUnordLessThanEqual" },
+    { 190, 5, 5, 'b', "tri", "OpFOrdGreaterThanEqual" }, { 191, 5, 5, 'b', "tri", "OpFUnordGreaterThanEqual" },
+    { 194, 5, 5, 'b', "tri", "OpShiftRightLogical" }, { 195, 5, 5, 'b', "tri", "OpShiftRightArithmetic" },
+    { 196, 5, 5, 'b', "tri", "OpShiftLeftLogical" }, { 197, 5, 5, 'b', "tri", "OpBitwiseOr" },
+    { 198, 5, 5, 'b', "tri", "OpBitwiseXor" }, { 199, 5, 5, 'b', "tri", "OpBitwiseAnd" },
+    { 200, 4, 4, 'b', "tri", "OpNot" }, { 201, 7, 7, 'b', "tri", "OpBitFieldInsert" },
+    { 202, 6, 6, 'b', "tri", "OpBitFieldSExtract" }, { 203, 6, 6, 'b', "tri", "OpBitFieldUExtract" },
+    { 204, 4, 4, 'b', "tri", "OpBitReverse" }, { 205, 4, 4, 'b', "tri", "OpBitCount" },
+    { 207, 4, 4, 'b', "tri", "OpDPdx" }, { 208, 4, 4, 'b', "tri", "OpDPdy" }, { 209, 4, 4, 'b', "tri", "OpFwidth" },
+    { 224, 4, 4, 'b', "i", "OpControlBarrier" }, { 225, 3, 3, 'b', "i", "OpMemoryBarrier" },
+    { 227, 6, 6, 'b', "tri", "OpAtomicLoad" }, { 228, 5, 5, 'b', "i", "OpAtomicStore" },
+    { 229, 7, 7, 'b', "tri", "OpAtomicExchange" }, { 230, 9, 9, 'b', "tri", "OpAtomicCompareExchange" },
+    { 232, 6, 6, 'b', "tri", "OpAtomicIIncrement" }, { 233, 6, 6, 'b', "tri", "OpAtomicIDecrement" },
+    { 234, 7, 7, 'b', "tri", "OpAtomicIAdd" }, { 235, 7, 7, 'b', "tri", "OpAtomicISub" },
+    { 236, 7, 7, 'b', "tri", "OpAtomicSMin" }, { 237, 7, 7, 'b', "tri", "OpAtomicUMin" },
+    { 238, 7, 7, 'b', "tri", "OpAtomicSMax" }, { 239, 7, 7, 'b', "tri", "OpAtomicUMax" },
+    { 240, 7, 7, 'b', "tri", "OpAtomicAnd" }, { 241, 7, 7, 'b', "tri", "OpAtomicOr" },
+    { 242, 7, 7, 'b', "tri", "OpAtomicXor" }, { 245, 3, 255, 'b', "tri", "OpPhi" },
+    { 246, 4, 255, 'b', "iin", "OpLoopMerge" }, { 247, 3, 3, 'b', "in", "OpSelectionMerge" },
+    { 248, 2, 2, 's', "r", "OpLabel" }, { 249, 2, 2, 't', "i", "OpBranch" },
+    { 250, 4, 255, 't', "iiin", "OpBranchConditional" }, { 251, 3, 255, 't', "iip", "OpSwitch" },
+    { 252, 1, 1, 't', "", "OpKill" }, { 253, 1, 1, 't', "", "OpReturn" }, { 254, 2, 2, 't', "i", "OpReturnValue" },
+    { 255, 1, 1, 't', "", "OpUnreachable" }, { 317, 1, 1, 'a', "", "OpNoLine" },
+    { 330, 2, 255, 'g', "s", "OpModuleProcessed" }, { 331, 3, 255, 'g', "ini", "OpExecutionModeId" },
+    { 332, 3, 255, 'g', "ini", "OpDecorateId" }, { 333, 4, 4, 'b', "tri", "OpGroupNonUniformElect" },
+    { 334, 5, 5, 'b', "tri", "OpGroupNonUniformAll" }, { 335, 5, 5, 'b', "tri", "OpGroupNonUniformAny" },
+    { 336, 5, 5, 'b', "tri", "OpGroupNonUniformAllEqual" }, { 337, 6, 6, 'b', "tri", "OpGroupNonUniformBroadcast" },
+    { 338, 5, 5, 'b', "tri", "OpGroupNonUniformBroadcastFirst" }, { 339, 5, 5, 'b', "tri", "OpGroupNonUniformBallot" },
+    { 340, 5, 5, 'b', "tri", "OpGroupNonUniformInverseBallot" },
+    { 341, 6, 6, 'b', "tri", "OpGroupNonUniformBallotBitExtract" },
+    { 342, 6, 6, 'b', "trini", "OpGroupNonUniformBallotBitCount" },
+    { 343, 5, 5, 'b', "tri", "OpGroupNonUniformBallotFindLSB" },
+    { 344, 5, 5, 'b', "tri", "OpGroupNonUniformBallotFindMSB" }, { 345, 6, 6, 'b', "tri", "OpGroupNonUniformShuffle" },
+    { 346, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleXor" }, { 347, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleUp" },
+    { 348, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleDown" }, { 349, 6, 7, 'b', "trini", "OpGroupNonUniformIAdd" },
+    { 350, 6, 7, 'b', "trini", "OpGroupNonUniformFAdd" }, { 351, 6, 7, 'b', "trini", "OpGroupNonUniformIMul" },
+    { 352, 6, 7, 'b', "trini", "OpGroupNonUniformFMul" }, { 353, 6, 7, 'b', "trini", "OpGroupNonUniformSMin" },
+    { 354, 6, 7, 'b', "trini", "OpGroupNonUniformUMin" }, { 355, 6, 7, 'b', "trini", "OpGroupNonUniformFMin" },
+    { 356, 6, 7, 'b', "trini", "OpGroupNonUniformSMax" }, { 357, 6, 7, 'b', "trini", "OpGroupNonUniformUMax" },
+    { 358, 6, 7, 'b', "trini", "OpGroupNonUniformFMax" }, { 359, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseAnd" },
+    { 360, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseOr" },
+    { 361, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseXor" },
+    { 362, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalAnd" },
+    { 363, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalOr" },
+    { 364, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalXor" }, { 400, 4, 4, 'b', "tri", "OpCopyLogical" },
+    { 401, 5, 5, 'b', "tri", "OpPtrEqual" }, { 402, 5, 5, 'b', "tri", "OpPtrNotEqual" },
+    { 4416, 1, 1, 't', "", "OpTerminateInvocation" }, { 4421, 4, 4, 'b', "tri", "OpSubgroupBallotKHR" },
+    { 4422, 4, 4, 'b', "tri", "OpSubgroupFirstInvocationKHR" }, { 4428, 4, 4, 'b', "tri", "OpSubgroupAllKHR" },
+    { 4429, 4, 4, 'b', "tri", "OpSubgroupAnyKHR" }, { 4430, 4, 4, 'b', "tri", "OpSubgroupAllEqualKHR" },
+    { 4432, 5, 5, 'b', "tri", "OpSubgroupReadInvocationKHR" }, { 4450, 5, 6, 'b', "triin", "OpSDot" },
+    { 4451, 5, 6, 'b', "triin", "OpUDot" }, { 4452, 5, 6, 'b', "triin", "OpSUDot" },
+    { 4453, 6, 7, 'b', "triiin", "OpSDotAccSat" }, { 4454, 6, 7, 'b', "triiin", "OpUDotAccSat" },
+    { 4455, 6, 7, 'b', "triiin", "OpSUDotAccSat" }, { 5632, 3, 255, 'g', "ins", "OpDecorateString" },
+    { 5633, 4, 255, 'g', "inns", "OpMemberDecorateString" }, { 6035, 7, 7, 'b', "tri", "OpAtomicFAddEXT" }
+};
+/* end of the SPIR-V grammar */
+
+enum {
+    VD__SPIRV_MAGIC = 0x07230203,
+    VD__SPIRV_SWAPPED = 0x03022307,
+    VD__SPIRV_HEAD = 5,           /* words before the first instruction */
+    VD__SPIRV_LOW_OPCODES = 512,  /* opcodes below have an index; few are above */
+    VD__SPIRV_FREE_IDS = 1 << 18, /* bound of the ids that every module may have */
+    VD__SPIRV_MAX_IDS = 1 << 22   /* limit of the SPIR-V specification */
+};
+
+/* Flags of an id. */
+enum {
+    VD__SPIRV_POINTERS = 1,       /* a pointer type, or a type that contains pointers */
+    VD__SPIRV_DECLARED = 2,       /* a pointer type that OpTypeForwardPointer declares */
+    VD__SPIRV_PENDING = 4         /* used, but not defined yet */
+};
+
+typedef struct vd__spirv_id {
+    uint32_t at;                  /* word of its definition; 0: none */
+    uint32_t annotations;         /* end of its part of vd__spirv.annotations, which begins at the end of id - 1 */
+    vd_type type;                 /* of scalar and vector types */
+    uint32_t size;                /* bytes of a type in shared memory, by std430; saturates */
+    uint8_t align, flags;
+} vd__spirv_id;
+
+/* A decoded module. Every id operand is the index of a defined id, or 0, which is never defined. */
+typedef struct vd__spirv {
+    const vd_allocator *allocator;
+    const uint32_t *words;
+    uint32_t *owned;              /* a copy of the words, if the caller's could not be used; else NULL */
+    uint32_t count, bound;
+    uint32_t functions;           /* word of the first OpFunction, or count: global instructions are before it */
+    vd__spirv_id *ids;
+    uint32_t *annotations;        /* words of OpName, OpMemberName, OpDecorate, OpMemberDecorate, sorted by target */
+    uint16_t index[VD__SPIRV_LOW_OPCODES]; /* by opcode: 1 + index in vd__spirv_ops; 0: none */
+} vd__spirv;
+
+static uint32_t vd__spirv_opcode(const vd__spirv *m, uint32_t at) { return m->words[at] & 0xffffu; }
+static uint32_t vd__spirv_length(const vd__spirv *m, uint32_t at) { return m->words[at] >> 16; }
+
+/* Returns the opcode that defines an id, or 0 if none does. */
+static uint32_t vd__spirv_defined_by(const vd__spirv *m, uint32_t id) {
+    return id < m->bound && m->ids[id].at ? vd__spirv_opcode(m, m->ids[id].at) : 0;
+}
+
+/* Returns the instruction that defines an id. */
+static const uint32_t *vd__spirv_definition(const vd__spirv *m, uint32_t id) { return m->words + m->ids[id].at; }
+
+static bool vd__spirv_is_type(const vd__spirv *m, uint32_t id) {
+    uint32_t op = vd__spirv_defined_by(m, id);
+    return op >= VD__OpTypeVoid && op <= VD__OpTypeFunction;
+}
+
+/* Returns the grammar of an opcode, or NULL if it is not accepted. */
+static const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode) {
+    if (opcode < VD__SPIRV_LOW_OPCODES) return m->index[opcode] ? &vd__spirv_ops[m->index[opcode] - 1] : NULL;
+    for (size_t i = VD__COUNT(vd__spirv_ops); i-- > 0 && vd__spirv_ops[i].opcode >= opcode;)
+        if (vd__spirv_ops[i].opcode == opcode) return &vd__spirv_ops[i];
+    return NULL;
+}
+
+/* Returns the id of a value's type, or 0 if the id is no value. */
+static uint32_t vd__spirv_type_of(const vd__spirv *m, uint32_t id) {
+    const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_defined_by(m, id));
+    return op && op->operands[0] == 't' ? vd__spirv_definition(m, id)[1] : 0;
+}
+
+/* Returns the words of a literal of a type, or 0 if it is not a type of numbers. */
+static uint32_t vd__spirv_literal_words(const vd__spirv *m, uint32_t type) {
+    uint32_t op = vd__spirv_defined_by(m, type);
+    return op == VD__OpTypeInt || op == VD__OpTypeFloat ? (m->ids[type].size + 3) / 4 : 0;
+}
+
+/* ---- operands ---- */
+
+/* Steps through the id operands of an instruction, without its result and the result's type. */
+typedef struct vd__spirv_operands {
+    const vd__spirv *m;
+    const uint32_t *words;        /* of the instruction */
+    const char *letters;          /* from that of the next operand on */
+    uint32_t next, length;        /* word of the next operand; words of the instruction */
+    uint32_t literals, ids;       /* words left of a mask or a pair */
+    uint32_t id;                  /* the operand that vd__spirv_next_id found */
+    const char *error;            /* NULL: none */
+} vd__spirv_operands;
+
+static void vd__spirv_operands_begin(const vd__spirv *m, uint32_t at, vd__spirv_operands *o) {
+    const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_opcode(m, at));
+    uint32_t results = op->operands[0] == 't' ? 2 : op->operands[0] == 'r';
+    o->m = m;
+    o->words = m->words + at;
+    o->letters = op->operands + results;
+    o->next = 1 + results;
+    o->length = vd__spirv_length(m, at);
+    o->literals = o->ids = o->id = 0;
+    o->error = NULL;
+}
+
+/* Skips a string, whose first word is the one before `next`. */
+static void vd__spirv_skip_string(vd__spirv_operands *o, bool last) {
+    const char *text = (const char *)(o->words + o->next - 1), *end;
+    end = (const char *)memchr(text, 0, (size_t)(o->length - o->next + 1) * 4);
+    if (!end) o->error = "a string is not terminated within its instruction";
+    else o->next += (uint32_t)(end - text) / 4;
+    if (end && last && o->next < o->length) o->error = "words follow the last operand";
+}
+
+/* Reads an operand that is more than one word, or whose other words depend on it. */
+static void vd__spirv_read_operand(vd__spirv_operands *o, char letter, uint32_t word) {
+    const vd__spirv_op *nested;
+    switch (letter) {
+    case 's': vd__spirv_skip_string(o, !*o->letters); break;
+    case 'm':
+        o->literals = word / VD__MemoryAccessAligned & 1u;
+        o->ids = (word / VD__MemoryAccessMakePointerAvailable & 1u) + (word / VD__MemoryAccessMakePointerVisible & 1u);
+        break;
+    case 'p':
+        o->literals = vd__spirv_literal_words(o->m, vd__spirv_type_of(o->m, o->words[1])) - 1;
+        o->ids = 1;
+        if (o->literals > 1) o->error = "the selector is not an integer that was defined before";
+        break;
+    case 'o':
+        nested = vd__spirv_find_op(o->m, word);
+        if (nested && nested->operands[0] == 't') o->letters = nested->operands + 2;
+        else o->error = "its operation is not supported";
+        break;
+    case 0: o->error = "words follow the last operand"; break;
+    default: break;
+    }
+}
+
+/* Sets `id` to the next id operand. Returns false after the last one, or with `error` set if the operands are
+   invalid. */
+static bool vd__spirv_next_id(vd__spirv_operands *o) {
+    while (o->next < o->length && !o->error) {
+        uint32_t word = o->words[o->next++];
+        char letter = o->literals ? 'n' : o->ids ? 'i' : *o->letters;
+        if (o->literals) o->literals--;
+        else if (o->ids) o->ids--;
+        else if (letter && (o->letters[1] || letter == 's')) o->letters++;
+        if (letter == 'i') {
+            o->id = word;
+            return true;
+        }
+        if (letter != 'n') vd__spirv_read_operand(o, letter, word);
+    }
+    if (!o->error && (o->literals || o->ids)) o->error = "the last operand is incomplete";
+    return false;
+}
+
+VD__SMALL
+
+/* ---- decoding ---- */
+
+typedef struct vd__spirv_decoder {
+    vd__spirv *m;
+    uint32_t pending;             /* ids that are used, but not defined yet */
+    uint32_t annotations_at, annotations_end; /* words between which all annotations are */
+    uint32_t annotation_count;
+    bool function, body, block;   /* inside a function; its first block has begun; inside a block */
+} vd__spirv_decoder;
+
+static VD__COLD vd_result vd__spirv_invalid(uint32_t at, const char *format, ...) VD__PRINTF(2, 3);
+static vd_result vd__spirv_invalid(uint32_t at, const char *format, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid at word %u: %s", (unsigned)at, text);
+}
+
+static VD__COLD vd_result vd__spirv_invalid_id(const vd__spirv *m, uint32_t at, uint32_t id) {
+    return vd__spirv_invalid(at, "id %u is not in the range 1 to %u", (unsigned)id, (unsigned)(m->bound - 1));
+}
+
+static VD__COLD vd_result vd__spirv_not_a_type(uint32_t at, uint32_t id) {
+    return vd__spirv_invalid(at, "id %u is not a type that was defined before", (unsigned)id);
+}
+
+static uint32_t vd__spirv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
+/* Rounds up. An alignment of 0 belongs to a type without size. */
+static uint64_t vd__spirv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; }
+
+/* Reads an integer constant; specialization constants have their default. Saturates at 32 bits. Returns false if the
+   id is something else. */
+static bool vd__spirv_constant(const vd__spirv *m, uint32_t id, uint32_t *out) {
+    uint32_t op = vd__spirv_defined_by(m, id);
+    const uint32_t *w = vd__spirv_definition(m, id);
+    if (op != VD__OpConstant && op != VD__OpSpecConstant) return false;
+    *out = w[0] >> 16 > 4 && w[4] ? UINT32_MAX : w[3];
+    return vd__spirv_defined_by(m, w[1]) == VD__OpTypeInt;
+}
+
+static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_t *out) {
+    uint32_t length = m->words[at + 3], op = vd__spirv_defined_by(m, length);
+    if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp)
+        return vd__spirv_invalid(at, "the length of an array (id %u) is not a constant", (unsigned)length);
+    if (!vd__spirv_constant(m, length, out))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression, "
+                        "which is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
+                        (unsigned)length);
+    return *out ? VD_OK : vd__spirv_invalid(at, "the length of an array is 0");
+}
+
+static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *type) {
+    static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
+    bool is_float = (w[0] & 0xffffu) == VD__OpTypeFloat;
+    uint32_t bits = w[2];
+    if (is_float && bits != 16 && bits != 32 && bits != 64)
+        return vd__spirv_invalid(at, "a float type has %u bits, but it must have 16, 32 or 64", (unsigned)bits);
+    if (!is_float && ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || w[3] > 1))
+        return vd__spirv_invalid(at, "an integer type has %u bits and signedness %u, but it must have 8, 16, 32 or 64 "
+                                 "bits and signedness 0 or 1", (unsigned)bits, (unsigned)w[3]);
+    uint32_t log2_bytes = vd__log2(bits) - 3;
+    type->type = is_float ? VD_F16 + log2_bytes - 1 : ints[w[3]][log2_bytes];
+    type->size = bits / 8;
+    type->align = (uint8_t)(bits / 8);
+    return VD_OK;
+}
+
+/* Vectors, matrices and arrays. */
+static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint32_t *w, vd__spirv_id *type) {
+    uint32_t op = w[0] & 0xffffu, part_op = vd__spirv_defined_by(m, w[2]), count = w[3];
+    const vd__spirv_id *part = &m->ids[w[2]];
+    uint8_t align = part->align;
+    bool few = count >= 2 && count <= 4;
+    if (op == VD__OpTypeVector) {
+        if (!few || part_op < VD__OpTypeBool || part_op > VD__OpTypeFloat)
+            return vd__spirv_invalid(at, "a vector type has %u components of type %u, but it must have 2 to 4 scalars",
+                                     (unsigned)count, (unsigned)w[2]);
+        align = (uint8_t)(align * (count == 2 ? 2 : 4));
+        if (part->type) type->type = part->type + 16 * (count - 1);
+    }
+    if (op == VD__OpTypeMatrix && (!few || part_op != VD__OpTypeVector))
+        return vd__spirv_invalid(at, "a matrix type has %u columns of type %u, but it must have 2 to 4 vectors",
+                                 (unsigned)count, (unsigned)w[2]);
+    vd_result r = op == VD__OpTypeArray ? vd__spirv_array_length(m, at, &count) : VD_OK;
+    type->size = r ? 0 : vd__spirv_saturate(vd__spirv_aligned(part->size, part->align) * count);
+    type->align = align;
+    return r;
+}
+
+static void vd__spirv_struct(const vd__spirv *m, const uint32_t *w, vd__spirv_id *type) {
+    uint64_t size = 0;
+    type->align = 1;
+    for (uint32_t i = 2; i < w[0] >> 16; i++) {
+        const vd__spirv_id *part = &m->ids[w[i]];
+        if (part->align > type->align) type->align = part->align;
+        size = vd__spirv_saturate(vd__spirv_aligned(size, part->align) + part->size);
+    }
+    type->size = vd__spirv_saturate(vd__spirv_aligned(size, type->align));
+}
+
+/* Describes a type. Its parts are defined before it, so that nothing is computed twice. */
+static vd_result vd__spirv_type(const vd__spirv *m, uint32_t at) {
+    const uint32_t *w = m->words + at;
+    vd__spirv_id *type = &m->ids[w[1]];
+    vd_result r = VD_OK;
+    switch (w[0] & 0xffffu) {
+    case VD__OpTypeInt: case VD__OpTypeFloat: return vd__spirv_scalar(at, w, type);
+    case VD__OpTypeVector: case VD__OpTypeMatrix: case VD__OpTypeArray: r = vd__spirv_repeated(m, at, w, type); break;
+    case VD__OpTypeStruct: vd__spirv_struct(m, w, type); break;
+    case VD__OpTypeRuntimeArray: break;
+    case VD__OpTypeBool: type->size = type->align = 4; return VD_OK;
+    case VD__OpTypePointer:
+        type->size = type->align = 8;
+        type->flags |= VD__SPIRV_POINTERS;
+        return VD_OK;
+    default: return VD_OK;
+    }
+    uint32_t end = (w[0] & 0xffffu) == VD__OpTypeStruct ? w[0] >> 16 : 3;
+    for (uint32_t i = 2; i < end; i++)
+        if (m->ids[w[i]].flags & (VD__SPIRV_POINTERS | VD__SPIRV_DECLARED)) type->flags |= VD__SPIRV_POINTERS;
+    return r;
+}
+
+/* Defines the result of an instruction. */
+static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
+    const uint32_t *w = d->m->words + at;
+    bool typed = op->operands[0] == 't';
+    uint32_t id = w[typed ? 2 : 1];
+    if (typed && !vd__spirv_is_type(d->m, w[1])) return vd__spirv_not_a_type(at, w[1]);
+    if (!id || id >= d->m->bound) return vd__spirv_invalid_id(d->m, at, id);
+    vd__spirv_id *defined = &d->m->ids[id];
+    if (defined->at) return vd__spirv_invalid(at, "id %u is defined twice", (unsigned)id);
+    if (defined->flags & VD__SPIRV_DECLARED && op->opcode != VD__OpTypePointer)
+        return vd__spirv_invalid(at, "id %u was declared as a pointer type, but %s defines it", (unsigned)id, op->name);
+    if (defined->flags & VD__SPIRV_PENDING) d->pending--;
+    defined->at = at;
+    return VD_OK;
+}
+
+/* Checks the operands of an instruction. What a type consists of must be defined before. */
+static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
+    vd__spirv *m = d->m;
+    bool type = op->opcode >= VD__OpTypeVoid && op->opcode <= VD__OpTypeFunction;
+    vd__spirv_operands o;
+    vd__spirv_operands_begin(m, at, &o);
+    while (vd__spirv_next_id(&o)) {
+        if (!o.id && op->opcode == VD__OpExtInst) continue; /* in debug information of glslang 12 */
+        if (!o.id || o.id >= m->bound) return vd__spirv_invalid_id(m, at, o.id);
+        vd__spirv_id *used = &m->ids[o.id];
+        bool array_length = op->opcode == VD__OpTypeArray && o.next == 4;
+        if (type && !array_length && !(used->flags & VD__SPIRV_DECLARED) && !vd__spirv_is_type(m, o.id))
+            return vd__spirv_not_a_type(at, o.id);
+        if (used->at || used->flags & VD__SPIRV_PENDING) continue;
+        used->flags |= VD__SPIRV_PENDING;
+        d->pending++;
+    }
+    return o.error ? vd__spirv_invalid(at, "%s: %s", op->name, o.error) : VD_OK;
+}
+
+/* Checks that an instruction may be where it is: global instructions before all functions, others inside a block. */
+static vd_result vd__spirv_place(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
+    vd__spirv *m = d->m;
+    bool global = op->place == 'g' || (op->opcode == VD__OpVariable && !d->function);
+    bool inside = op->place == 'b' || op->place == 't' || (op->opcode == VD__OpVariable && d->function);
+    if (global && m->functions) return vd__spirv_invalid(at, "%s must be before all functions", op->name);
+    if (inside && !d->block) return vd__spirv_invalid(at, "%s is outside a block", op->name);
+    if (op->place == 't') d->block = false;
+    switch (op->opcode) {
+    case VD__OpFunction:
+        if (d->function) return vd__spirv_invalid(at, "a function begins inside another function");
+        if (!m->functions) m->functions = at;
+        d->function = true;
+        d->body = false;
+        break;
+    case VD__OpFunctionParameter:
+        if (!d->function || d->body)
+            return vd__spirv_invalid(at, "OpFunctionParameter is not at the start of a function");
+        break;
+    case VD__OpFunctionEnd:
+        if (!d->function || d->block || !d->body)
+            return vd__spirv_invalid(at, "OpFunctionEnd is %s", !d->function ? "outside a function"
+                                     : d->block ? "inside a block" : "in a function without a body");
+        d->function = false;
+        break;
+    case VD__OpLabel:
+        if (!d->function || d->block)
+            return vd__spirv_invalid(at, "a block begins %s", d->function ? "inside another block"
+                                                                          : "outside a function");
+        d->block = d->body = true;
+        break;
+    default: break;
+    }
+    return VD_OK;
+}
+
+static bool vd__spirv_annotates(uint32_t op) {
+    return op == VD__OpName || op == VD__OpMemberName || op == VD__OpDecorate || op == VD__OpMemberDecorate;
+}
+
+/* Counts an annotation. Decorations that are read must have their operand. */
+static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
+    const uint32_t *w = d->m->words + at;
+    uint32_t operands = op == VD__OpDecorate ? 3 : op == VD__OpMemberDecorate ? 4 : 0;
+    if (!d->annotation_count++) d->annotations_at = at;
+    d->annotations_end = at + (w[0] >> 16);
+    d->m->ids[w[1]].annotations++;
+    if (!operands || w[0] >> 16 > operands) return VD_OK;
+    switch (w[operands - 1]) {
+    case VD__DecorationSpecId: case VD__DecorationArrayStride: case VD__DecorationMatrixStride:
+    case VD__DecorationBuiltIn: case VD__DecorationBinding: case VD__DecorationDescriptorSet: case VD__DecorationOffset:
+        return vd__spirv_invalid(at, "decoration %u has no operand", (unsigned)w[operands - 1]);
+    default: return VD_OK;
+    }
+}
+
+/* Records what an instruction says about ids. */
+static vd_result vd__spirv_note(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
+    const uint32_t *w = d->m->words + at, *type;
+    vd__spirv_id *declared;
+    if (op >= VD__OpTypeVoid && op <= VD__OpTypeFunction) return vd__spirv_type(d->m, at);
+    if (vd__spirv_annotates(op)) return vd__spirv_annotate(d, at, op);
+    switch (op) {
+    case VD__OpTypeForwardPointer:
+        declared = &d->m->ids[w[1]];
+        if (declared->at && vd__spirv_defined_by(d->m, w[1]) != VD__OpTypePointer)
+            return vd__spirv_invalid(at, "id %u is declared as a pointer type, but is not one", (unsigned)w[1]);
+        declared->flags |= VD__SPIRV_DECLARED;
+        declared->size = declared->align = 8;
+        return VD_OK;
+    case VD__OpVariable:
+        type = vd__spirv_definition(d->m, w[1]);
+        if ((type[0] & 0xffffu) == VD__OpTypePointer && type[2] == w[3]) return VD_OK;
+        return vd__spirv_invalid(at, "the type %u of a variable is not a pointer to its storage class", (unsigned)w[1]);
+    case VD__OpConstant: case VD__OpSpecConstant:
+        if (vd__spirv_literal_words(d->m, w[1]) + 3 == w[0] >> 16) return VD_OK;
+        return vd__spirv_invalid(at, "a constant of type %u has %u words, but its type has %u", (unsigned)w[1],
+                                 (unsigned)(w[0] >> 16) - 3, (unsigned)vd__spirv_literal_words(d->m, w[1]));
+    default: return VD_OK;
+    }
+}
+
+static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
+    uint32_t opcode = vd__spirv_opcode(d->m, at), length = vd__spirv_length(d->m, at), left = d->m->count - at;
+    const vd__spirv_op *op = vd__spirv_find_op(d->m, opcode);
+    if (!op)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which is not supported",
+                        (unsigned)opcode, (unsigned)at);
+    if (!length || length > left)
+        return vd__spirv_invalid(at, "%s has %u words, but %u are left", op->name, (unsigned)length, (unsigned)left);
+    if (length < op->min_words)
+        return vd__spirv_invalid(at, "%s has %u words, but it needs at least %u", op->name, (unsigned)length,
+                                 (unsigned)op->min_words);
+    if (length > op->max_words && op->max_words < 255)
+        return vd__spirv_invalid(at, "%s has %u words, but it may have at most %u", op->name, (unsigned)length,
+                                 (unsigned)op->max_words);
+    vd_result r = vd__spirv_check_operands(d, at, op);
+    if (!r) r = vd__spirv_place(d, at, op);
+    if (!r && (op->operands[0] == 't' || op->operands[0] == 'r')) r = vd__spirv_define(d, at, op);
+    return r ? r : vd__spirv_note(d, at, opcode);
+}
+
+/* Sorts the annotations by their target (counting sort). */
+static vd_result vd__spirv_sort_annotations(const vd__spirv_decoder *d) {
+    vd__spirv *m = d->m;
+    uint32_t sum = 0;
+    m->annotations = (uint32_t *)vd__alloc(m->allocator, d->annotation_count * sizeof *m->annotations);
+    if (!m->annotations) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t id = 0; id < m->bound; id++) {
+        uint32_t count = m->ids[id].annotations;
+        m->ids[id].annotations = sum;
+        sum += count;
+    }
+    for (uint32_t at = d->annotations_at; at < d->annotations_end; at += vd__spirv_length(m, at))
+        if (vd__spirv_annotates(vd__spirv_opcode(m, at))) m->annotations[m->ids[m->words[at + 1]].annotations++] = at;
+    return VD_OK;
+}
+
+/* Copies the words, unless they already are a copy. Returns NULL if memory runs out. */
+static uint32_t *vd__spirv_own(vd__spirv *m) {
+    size_t bytes = (size_t)m->count * 4;
+    if (m->owned) return m->owned;
+    m->owned = (uint32_t *)vd__alloc(m->allocator, bytes);
+    if (!m->owned) return NULL;
+    memcpy(m->owned, m->words, bytes);
+    m->words = m->owned;
+    return m->owned;
+}
+
+/* Sets the words in this machine's order. They are used in place if they are aligned and have this order. */
+static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
+    uint32_t first;
+    if (!code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
+    if (size % 4 || size < VD__SPIRV_HEAD * 4 || size > UINT32_MAX)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but a module has a multiple of 4 and at least 20",
+                        VD__U(size));
+    memcpy(&first, code, 4);
+    if (first != VD__SPIRV_MAGIC && first != VD__SPIRV_SWAPPED)
+        return vd__fail(VD_ERROR_COMPILE, "the code is not SPIR-V: it begins with 0x%08x, but the magic number is "
+                        "0x%08x", (unsigned)first, (unsigned)VD__SPIRV_MAGIC);
+    m->words = (const uint32_t *)code;
+    m->count = (uint32_t)(size / 4);
+    if (first == VD__SPIRV_MAGIC && (uintptr_t)code % 4 == 0) return VD_OK;
+    if (!vd__spirv_own(m)) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; first == VD__SPIRV_SWAPPED && i < m->count; i++)
+        m->owned[i] = vd__swap_bytes(m->owned[i]);
+    return VD_OK;
+}
+
+/* Checks the head: version and bound of the ids. */
+static vd_result vd__spirv_check_head(const vd__spirv *m) {
+    uint32_t version = m->words[1], minor = (version >> 8) & 0xffu;
+    uint64_t limit = (uint64_t)m->count * 16 + VD__SPIRV_FREE_IDS;
+    if (limit > VD__SPIRV_MAX_IDS) limit = VD__SPIRV_MAX_IDS;
+    if (version != (0x10000u | minor << 8) || minor > 6)
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x, but only 1.0 to 1.6 are supported",
+                        (unsigned)version);
+    if (m->bound && m->bound <= limit) return VD_OK;
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u, but a module of %u words must have 1 to %u%s",
+                    (unsigned)m->bound, (unsigned)m->count, (unsigned)limit,
+                    m->bound ? " (spirv-opt --compact-ids renumbers ids)" : "");
+}
+
+static vd_result vd__spirv_decode_words(vd__spirv *m) {
+    vd__spirv_decoder d;
+    vd_result r = vd__spirv_check_head(m);
+    if (r) return r;
+    memset(&d, 0, sizeof d);
+    d.m = m;
+    for (uint32_t i = 0; i < VD__COUNT(vd__spirv_ops); i++)
+        if (vd__spirv_ops[i].opcode < VD__SPIRV_LOW_OPCODES) m->index[vd__spirv_ops[i].opcode] = (uint16_t)(i + 1);
+    m->ids = (vd__spirv_id *)vd__alloc_zeroed(m->allocator, m->bound * sizeof *m->ids);
+    if (!m->ids) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->count && !r; at += vd__spirv_length(m, at))
+        r = vd__spirv_instruction(&d, at);
+    if (r) return r;
+    if (d.function) return vd__spirv_invalid(m->count, "the last function has no OpFunctionEnd");
+    for (uint32_t id = 0; d.pending && id < m->bound; id++)
+        if (m->ids[id].flags & VD__SPIRV_PENDING && !m->ids[id].at)
+            return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid: id %u is used, but not defined", (unsigned)id);
+    if (!m->functions) m->functions = m->count;
+    return vd__spirv_sort_annotations(&d);
+}
+
+static void vd__spirv_free(vd__spirv *m) {
+    vd__free(m->allocator, m->annotations);
+    vd__free(m->allocator, m->ids);
+    vd__free(m->allocator, m->owned);
+}
+
+/* Decodes a module. The code must stay in place. On success the caller calls vd__spirv_free. */
+static vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size) {
+    memset(m, 0, sizeof *m);
+    m->allocator = allocator;
+    vd_result r = vd__spirv_open(m, code, size);
+    if (!r) {
+        m->bound = m->words[3];
+        r = vd__spirv_decode_words(m);
+    }
+    if (r) vd__spirv_free(m);
+    return r;
+}
+
+/* ---- annotations ---- */
+
+/* Returns the first annotation of an id by the instruction `op` whose member and decoration are these, or NULL.
+   Without a decoration (OpName, OpMemberName) or a member, these do not matter. */
+static const uint32_t *vd__spirv_annotation(const vd__spirv *m, uint32_t id, uint32_t op, uint32_t member,
+                                            uint32_t decoration) {
+    for (uint32_t i = m->ids[id - 1].annotations; i < m->ids[id].annotations; i++) {
+        const uint32_t *w = m->words + m->annotations[i];
+        if ((w[0] & 0xffffu) != op) continue;
+        if ((op == VD__OpMemberName || op == VD__OpMemberDecorate) && w[2] != member) continue;
+        if (op == VD__OpDecorate && w[2] != decoration) continue;
+        if (op == VD__OpMemberDecorate && w[3] != decoration) continue;
+        return w;
+    }
+    return NULL;
+}
+
+/* Returns whether an id has a decoration. Sets *out to its operand, or leaves it if there is no such decoration. */
+static bool vd__spirv_decoration(const vd__spirv *m, uint32_t id, uint32_t decoration, uint32_t *out) {
+    const uint32_t *w = vd__spirv_annotation(m, id, VD__OpDecorate, 0, decoration);
+    if (w && out) *out = w[3];
+    return w != NULL;
+}
+
+static bool vd__spirv_member_decoration(const vd__spirv *m, uint32_t type, uint32_t member, uint32_t decoration,
+                                        uint32_t *out) {
+    const uint32_t *w = vd__spirv_annotation(m, type, VD__OpMemberDecorate, member, decoration);
+    if (w && out) *out = w[4];
+    return w != NULL;
+}
+
+/* Returns the name of an id, or NULL if it has none. */
+static const char *vd__spirv_name(const vd__spirv *m, uint32_t id) {
+    const uint32_t *w = vd__spirv_annotation(m, id, VD__OpName, 0, 0);
+    return w && *(const char *)(w + 2) ? (const char *)(w + 2) : NULL;
+}
+
+static const char *vd__spirv_member_name(const vd__spirv *m, uint32_t type, uint32_t member) {
+    const uint32_t *w = vd__spirv_annotation(m, type, VD__OpMemberName, member, 0);
+    return w && *(const char *)(w + 3) ? (const char *)(w + 3) : NULL;
+}
+
 // >>dummy
 /* The backend without a device. Its limits come from vd_context_desc.dummy. It executes transfers, but not kernels. */
 
@@ -5177,90 +5957,55 @@ static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
 /* ---- argument blocks in a uniform buffer ----
    If all members of the argument block are 32-bit integers, it has the same layout in push constants and in a
    uniform block. The conversion therefore only changes the storage class of the variable and of its pointer types
-   and adds two decorations. A SPIR-V module is five header words followed by instructions whose first word is length
-   << 16 | opcode. */
+   and adds two decorations. */
 
-enum {
-    VD__VK_OP_TYPE_INT = 21,
-    VD__VK_OP_TYPE_STRUCT = 30,
-    VD__VK_OP_TYPE_POINTER = 32,
-    VD__VK_OP_TYPE_FORWARD_POINTER = 39,
-    VD__VK_OP_VARIABLE = 59,
-    VD__VK_OP_DECORATE = 71,
-    VD__VK_OP_MEMBER_DECORATE = 72
-};
-enum { VD__VK_CLASS_UNIFORM = 2, VD__VK_CLASS_PUSH_CONSTANT = 9 };
-enum { VD__VK_DECORATION_BINDING = 33, VD__VK_DECORATION_SET = 34 };
-enum { VD__VK_UNIFORM_EXTRA = 8 }; /* words that vd__vk_module_to_uniform adds: two OpDecorate */
+enum { VD__VK_UNIFORM_EXTRA = 8 }; /* words that vd__vk_to_uniform adds: two OpDecorate */
 
-typedef struct vd__vk_module {
-    const uint32_t *words;
-    size_t count;
-} vd__vk_module;
-
-/* Length of an instruction in words. An invalid length of 0 counts as 1, so that loops over instructions terminate. */
-static uint32_t vd__vk_op_length(const uint32_t *op) { return *op >> 16 ? *op >> 16 : 1; }
-
-/* Returns the first instruction with this opcode that contains `value` in word number `word`, or NULL. */
-static const uint32_t *vd__vk_module_find(const vd__vk_module *m, uint32_t opcode, uint32_t word, uint32_t value) {
-    const uint32_t *end = m->words + m->count;
-    for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
-        if ((*op & 0xffffu) == opcode && vd__vk_op_length(op) > word && op + word < end && op[word] == value) return op;
-    }
-    return NULL;
-}
-
-/* Returns the push constant variable if all members of its block are 32-bit integers, otherwise NULL. */
-static const uint32_t *vd__vk_module_push_constants(const vd__vk_module *m) {
-    const uint32_t *variable = vd__vk_module_find(m, VD__VK_OP_VARIABLE, 3, VD__VK_CLASS_PUSH_CONSTANT);
-    const uint32_t *pointer = variable ? vd__vk_module_find(m, VD__VK_OP_TYPE_POINTER, 1, variable[1]) : NULL;
-    const uint32_t *block = pointer ? vd__vk_module_find(m, VD__VK_OP_TYPE_STRUCT, 1, pointer[3]) : NULL;
-    uint32_t known = 0; /* id of a type that was checked already */
-    if (!block) return NULL;
-    for (uint32_t i = 2; i < vd__vk_op_length(block); i++) {
-        if (block[i] == known) continue;
-        const uint32_t *member = vd__vk_module_find(m, VD__VK_OP_TYPE_INT, 1, block[i]);
-        if (!member || member[2] != 32) return NULL;
-        known = block[i];
-    }
-    return variable;
+/* Returns the push constant variable if all members of its block are 32-bit integers, otherwise 0. */
+static uint32_t vd__vk_push_variable(const vd__spirv *m) {
+    uint32_t at = VD__SPIRV_HEAD;
+    while (at < m->functions
+           && (vd__spirv_opcode(m, at) != VD__OpVariable || m->words[at + 3] != VD__StorageClassPushConstant))
+        at += vd__spirv_length(m, at);
+    if (at == m->functions) return 0;
+    const uint32_t *block = vd__spirv_definition(m, vd__spirv_definition(m, m->words[at + 1])[3]);
+    if ((block[0] & 0xffffu) != VD__OpTypeStruct) return 0;
+    for (uint32_t i = 2; i < block[0] >> 16; i++)
+        if (vd__spirv_defined_by(m, block[i]) != VD__OpTypeInt || m->ids[block[i]].size != 4) return 0;
+    return m->words[at + 2];
 }
 
 /* Writes an OpDecorate to out and returns the position after it. */
 static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration, uint32_t value) {
-    out[0] = 4u << 16 | VD__VK_OP_DECORATE;
+    out[0] = 4u << 16 | VD__OpDecorate;
     out[1] = id;
     out[2] = decoration;
     out[3] = value;
     return out + 4;
 }
 
-/* Returns the number of the word that holds the storage class, or 0 for instructions that need no change. */
-static uint32_t vd__vk_storage_class_word(uint32_t opcode) {
-    return opcode == VD__VK_OP_TYPE_POINTER || opcode == VD__VK_OP_TYPE_FORWARD_POINTER ? 2
-        : opcode == VD__VK_OP_VARIABLE ? 3 : 0;
-}
-
 /* Writes to `out` the module with its argument block in a uniform buffer at `binding` of set 0, and returns its
    length in words. `out` must hold VD__VK_UNIFORM_EXTRA words more than the module. Both decorations of the variable
    are inserted before the first decoration of the module. */
-static size_t vd__vk_module_to_uniform(const vd__vk_module *m, uint32_t variable, uint32_t binding, uint32_t *out) {
-    const uint32_t *end = m->words + m->count;
-    uint32_t *to = out + 5;
+static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t binding, uint32_t *out) {
+    uint32_t *to = out + VD__SPIRV_HEAD;
     bool decorated = false;
-    memcpy(out, m->words, 5 * sizeof *out);
-    for (const uint32_t *op = m->words + 5; op < end; op += vd__vk_op_length(op)) {
-        uint32_t opcode = *op & 0xffffu, length = vd__vk_op_length(op), class_word = vd__vk_storage_class_word(opcode);
-        if (!decorated && (opcode == VD__VK_OP_DECORATE || opcode == VD__VK_OP_MEMBER_DECORATE)) {
-            to = vd__vk_decorate(to, variable, VD__VK_DECORATION_SET, 0);
-            to = vd__vk_decorate(to, variable, VD__VK_DECORATION_BINDING, binding);
+    memcpy(out, m->words, VD__SPIRV_HEAD * sizeof *out);
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
+        uint32_t op = vd__spirv_opcode(m, at), length = vd__spirv_length(m, at);
+        uint32_t class_word = op == VD__OpTypePointer || op == VD__OpTypeForwardPointer ? 2 : op == VD__OpVariable ? 3
+            : 0;
+        if (!decorated && (op == VD__OpDecorate || op == VD__OpMemberDecorate)) {
+            to = vd__vk_decorate(to, variable, VD__DecorationDescriptorSet, 0);
+            to = vd__vk_decorate(to, variable, VD__DecorationBinding, binding);
             decorated = true;
         }
-        memcpy(to, op, length * sizeof *to);
-        if (class_word && to[class_word] == VD__VK_CLASS_PUSH_CONSTANT) to[class_word] = VD__VK_CLASS_UNIFORM;
+        memcpy(to, m->words + at, length * sizeof *to);
+        if (class_word && to[class_word] == VD__StorageClassPushConstant) to[class_word] = VD__StorageClassUniform;
         to += length;
     }
-    return (size_t)(to - out);
+    memcpy(to, m->words + m->functions, (m->count - m->functions) * sizeof *to);
+    return (size_t)(to - out) + m->count - m->functions;
 }
 
 /* ---- layouts ---- */
@@ -5348,13 +6093,13 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
 
 /* ---- pipelines ---- */
 
-static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const vd__vk_module *module,
+static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const void *words, size_t size,
                                         vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkShaderModule shader = VK_NULL_HANDLE;
     VD__VK_STRUCT(VkShaderModuleCreateInfo, code, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    code.codeSize = module->count * 4;
-    code.pCode = module->words;
+    code.codeSize = size;
+    code.pCode = (const uint32_t *)words;
     VkResult result = vk->vkCreateShaderModule(vk->handle, &code, NULL, &shader);
     if (result) return vd__vk_fail(result, "vkCreateShaderModule of kernel '%s'", desc->name);
     VD__VK_STRUCT(VkComputePipelineCreateInfo, info, VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
@@ -5372,35 +6117,35 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
 }
 
 /* Creates the pipeline of a kernel whose argument block is passed in a uniform buffer. */
-static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc,
-                                                const vd__vk_module *module, vd__vk_kernel *kernel) {
-    const uint32_t *variable = vd__vk_module_push_constants(module);
-    if (!variable) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, but the device's limit is "
-                        "%u, and only an argument block of 32-bit integers can be passed through memory instead",
-                        desc->name, desc->argument_bytes, dev->info.limits.max_push_bytes);
+static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
+    const vd_allocator *allocator = vd__vk_allocator(dev);
+    vd__spirv m;
+    vd_result result = vd__spirv_decode(&m, allocator, desc->code, desc->code_size);
+    if (result) return result;
+    uint32_t variable = vd__vk_push_variable(&m);
+    uint32_t *words = (uint32_t *)vd__alloc(allocator, desc->code_size + VD__VK_UNIFORM_EXTRA * 4);
+    if (!variable)
+        result = vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, but the device's limit is "
+                          "%u, and only an argument block of 32-bit integers can be passed through memory instead",
+                          desc->name, desc->argument_bytes, dev->info.limits.max_push_bytes);
+    else if (!words) result = vd__fail_memory(NULL, NULL, 0);
+    else {
+        size_t count = vd__vk_to_uniform(&m, variable, kernel->uniform - 1, words);
+        result = vd__vk_pipeline_create(dev, desc, words, count * 4, kernel);
     }
-    vd__vk_module converted;
-    uint32_t *words = (uint32_t *)vd__alloc(vd__vk_allocator(dev), (module->count + VD__VK_UNIFORM_EXTRA) * 4);
-    if (!words) return vd__fail_memory(NULL, NULL, 0);
-    converted.words = words;
-    converted.count = vd__vk_module_to_uniform(module, variable[2], kernel->uniform - 1, words);
-    vd_result result = vd__vk_pipeline_create(dev, desc, &converted, kernel);
-    vd__free(vd__vk_allocator(dev), words);
+    vd__free(allocator, words);
+    vd__spirv_free(&m);
     return result;
 }
 
 static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
-    vd__vk_module module;
-    module.words = (const uint32_t *)desc->code;
-    module.count = desc->code_size / 4;
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
     if (!result)
-        result = kernel->uniform ? vd__vk_pipeline_create_uniform(dev, desc, &module, kernel)
-                                 : vd__vk_pipeline_create(dev, desc, &module, kernel);
+        result = kernel->uniform ? vd__vk_pipeline_create_uniform(dev, desc, kernel)
+                                 : vd__vk_pipeline_create(dev, desc, desc->code, desc->code_size, kernel);
     if (result) vd__vk_kernel_destroy(dev, code);
     return result;
 }
@@ -9174,630 +9919,156 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
 }
 
 // >>reflect
-/* The SPIR-V reader: checks the structure of a module before any driver sees it, and reads arguments, local size,
-   shared memory and capabilities. */
+/* Reads the interface of a decoded SPIR-V module: entry point, arguments and their access, local size, shared
+   memory. */
 
-/* Numbers of the SPIR-V specification that we read. */
-enum {
-    VD__OP_UNDEF = 1,
-    VD__OP_NAME = 5,
-    VD__OP_MEMBER_NAME = 6,
-    VD__OP_STRING = 7,
-    VD__OP_EXTENSION = 10,
-    VD__OP_EXT_INST_IMPORT = 11,
-    VD__OP_ENTRY_POINT = 15,
-    VD__OP_EXECUTION_MODE = 16,
-    VD__OP_CAPABILITY = 17,
-    VD__OP_TYPE_VOID = 19,
-    VD__OP_TYPE_BOOL = 20,
-    VD__OP_TYPE_INT = 21,
-    VD__OP_TYPE_FLOAT = 22,
-    VD__OP_TYPE_VECTOR = 23,
-    VD__OP_TYPE_MATRIX = 24,
-    VD__OP_TYPE_ARRAY = 28,
-    VD__OP_TYPE_RUNTIME_ARRAY = 29,
-    VD__OP_TYPE_STRUCT = 30,
-    VD__OP_TYPE_POINTER = 32,
-    VD__OP_TYPE_FUNCTION = 33,
-    VD__OP_TYPE_FORWARD_POINTER = 39,
-    VD__OP_CONSTANT = 43,
-    VD__OP_CONSTANT_COMPOSITE = 44,
-    VD__OP_SPEC_CONSTANT = 50,
-    VD__OP_SPEC_CONSTANT_COMPOSITE = 51,
-    VD__OP_SPEC_CONSTANT_OP = 52,
-    VD__OP_FUNCTION = 54,
-    VD__OP_FUNCTION_PARAMETER = 55,
-    VD__OP_FUNCTION_END = 56,
-    VD__OP_FUNCTION_CALL = 57,
-    VD__OP_VARIABLE = 59,
-    VD__OP_LOAD = 61,
-    VD__OP_STORE = 62,
-    VD__OP_COPY_MEMORY = 63,
-    VD__OP_ACCESS_CHAIN = 65,
-    VD__OP_IN_BOUNDS_ACCESS_CHAIN = 66,
-    VD__OP_DECORATE = 71,
-    VD__OP_MEMBER_DECORATE = 72,
-    VD__OP_DECORATION_GROUP = 73,
-    VD__OP_GROUP_MEMBER_DECORATE = 75,
-    VD__OP_EXT_INST = 12,
-    VD__OP_CONVERT_U_TO_PTR = 120,
-    VD__OP_BITCAST = 124,
-    VD__OP_LABEL = 248,
-    VD__OP_BRANCH = 249,
-    VD__OP_RETURN_VALUE = 254,
-    VD__OP_UNREACHABLE = 255,
-    VD__OP_MODULE_PROCESSED = 330,
-    VD__OP_EXECUTION_MODE_ID = 331,
-    VD__MODEL_COMPUTE = 5,
-    VD__MODE_LOCAL_SIZE = 17,
-    VD__MODE_LOCAL_SIZE_ID = 38,
-    VD__MODE_RECONVERGES = 6023,
-    VD__BUILTIN_WORKGROUP_SIZE = 25,
-    VD__CLASS_UNIFORM_CONSTANT = 0,
-    VD__CLASS_UNIFORM = 2,
-    VD__CLASS_WORKGROUP = 4,
-    VD__CLASS_PUSH_CONSTANT = 9,
-    VD__CLASS_STORAGE_BUFFER = 12,
-    VD__CLASS_PHYSICAL = 5349,
-    VD__DECORATION_SPEC_ID = 1,
-    VD__DECORATION_BLOCK = 2,
-    VD__DECORATION_BUFFER_BLOCK = 3,
-    VD__DECORATION_ROW_MAJOR = 4,
-    VD__DECORATION_ARRAY_STRIDE = 6,
-    VD__DECORATION_MATRIX_STRIDE = 7,
-    VD__DECORATION_BUILTIN = 11,
-    VD__DECORATION_NON_WRITABLE = 24,
-    VD__DECORATION_NON_READABLE = 25,
-    VD__DECORATION_BINDING = 33,
-    VD__DECORATION_SET = 34,
-    VD__DECORATION_OFFSET = 35
-};
-
-/* The instructions that a compute module may have: first and last opcode, form (0 no result, 1 a result, 2 a type and a
-   result), words at least. From the grammar that Khronos publishes with the SPIR-V headers; an instruction that is not
-   here is refused, for no driver has to survive it. */
-static const struct { uint16_t first, last; uint8_t form, words;
-} vd__spv_table[] = {
-    { 0, 0, 0, 1 },       { 1, 1, 2, 3 },       { 2, 2, 0, 2 },       { 3, 3, 0, 3 },       { 4, 4, 0, 2 },
-    { 5, 5, 0, 3 },       { 6, 6, 0, 4 },       { 7, 7, 1, 3 },       { 8, 8, 0, 4 },       { 10, 10, 0, 2 },
-    { 11, 11, 1, 3 },     { 12, 12, 2, 5 },     { 14, 14, 0, 3 },     { 15, 15, 0, 4 },     { 16, 16, 0, 3 },
-    { 17, 17, 0, 2 },     { 19, 20, 1, 2 },     { 21, 21, 1, 4 },     { 22, 22, 1, 3 },     { 23, 24, 1, 4 },
-    { 25, 25, 1, 9 },     { 26, 26, 1, 2 },     { 27, 27, 1, 3 },     { 28, 28, 1, 4 },     { 29, 29, 1, 3 },
-    { 30, 30, 1, 2 },     { 32, 32, 1, 4 },     { 33, 33, 1, 3 },     { 39, 39, 0, 3 },     { 41, 42, 2, 3 },
-    { 43, 43, 2, 4 },     { 44, 44, 2, 3 },     { 46, 46, 2, 3 },     { 48, 49, 2, 3 },     { 50, 50, 2, 4 },
-    { 51, 51, 2, 3 },     { 52, 52, 2, 4 },     { 54, 54, 2, 5 },     { 55, 55, 2, 3 },     { 56, 56, 0, 1 },
-    { 57, 57, 2, 4 },     { 59, 59, 2, 4 },     { 60, 60, 2, 6 },     { 61, 61, 2, 4 },     { 62, 63, 0, 3 },
-    { 65, 66, 2, 4 },     { 67, 68, 2, 5 },     { 71, 71, 0, 3 },     { 72, 72, 0, 4 },     { 73, 73, 1, 2 },
-    { 74, 75, 0, 2 },     { 77, 77, 2, 5 },     { 78, 78, 2, 6 },     { 79, 79, 2, 5 },     { 80, 80, 2, 3 },
-    { 81, 81, 2, 4 },     { 82, 82, 2, 5 },     { 83, 84, 2, 4 },     { 86, 87, 2, 5 },     { 88, 89, 2, 6 },
-    { 90, 90, 2, 7 },     { 91, 91, 2, 5 },     { 92, 93, 2, 6 },     { 94, 94, 2, 7 },     { 95, 95, 2, 5 },
-    { 96, 97, 2, 6 },     { 98, 98, 2, 5 },     { 99, 99, 0, 4 },     { 100, 100, 2, 4 },   { 103, 103, 2, 5 },
-    { 104, 104, 2, 4 },   { 105, 105, 2, 5 },   { 106, 107, 2, 4 },   { 109, 117, 2, 4 },   { 120, 120, 2, 4 },
-    { 124, 124, 2, 4 },   { 126, 127, 2, 4 },   { 128, 152, 2, 5 },   { 154, 157, 2, 4 },   { 164, 167, 2, 5 },
-    { 168, 168, 2, 4 },   { 169, 169, 2, 6 },   { 170, 191, 2, 5 },   { 194, 199, 2, 5 },   { 200, 200, 2, 4 },
-    { 201, 201, 2, 7 },   { 202, 203, 2, 6 },   { 204, 205, 2, 4 },   { 207, 215, 2, 4 },   { 224, 224, 0, 4 },
-    { 225, 225, 0, 3 },   { 227, 227, 2, 6 },   { 228, 228, 0, 5 },   { 229, 229, 2, 7 },   { 230, 230, 2, 9 },
-    { 232, 233, 2, 6 },   { 234, 242, 2, 7 },   { 245, 245, 2, 3 },   { 246, 246, 0, 4 },   { 247, 247, 0, 3 },
-    { 248, 248, 1, 2 },   { 249, 249, 0, 2 },   { 250, 250, 0, 4 },   { 251, 251, 0, 3 },   { 252, 253, 0, 1 },
-    { 254, 254, 0, 2 },   { 255, 255, 0, 1 },   { 261, 262, 2, 5 },   { 263, 271, 2, 6 },   { 317, 317, 0, 1 },
-    { 330, 330, 0, 2 },   { 331, 332, 0, 3 },   { 333, 333, 2, 4 },   { 334, 336, 2, 5 },   { 337, 337, 2, 6 },
-    { 338, 340, 2, 5 },   { 341, 342, 2, 6 },   { 343, 344, 2, 5 },   { 345, 366, 2, 6 },   { 400, 400, 2, 4 },
-    { 401, 403, 2, 5 },   { 4421, 4422, 2, 4 }, { 4428, 4430, 2, 4 }, { 4431, 4431, 2, 6 }, { 4432, 4432, 2, 5 },
-    { 4450, 4452, 2, 5 }, { 4453, 4455, 2, 6 }, { 5380, 5380, 0, 1 }, { 5381, 5381, 2, 3 }, { 5632, 5632, 0, 3 },
-    { 5633, 5633, 0, 4 }, { 6035, 6035, 2, 7 }
-};
-
-/* Capabilities of compute modules, and the feature that each needs. */
-static const struct { uint16_t number; bool always; uint32_t feature; const char *name;
-} vd__spv_capabilities[] = { { 0, true, 0, "Matrix" },
-                             { 1, true, 0, "Shader" },
-                             { 9, false, VD_FEATURE_F16, "Float16" },
-                             { 10, false, VD_FEATURE_F64, "Float64" },
-                             { 11, false, VD_FEATURE_I64, "Int64" },
-                             { 12, false, VD_FEATURE_ATOMIC_I64, "Int64Atomics" },
-                             { 13, false, VD_FEATURE_IMAGE, "ImageBasic" },
-                             { 22, false, VD_FEATURE_I16, "Int16" },
-                             { 39, false, VD_FEATURE_I8, "Int8" },
-                             { 43, false, VD_FEATURE_IMAGE, "Sampled1D" },
-                             { 44, false, VD_FEATURE_IMAGE, "Image1D" },
-                             { 46, false, VD_FEATURE_IMAGE, "SampledBuffer" },
-                             { 47, false, VD_FEATURE_IMAGE, "ImageBuffer" },
-                             { 49, false, VD_FEATURE_IMAGE_FORMATS, "StorageImageExtendedFormats" },
-                             { 50, false, VD_FEATURE_IMAGE, "ImageQuery" },
-                             { 55, false, VD_FEATURE_IMAGE_READ, "StorageImageReadWithoutFormat" },
-                             { 56, false, VD_FEATURE_IMAGE_WRITE, "StorageImageWriteWithoutFormat" },
-                             { 61, false, VD_FEATURE_SUBGROUP, "GroupNonUniform" },
-                             { 62, false, VD_FEATURE_SUBGROUP, "GroupNonUniformVote" },
-                             { 63, false, VD_FEATURE_SUBGROUP, "GroupNonUniformArithmetic" },
-                             { 64, false, VD_FEATURE_SUBGROUP, "GroupNonUniformBallot" },
-                             { 65, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffle" },
-                             { 66, false, VD_FEATURE_SUBGROUP, "GroupNonUniformShuffleRelative" },
-                             { 67, false, VD_FEATURE_SUBGROUP_CLUSTERED, "GroupNonUniformClustered" },
-                             { 4423, false, VD_FEATURE_SUBGROUP, "SubgroupBallotKHR" },
-                             { 4431, false, VD_FEATURE_SUBGROUP, "SubgroupVoteKHR" },
-                             { 4433, false, VD_FEATURE_STORAGE_16, "StorageBuffer16BitAccess" },
-                             { 4448, false, VD_FEATURE_STORAGE_8, "StorageBuffer8BitAccess" },
-                             { 5347, false, VD_FEATURE_ADDRESS, "PhysicalStorageBufferAddresses" },
-                             { 6016, false, VD_FEATURE_DOT_4X8, "DotProductInputAll" },
-                             { 6017, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8Bit" },
-                             { 6018, false, VD_FEATURE_DOT_4X8, "DotProductInput4x8BitPacked" },
-                             { 6019, false, VD_FEATURE_DOT_4X8, "DotProduct" },
-                             { 6033, false, VD_FEATURE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT" },
-                             /* known, and not among the features of a device yet */
-                             { 4, false, 0, "Addresses" },
-                             { 5, false, 0, "Linkage" },
-                             { 6, false, 0, "Kernel" },
-                             { 28, false, 0, "UniformBufferArrayDynamicIndexing" },
-                             { 30, false, 0, "StorageBufferArrayDynamicIndexing" },
-                             { 68, false, 0, "GroupNonUniformQuad" },
-                             { 4434, false, 0, "UniformAndStorageBuffer16BitAccess" },
-                             { 4435, false, 0, "StoragePushConstant16" },
-                             { 4441, false, 0, "VariablePointersStorageBuffer" },
-                             { 4442, false, 0, "VariablePointers" },
-                             { 4449, false, 0, "UniformAndStorageBuffer8BitAccess" },
-                             { 4450, false, 0, "StoragePushConstant8" },
-                             { 4464, false, 0, "DenormPreserve" },
-                             { 4465, false, 0, "DenormFlushToZero" },
-                             { 4466, false, 0, "SignedZeroInfNanPreserve" },
-                             { 4467, false, 0, "RoundingModeRTE" },
-                             { 4468, false, 0, "RoundingModeRTZ" },
-                             { 5055, false, 0, "ShaderClockKHR" },
-                             { 5345, false, 0, "VulkanMemoryModel" },
-                             { 5346, false, 0, "VulkanMemoryModelDeviceScope" },
-                             { 6034, false, 0, "AtomicFloat64AddEXT" } };
-
-enum {
-    VD__ID_NON_WRITABLE = 1,
-    VD__ID_NON_READABLE = 2,
-    VD__ID_BLOCK = 4,
-    VD__ID_BUFFER_BLOCK = 8,
-    VD__ID_HAS_BINDING = 16,
-    VD__ID_WORKGROUP_SIZE = 32,
-    VD__ID_FORWARD = 64,
-    VD__ID_POINTERS = 128, /* a pointer type, or one that contains pointers */
-    VD__ID_USED = 256
-}; /* a function that the entry point can call, or an operand there that may be a pointer */
-
-typedef struct vd__spv_id {
-    uint32_t at;               /* word of its definition; 0: none */
-    uint32_t name;             /* word of its name's text; 0: none */
-    uint32_t flags, set, binding, stride;
-    vd_type type;              /* of scalar and vector types */
-    uint32_t size, align;      /* bytes of a type in shared memory, by std430; saturates */
-    /* bit i: argument i may be the buffer that a pointer points to; of pointers to other memory and of functions, what
-       is stored in that memory or returned */
-    uint64_t args;
-} vd__spv_id;
-
-/* What the reader found; texts and words belong to the module. */
+/* The interface of a module. Names belong to the module. */
 typedef struct vd__reflection {
-    const uint32_t *words;
-    uint32_t *owned;           /* the copy of a module that was swapped or lay askew */
     const char *entry;
     vd_arg_info args[VD_MAX_ARGS];
-    char names[VD_MAX_ARGS][8]; /* of those that have none in the module */
-    uint32_t arg_count, value_bytes, local_size[3], shared_bytes;
-    uint64_t features;
+    char names[VD_MAX_ARGS][8];  /* of arguments without a name in the module */
+    uint32_t arg_count, argument_bytes, local_size[3], shared_bytes;
 } vd__reflection;
 
 typedef struct vd__reader {
-    const vd_context *ctx;
+    vd__spirv *m;
     vd__reflection *out;
-    const uint32_t *words;
-    uint32_t count, bound;
-    vd__spv_id *ids;
-    uint32_t members, members_end; /* words between which member names and decorations lie */
-    uint32_t entry_at, entries; /* the chosen entry point; how many match desc.entry */
-    uint32_t all_entries;      /* of the module, of any execution model */
-    uint32_t push;             /* id of the push-constant block, 0: none */
-    uint32_t push_arg;         /* index of the argument that its first member is; the others follow */
-    uint32_t size_by_id;       /* word of the execution mode LocalSizeId, 0: none */
-    uint32_t function;         /* word of the open OpFunction, 0: none */
-    bool block;                /* a basic block is open */
-    bool body;                 /* the open function has a block */
+    uint32_t entry_count;        /* entry points of the module, of any execution model */
+    uint32_t main;               /* id of the entry point's function */
+    uint32_t push;               /* id of the push-constant block; 0: none */
+    uint32_t push_arg;           /* index of the argument that is its first member; the others follow */
+    uint32_t size_by_id;         /* word of the execution mode LocalSizeId; 0: none */
+    /* By id. Bit i: a pointer may point to the buffer of argument i. For a pointer to other memory, and for a function:
+       a pointer stored in that memory, or returned, may. */
+    uint64_t *targets;
+    uint32_t *used;              /* by id: 0 if the entry point does not use it, else 1 + the next id of a list */
+    uint8_t *seen;               /* by id: 1 if its targets were read */
 } vd__reader;
 
-static uint32_t vd__spv_op(const vd__reader *s, uint32_t at) { return s->words[at] & 0xFFFFu; }
-static uint32_t vd__spv_length(const vd__reader *s, uint32_t at) { return s->words[at] >> 16; }
-
-/* The opcode that defines an id; 0 where none does. */
-static uint32_t vd__spv_definition(const vd__reader *s, uint32_t id) {
-    return id < s->bound && s->ids[id].at ? vd__spv_op(s, s->ids[id].at) : 0;
-}
-
-static bool vd__spv_is_type(const vd__reader *s, uint32_t id) {
-    uint32_t op = vd__spv_definition(s, id);
-    return op >= VD__OP_TYPE_VOID && op <= VD__OP_TYPE_FUNCTION;
-}
-
-static int vd__spv_find_op(uint32_t op) {
-    size_t low = 0, high = VD__COUNT(vd__spv_table);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (op < vd__spv_table[middle].first) high = middle;
-        else if (op > vd__spv_table[middle].last) low = middle + 1;
-        else return (int)middle;
+/* Chooses the entry point: by name, or the only one. */
+static vd_result vd__reflect_entry(vd__reader *s, const char *wanted) {
+    const vd__spirv *m = s->m;
+    uint32_t found = 0;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
+        const uint32_t *w = m->words + at;
+        if (vd__spirv_opcode(m, at) != VD__OpEntryPoint) continue;
+        s->entry_count++;
+        if (w[1] != VD__ExecutionModelGLCompute || (wanted && strcmp(wanted, (const char *)(w + 3)))) continue;
+        if (found++) continue;
+        s->main = w[2];
+        s->out->entry = (const char *)(w + 3);
     }
-    return -1;
-}
-
-/* The text at word `from` of an instruction, ended inside it; NULL otherwise. */
-static const char *vd__spv_text(const vd__reader *s, uint32_t at, uint32_t from) {
-    if (from >= vd__spv_length(s, at)) return NULL;
-    const char *text = (const char *)(s->words + at + from);
-    return memchr(text, 0, (size_t)(vd__spv_length(s, at) - from) * 4) ? text : NULL;
-}
-
-static vd_result vd__spv_bad(uint32_t at, const char *format, ...) VD__PRINTF(2, 3);
-static vd_result vd__spv_bad(uint32_t at, const char *format, ...) {
-    char text[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid at word %u: %s", (unsigned)at, text);
-}
-
-static vd_result vd__spv_capability(vd__reader *s, uint32_t number) {
-    const vd_device_info *info = &s->ctx->devices->device.info;
-    for (size_t i = 0; i < VD__COUNT(vd__spv_capabilities); i++) {
-        if (vd__spv_capabilities[i].number != number) continue;
-        uint64_t feature = vd__spv_capabilities[i].feature;
-        if (!vd__spv_capabilities[i].always && !(feature & info->features))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %s, which '%s' does not support%s%s",
-                            vd__spv_capabilities[i].name, info->name, feature ? "; missing feature: " : "",
-                            feature ? vd_feature_name(feature) : "");
-        s->out->features |= feature;
-        return VD_OK;
-    }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not support",
-                    (unsigned)number);
-}
-
-/* A mode that needs a feature but no capability. */
-static vd_result vd__spv_mode(vd__reader *s, uint32_t mode) {
-    const vd_device_info *info = &s->ctx->devices->device.info;
-    if (mode != VD__MODE_RECONVERGES) return VD_OK;
-    s->out->features |= VD_FEATURE_RECONVERGENCE;
-    if (info->features & VD_FEATURE_RECONVERGENCE) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has execution mode MaximallyReconvergesKHR, which '%s' does not "
-                    "support; missing feature: %s", info->name, vd_feature_name(VD_FEATURE_RECONVERGENCE));
-}
-
-/* Words that hold texts have to end them. */
-static vd_result vd__spv_check_text(const vd__reader *s, uint32_t at) {
-    uint32_t from = 0;
-    switch (vd__spv_op(s, at)) {
-    case VD__OP_EXTENSION: case VD__OP_MODULE_PROCESSED: from = 1; break;
-    case VD__OP_NAME: case VD__OP_STRING: case VD__OP_EXT_INST_IMPORT: from = 2; break;
-    case VD__OP_MEMBER_NAME: case VD__OP_ENTRY_POINT: from = 3; break;
-    default: return VD_OK;
-    }
-    return vd__spv_text(s, at, from) ? VD_OK : vd__spv_bad(at, "a string is not terminated within its instruction");
-}
-
-static vd_result vd__spv_decoration(vd__reader *s, uint32_t at) {
-    const uint32_t *w = s->words + at;
-    vd__spv_id *id = &s->ids[w[1]];
-    uint32_t value = vd__spv_length(s, at) > 3 ? w[3] : 0;
-    switch (w[2]) {
-    case VD__DECORATION_SPEC_ID:
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), which is not "
-                        "supported; freeze it first (spirv-opt --set-spec-const-default-value=\"%u:VALUE\" "
-                        "--freeze-spec-const --fold-spec-const-op-composite)",
-                        id->name ? (const char *)(s->words + id->name) : "", (unsigned)value, (unsigned)value);
-    case VD__DECORATION_BLOCK: id->flags |= VD__ID_BLOCK; return VD_OK;
-    case VD__DECORATION_BUFFER_BLOCK: id->flags |= VD__ID_BUFFER_BLOCK; return VD_OK;
-    case VD__DECORATION_NON_WRITABLE: id->flags |= VD__ID_NON_WRITABLE; return VD_OK;
-    case VD__DECORATION_NON_READABLE: id->flags |= VD__ID_NON_READABLE; return VD_OK;
-    case VD__DECORATION_ARRAY_STRIDE: id->stride = value; break;
-    case VD__DECORATION_BUILTIN: if (value == VD__BUILTIN_WORKGROUP_SIZE) id->flags |= VD__ID_WORKGROUP_SIZE; break;
-    case VD__DECORATION_SET: id->set = value; break;
-    case VD__DECORATION_BINDING: id->binding = value; id->flags |= VD__ID_HAS_BINDING; break;
-    default: return VD_OK;
-    }
-    return vd__spv_length(s, at) > 3 ? VD_OK : vd__spv_bad(at, "decoration %u has no operand", (unsigned)w[2]);
-}
-
-/* The value of a 32-bit constant, or the default of a specialization constant without SpecId. False where it is
-   neither. */
-static bool vd__spv_constant(const vd__reader *s, uint32_t id, uint32_t *out) {
-    uint32_t op = vd__spv_definition(s, id);
-    if (op != VD__OP_CONSTANT && op != VD__OP_SPEC_CONSTANT) return false;
-    *out = s->words[s->ids[id].at + 3];
-    return true;
-}
-
-static uint32_t vd__spv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
-/* 0: a type without size */
-static uint64_t vd__spv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; }
-
-static vd_result vd__spv_array_length(const vd__reader *s, uint32_t at, uint32_t *out) {
-    uint32_t length = s->words[at + 3], defined = vd__spv_definition(s, length);
-    if (defined < 41 || defined > VD__OP_SPEC_CONSTANT_OP)
-        return vd__spv_bad(at, "the length of an array (id %u) is not a constant", (unsigned)length);
-    if (!vd__spv_constant(s, length, out))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression, "
-                        "which is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
-                        (unsigned)length);
-    return *out ? VD_OK : vd__spv_bad(at, "the length of an array is 0");
-}
-
-/* Type code and size of a type that has just been defined; what it is made of comes before it, so that nothing is
-   computed twice. */
-static vd_result vd__spv_type(vd__reader *s, uint32_t at) {
-    static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
-    const uint32_t *w = s->words + at;
-    vd__spv_id *id = &s->ids[w[1]];
-    uint32_t op = w[0] & 0xFFFFu, length = w[0] >> 16, n = 1;
-    if (op == VD__OP_TYPE_BOOL) id->size = id->align = 4;
-    if (op == VD__OP_TYPE_INT) {
-        if ((w[2] != 8 && w[2] != 16 && w[2] != 32 && w[2] != 64) || w[3] > 1)
-            return vd__spv_bad(at, "an integer type has %u bits and signedness %u, but it must have 8, 16, 32 or 64 "
-                               "bits and signedness 0 or 1", (unsigned)w[2], (unsigned)w[3]);
-        id->type = ints[w[3]][vd__log2(w[2]) - 3];
-        id->size = id->align = w[2] / 8;
-    }
-    if (op == VD__OP_TYPE_FLOAT) {
-        if (w[2] != 16 && w[2] != 32 && w[2] != 64)
-            return vd__spv_bad(at, "a float type has %u bits, but it must have 16, 32 or 64", (unsigned)w[2]);
-        id->type = w[2] == 16 ? VD_F16 : w[2] == 32 ? VD_F32 : VD_F64;
-        id->size = id->align = w[2] / 8;
-    }
-    uint32_t parts = 2; /* words up to the last that names a type */
-    if (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_FUNCTION) parts = length;
-    if (op == VD__OP_TYPE_POINTER) parts = 4;
-    if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_RUNTIME_ARRAY) parts = 3;
-    for (uint32_t i = op == VD__OP_TYPE_POINTER ? 3 : 2;
-         i < parts && op != VD__OP_TYPE_INT && op != VD__OP_TYPE_FLOAT && op != 25 && op != 26; i++)
-        if (!vd__spv_is_type(s, w[i]) && !(w[i] < s->bound && (s->ids[w[i]].flags & VD__ID_FORWARD)))
-            return vd__spv_bad(at, "id %u is not a type that was defined before", (unsigned)w[i]);
-    if (op == VD__OP_TYPE_VECTOR) {
-        uint32_t part = vd__spv_definition(s, w[2]);
-        if (w[3] < 2 || w[3] > 4 || part < VD__OP_TYPE_BOOL || part > VD__OP_TYPE_FLOAT)
-            return vd__spv_bad(at, "a vector type has %u components of type %u, but it must have 2 to 4 scalars",
-                               (unsigned)w[3], (unsigned)w[2]);
-        if (s->ids[w[2]].type) id->type = s->ids[w[2]].type + 16 * (w[3] - 1);
-        n = w[3];
-    }
-    if (op == VD__OP_TYPE_MATRIX) {
-        if (w[3] < 2 || w[3] > 4 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_VECTOR)
-            return vd__spv_bad(at, "a matrix type has %u columns of type %u, but it must have 2 to 4 vectors",
-                               (unsigned)w[3], (unsigned)w[2]);
-        n = w[3];
-    }
-    if (op == VD__OP_TYPE_ARRAY) {
-        vd_result r = vd__spv_array_length(s, at, &n);
-        if (r) return r;
-    }
-    if (op >= VD__OP_TYPE_VECTOR && op <= VD__OP_TYPE_ARRAY && op != 25 && op != 26 && op != 27) {
-        const vd__spv_id *part = &s->ids[w[2]];
-        id->size = vd__spv_saturate(vd__spv_aligned(part->size, part->align) * n);
-        id->align = part->align * (op != VD__OP_TYPE_VECTOR ? 1 : n == 2 ? 2 : 4);
-    }
-    if (op == VD__OP_TYPE_STRUCT) {
-        uint64_t size = 0;
-        id->align = 1;
-        for (uint32_t i = 2; i < length; i++) {
-            const vd__spv_id *part = &s->ids[w[i]];
-            if (part->align > id->align) id->align = part->align;
-            size = vd__spv_saturate(vd__spv_aligned(size, part->align) + part->size);
-        }
-        id->size = vd__spv_saturate(vd__spv_aligned(size, id->align));
-    }
-    if (op == VD__OP_TYPE_POINTER) id->size = id->align = 8;
-    if (op == VD__OP_TYPE_POINTER) id->flags |= VD__ID_POINTERS;
-    for (uint32_t i = 2;
-         i < parts && (op == VD__OP_TYPE_STRUCT || op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY); i++)
-        if (s->ids[w[i]].flags & (VD__ID_POINTERS | VD__ID_FORWARD)) id->flags |= VD__ID_POINTERS;
-    return VD_OK;
-}
-
-/* Instructions of a function's body belong to a basic block; all others precede the first function. */
-static vd_result vd__spv_structure(vd__reader *s, uint32_t at, uint32_t op) {
-    bool anywhere = op == 0 || op == VD__OP_UNDEF || op == 8 || op == 317 || op == 12;
-    bool body = op == 57 || (op >= 60 && op <= 70) || (op >= 77 && op <= 271) || (op >= 333 && op <= 403)
-                || (op >= 4421 && op <= 4432) || (op >= 4450 && op <= 4455) || (op >= 5380 && op <= 5381) || op == 6035;
-    if (op == VD__OP_FUNCTION) {
-        if (s->function) return vd__spv_bad(at, "a function begins inside another function");
-        s->function = at;
-        s->body = false;
-    } else if (op == VD__OP_FUNCTION_END) {
-        if (!s->function || s->block || !s->body)
-            return vd__spv_bad(at, "OpFunctionEnd is %s",
-                               !s->function ? "outside a function"
-                               : s->block   ? "inside a block"
-                                            : "in a function without a body");
-        s->function = 0;
-    } else if (op == VD__OP_LABEL) {
-        if (!s->function || s->block)
-            return vd__spv_bad(at, "a block begins %s", s->function ? "inside another block" : "outside a function");
-        s->block = s->body = true;
-    } else if (op == VD__OP_FUNCTION_PARAMETER) {
-        if (!s->function || s->body) return vd__spv_bad(at, "OpFunctionParameter is not at the start of a function");
-    } else if (body || (op == VD__OP_VARIABLE && s->function)) {
-        if (!s->block) return vd__spv_bad(at, "instruction %u is outside a block", (unsigned)op);
-        if (op >= VD__OP_BRANCH && op <= VD__OP_UNREACHABLE) s->block = false;
-        if (op == 5380) s->block = false;
-    } else if (s->function && !anywhere)
-        return vd__spv_bad(at, "instruction %u is inside a function", (unsigned)op);
-    return VD_OK;
-}
-
-/* What an instruction says about the module. */
-static vd_result vd__spv_note(vd__reader *s, uint32_t at, uint32_t op) {
-    const uint32_t *w = s->words + at;
-    switch (op) {
-    case VD__OP_CAPABILITY: return vd__spv_capability(s, w[1]);
-    case VD__OP_EXECUTION_MODE: return vd__spv_mode(s, w[2]);
-    case VD__OP_NAME: s->ids[w[1]].name = at + 2; return VD_OK;
-    case VD__OP_DECORATE: return vd__spv_decoration(s, at);
-    case VD__OP_DECORATION_GROUP: case VD__OP_DECORATION_GROUP + 1: case VD__OP_GROUP_MEMBER_DECORATE:
-        return vd__fail(VD_ERROR_UNSUPPORTED,
-                        "the SPIR-V has a decoration group, which is deprecated; use OpDecorate and OpMemberDecorate");
-    case VD__OP_TYPE_FORWARD_POINTER: s->ids[w[1]].flags |= VD__ID_FORWARD; return VD_OK;
-    case VD__OP_MEMBER_NAME: case VD__OP_MEMBER_DECORATE:
-        if (!s->members) s->members = at;
-        s->members_end = at + vd__spv_length(s, at);
-        return VD_OK;
-    default: return op >= VD__OP_TYPE_VOID && op <= VD__OP_TYPE_FUNCTION ? vd__spv_type(s, at) : VD_OK;
-    }
-}
-
-/* One instruction: its length, its ids, its place. */
-static vd_result vd__spv_instruction(vd__reader *s, uint32_t at) {
-    uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
-    int entry = vd__spv_find_op(op);
-    if (!length || length > s->count - at)
-        return vd__spv_bad(at, "instruction %u has %u words, but %u are left", (unsigned)op, (unsigned)length,
-                           (unsigned)(s->count - at));
-    if (entry < 0)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which vkdispatch does not "
-                        "support", (unsigned)op, (unsigned)at);
-    if (length < vd__spv_table[entry].words)
-        return vd__spv_bad(at, "instruction %u has %u words, but it needs at least %u", (unsigned)op, (unsigned)length,
-                           (unsigned)vd__spv_table[entry].words);
-    uint32_t form = vd__spv_table[entry].form;
-    if (form == 2 && !vd__spv_is_type(s, s->words[at + 1]))
-        return vd__spv_bad(at, "id %u is not a type that was defined before", (unsigned)s->words[at + 1]);
-    if (form) {
-        uint32_t id = s->words[at + form];
-        if (!id || id >= s->bound)
-            return vd__spv_bad(at, "id %u is 0 or not below the id bound %u", (unsigned)id, (unsigned)s->bound);
-        if (s->ids[id].at) return vd__spv_bad(at, "id %u is defined twice", (unsigned)id);
-        s->ids[id].at = at;
-    } else if (op == VD__OP_NAME || op == VD__OP_MEMBER_NAME || op == VD__OP_DECORATE || op == VD__OP_MEMBER_DECORATE
-               || op == VD__OP_TYPE_FORWARD_POINTER || op == VD__OP_EXECUTION_MODE || op == VD__OP_EXECUTION_MODE_ID) {
-        if (!s->words[at + 1] || s->words[at + 1] >= s->bound)
-            return vd__spv_bad(at, "id %u is 0 or not below the id bound %u", (unsigned)s->words[at + 1],
-                               (unsigned)s->bound);
-    }
-    vd_result r = vd__spv_check_text(s, at);
-    if (!r) r = vd__spv_structure(s, at, op);
-    return r ? r : vd__spv_note(s, at, op);
-}
-
-static vd_result vd__spv_walk(vd__reader *s) {
-    uint32_t at = 5;
-    while (at < s->count) {
-        vd_result r = vd__spv_instruction(s, at);
-        if (r) return r;
-        at += vd__spv_length(s, at);
-    }
-    return s->function ? vd__spv_bad(at, "the last function has no OpFunctionEnd") : VD_OK;
-}
-
-/* Chooses the entry point, by name or as the only one. */
-static vd_result vd__spv_entry(vd__reader *s, const char *wanted) {
-    for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
-        if (vd__spv_op(s, at) != VD__OP_ENTRY_POINT) continue;
-        s->all_entries++;
-        if (s->words[at + 1] != VD__MODEL_COMPUTE) continue;
-        if (wanted && strcmp(wanted, vd__spv_text(s, at, 3))) continue;
-        if (!s->entries++) s->entry_at = at;
-    }
-    if (!s->entries && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
-    if (!s->entries) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
-    if (s->entries > 1 && !wanted)
+    if (!found && wanted) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point '%s'", wanted);
+    if (!found) return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no compute entry point");
+    if (found > 1 && !wanted)
         return vd__fail(VD_ERROR_INVALID, "the SPIR-V has %u compute entry points; select one with desc.entry",
-                        (unsigned)s->entries);
-    if (vd__spv_definition(s, s->words[s->entry_at + 2]) != VD__OP_FUNCTION)
-        return vd__spv_bad(s->entry_at, "the id %u of the entry point is not a function",
-                           (unsigned)s->words[s->entry_at + 2]);
-    s->out->entry = vd__spv_text(s, s->entry_at, 3);
+                        (unsigned)found);
+    if (vd__spirv_defined_by(m, s->main) == VD__OpFunction) return VD_OK;
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid: the id %u of the entry point is not a function",
+                    (unsigned)s->main);
+}
+
+/* Reads an execution mode of the entry point that sets the local size. */
+static vd_result vd__reflect_size_mode(vd__reader *s, uint32_t at) {
+    const uint32_t *w = s->m->words + at;
+    bool by_id = (w[0] & 0xffffu) == VD__OpExecutionModeId;
+    if (w[0] >> 16 != 6)
+        return vd__spirv_invalid(at, "the execution mode for the local size has %u words, but it needs 6",
+                                 (unsigned)(w[0] >> 16));
+    for (int i = 0; i < 3; i++) {
+        if (!by_id) s->out->local_size[i] = w[3 + i];
+        else if (!vd__spirv_constant(s->m, w[3 + i], &s->out->local_size[i]))
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose component %d (id %u) is not a "
+                            "literal constant", i, (unsigned)w[3 + i]);
+    }
+    if (by_id) s->size_by_id = at;
     return VD_OK;
 }
 
-/* A constant decorated WorkgroupSize wins over the execution mode. */
-static vd_result vd__spv_local_size(vd__reader *s) {
-    uint32_t *size = s->out->local_size, function = s->words[s->entry_at + 2];
+/* Reads the local size. A constant decorated WorkgroupSize overrides the execution mode. */
+static vd_result vd__reflect_local_size(vd__reader *s) {
+    const vd__spirv *m = s->m;
+    vd_result r = VD_OK;
     bool found = false;
-    for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
-        const uint32_t *w = s->words + at;
-        uint32_t op = vd__spv_op(s, at);
-        bool literal = op == VD__OP_EXECUTION_MODE && w[2] == VD__MODE_LOCAL_SIZE,
-             by_id = op == VD__OP_EXECUTION_MODE_ID && w[2] == VD__MODE_LOCAL_SIZE_ID;
-        if ((!literal && !by_id) || w[1] != function) continue;
-        if (vd__spv_length(s, at) < 6)
-            return vd__spv_bad(at, "the execution mode for the local size has %u words, but it needs 6",
-                               (unsigned)vd__spv_length(s, at));
-        for (int i = 0; i < 3; i++) {
-            if (literal) size[i] = w[3 + i];
-            else if (!vd__spv_constant(s, w[3 + i], &size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose component %d (id %u) is not a "
-                                "literal constant", i, (unsigned)w[3 + i]);
-        }
-        if (by_id) s->size_by_id = at;
+    uint32_t built_in = 0;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+        const uint32_t *w = m->words + at;
+        uint32_t op = vd__spirv_opcode(m, at);
+        if ((op != VD__OpExecutionMode || w[2] != VD__ExecutionModeLocalSize)
+            && (op != VD__OpExecutionModeId || w[2] != VD__ExecutionModeLocalSizeId))
+            continue;
+        if (w[1] != s->main) continue;
+        r = vd__reflect_size_mode(s, at);
         found = true;
     }
-    for (uint32_t id = 1; id < s->bound; id++) {
-        uint32_t op = vd__spv_definition(s, id), at = s->ids[id].at;
-        if (!(s->ids[id].flags & VD__ID_WORKGROUP_SIZE)
-            || (op != VD__OP_CONSTANT_COMPOSITE && op != VD__OP_SPEC_CONSTANT_COMPOSITE))
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+        const uint32_t *w = m->words + at;
+        uint32_t op = vd__spirv_opcode(m, at);
+        if ((op != VD__OpConstantComposite && op != VD__OpSpecConstantComposite)
+            || !vd__spirv_decoration(m, w[2], VD__DecorationBuiltIn, &built_in)
+            || built_in != VD__BuiltInWorkgroupSize)
             continue;
         for (uint32_t i = 0; i < 3; i++)
-            if (vd__spv_length(s, at) != 6 || !vd__spv_constant(s, s->words[at + 3 + i], &size[i]))
+            if (w[0] >> 16 != 6 || !vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]))
                 return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that does not consist of "
-                                "three literal constants", (unsigned)id);
+                                "three literal constants", (unsigned)w[2]);
         found = true;
     }
-    return found ? VD_OK : vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no local size (LocalSize, LocalSizeId or "
-                                    "WorkgroupSize)");
+    if (r || found) return r;
+    return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no local size (LocalSize, LocalSizeId or WorkgroupSize)");
 }
 
-/* The number that decorates a member of a struct, or its name's word with op OpMemberName. */
-static bool vd__spv_member(const vd__reader *s, uint32_t type, uint32_t member, uint32_t op, uint32_t decoration,
-                           uint32_t *out) {
-    for (uint32_t at = s->members; at && at < s->members_end; at += vd__spv_length(s, at)) {
-        const uint32_t *w = s->words + at;
-        if (vd__spv_op(s, at) != op || w[1] != type || w[2] != member) continue;
-        if (op == VD__OP_MEMBER_DECORATE && w[3] != decoration) continue;
-        *out = op == VD__OP_MEMBER_NAME ? at + 3 : vd__spv_length(s, at) > 4 ? w[4] : 0;
-        return true;
-    }
-    return false;
+/* Rewrites LocalSizeId, which needs a feature of the device (maintenance4), as LocalSize, which has as many words. */
+static vd_result vd__reflect_literal_size(vd__reader *s) {
+    uint32_t *words = vd__spirv_own(s->m);
+    if (!words) return vd__fail_memory(NULL, NULL, 0);
+    words += s->size_by_id;
+    words[0] = (words[0] & 0xffff0000u) | VD__OpExecutionMode;
+    words[2] = VD__ExecutionModeLocalSize;
+    memcpy(words + 3, s->out->local_size, sizeof s->out->local_size);
+    return VD_OK;
 }
 
-static const char *vd__spv_name_at(const vd__reader *s, uint32_t word) {
-    const char *name = (const char *)(s->words + word);
-    return word && *name ? name : NULL;
-}
+/* ---- arguments ---- */
 
-/* Bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride bytes. 0 without
-   a MatrixStride. Sets `type` to the matrix's own if it is stored in columns without padding, as our matrices are. */
-static uint32_t vd__spv_matrix_size(const vd__reader *s, uint32_t structure, uint32_t member, uint32_t id,
-                                    vd_type *type) {
-    const uint32_t *w = s->words + s->ids[id].at;
-    vd_type column = s->ids[w[2]].type;
-    uint32_t columns = w[3], rows = s->words[s->ids[w[2]].at + 3], stride = 0, unused;
-    bool by_rows = vd__spv_member(s, structure, member, VD__OP_MEMBER_DECORATE, VD__DECORATION_ROW_MAJOR, &unused);
-    if (!vd__spv_member(s, structure, member, VD__OP_MEMBER_DECORATE, VD__DECORATION_MATRIX_STRIDE, &stride)) return 0;
+/* Returns the bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride
+   bytes; 0 without a MatrixStride. Sets `type` if the matrix is stored in columns without padding, like a vd_type. */
+static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, uint32_t member, uint32_t id,
+                                        vd_type *type) {
+    const uint32_t *w = vd__spirv_definition(m, id);
+    vd_type column = m->ids[w[2]].type;
+    uint32_t columns = w[3], rows = vd__spirv_definition(m, w[2])[3], stride = 0;
+    bool by_rows = vd__spirv_member_decoration(m, structure, member, VD__DecorationRowMajor, NULL);
+    if (!vd__spirv_member_decoration(m, structure, member, VD__DecorationMatrixStride, &stride)) return 0;
     if (!by_rows && column && stride == rows * vd_type_size(column & 15u)) *type = column + 64 * (columns - 1);
-    return vd__spv_saturate((uint64_t)stride * (by_rows ? rows : columns));
+    return vd__spirv_saturate((uint64_t)stride * (by_rows ? rows : columns));
 }
 
-/* Bytes of a struct's member by its explicit layout, 0 where it has none that we read; its type where it has a number.
-   */
-static uint32_t vd__spv_member_size(const vd__reader *s, uint32_t structure, uint32_t member, int depth,
-                                    vd_type *type) {
-    uint32_t id = s->words[s->ids[structure].at + 2 + member], op = vd__spv_definition(s, id), n = 0, offset = 0;
-    const vd__spv_id *of = &s->ids[id];
-    const uint32_t *w = s->words + of->at;
-    *type = of->type;
-    if (of->type || op == VD__OP_TYPE_POINTER) return of->size;
-    if (op == VD__OP_TYPE_MATRIX) return vd__spv_matrix_size(s, structure, member, id, type);
-    if (op == VD__OP_TYPE_ARRAY) return vd__spv_constant(s, w[3], &n) ? vd__spv_saturate((uint64_t)n * of->stride) : 0;
-    if (depth > 4 || op != VD__OP_TYPE_STRUCT || vd__spv_length(s, of->at) < 3
-        || vd__spv_length(s, of->at) > VD_MAX_ARGS)
-        return 0;
-    uint32_t last = vd__spv_length(s, of->at) - 3, size = vd__spv_member_size(s, id, last, depth + 1, type);
+/* Returns the bytes of a member of a struct by its explicit layout, or 0 if it has none that is supported. Sets the
+   type: VD_BYTES if no vd_type describes it. */
+static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, uint32_t member, int depth,
+                                        vd_type *type) {
+    uint32_t id = vd__spirv_definition(m, structure)[2 + member], count = 0, offset = 0, stride = 0;
+    const uint32_t *w = vd__spirv_definition(m, id);
+    *type = m->ids[id].type;
+    switch (w[0] & 0xffffu) {
+    case VD__OpTypeInt: case VD__OpTypeFloat: case VD__OpTypePointer: return m->ids[id].size;
+    case VD__OpTypeVector: return *type ? m->ids[id].size : 0;
+    case VD__OpTypeMatrix: return vd__reflect_matrix_size(m, structure, member, id, type);
+    case VD__OpTypeArray:
+        vd__spirv_decoration(m, id, VD__DecorationArrayStride, &stride);
+        return vd__spirv_constant(m, w[3], &count) ? vd__spirv_saturate((uint64_t)count * stride) : 0;
+    case VD__OpTypeStruct: break;
+    default: return 0;
+    }
+    if (depth > 4 || w[0] >> 16 < 3 || w[0] >> 16 > VD_MAX_ARGS) return 0;
+    uint32_t last = (w[0] >> 16) - 3, size = vd__reflect_member_size(m, id, last, depth + 1, type);
     *type = VD_BYTES;
-    return size && vd__spv_member(s, id, last, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset)
-               ? vd__spv_saturate((uint64_t)offset + size)
-               : 0;
+    if (!size || !vd__spirv_member_decoration(m, id, last, VD__DecorationOffset, &offset)) return 0;
+    return vd__spirv_saturate((uint64_t)offset + size);
 }
 
-static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *name) {
+static vd_arg_info *vd__reflect_add(vd__reader *s, vd_arg_kind kind, const char *name) {
     vd__reflection *out = s->out;
     if (out->arg_count == VD_MAX_ARGS) {
         vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has more arguments than the limit of %d", VD_MAX_ARGS);
@@ -9810,108 +10081,137 @@ static vd_arg_info *vd__spv_arg(vd__reader *s, vd_arg_kind kind, const char *nam
     return a;
 }
 
-/* Element type of a storage block, a struct that ends in an array without length, and the access that its decorations
-   leave. */
-static void vd__spv_block(const vd__reader *s, uint32_t type, uint32_t variable_flags, vd_arg_info *a) {
-    const uint32_t *w = s->words + s->ids[type].at;
-    uint32_t members = vd__spv_definition(s, type) == VD__OP_TYPE_STRUCT ? vd__spv_length(s, s->ids[type].at) - 2 : 0,
-             unused = 0;
-    bool readable = !(variable_flags & VD__ID_NON_READABLE), writable = !(variable_flags & VD__ID_NON_WRITABLE),
-         some_read = false, some_written = false;
-    for (uint32_t i = 0; i < members && i < VD_MAX_ARGS; i++) {
-        some_written |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_WRITABLE, &unused);
-        some_read |= !vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_NON_READABLE, &unused);
+/* Reads a storage block: the access that its decorations allow, and the type of its elements if it is a struct with
+   one member, an array without a length. */
+static void vd__reflect_block(const vd__spirv *m, uint32_t type, vd_arg_info *a) {
+    const uint32_t *w = vd__spirv_definition(m, type);
+    uint32_t members = (w[0] & 0xffffu) == VD__OpTypeStruct ? (w[0] >> 16) - 2 : 0, stride = 0;
+    uint64_t all = members - 1 < 64 ? UINT64_MAX >> (64 - members) : 0, unread = 0, unwritten = 0;
+    for (uint32_t i = m->ids[type - 1].annotations; all && i < m->ids[type].annotations; i++) {
+        const uint32_t *note = m->words + m->annotations[i];
+        if ((note[0] & 0xffffu) != VD__OpMemberDecorate || note[2] >= members) continue;
+        if (note[3] == VD__DecorationNonReadable) unread |= (uint64_t)1 << note[2];
+        if (note[3] == VD__DecorationNonWritable) unwritten |= (uint64_t)1 << note[2];
     }
-    if (members > VD_MAX_ARGS || !members) some_read = some_written = true;
-    a->access = (readable && some_read ? (uint32_t)VD_READ : 0u) | (writable && some_written ? (uint32_t)VD_WRITE : 0u);
-    if (members != 1 || vd__spv_definition(s, w[2]) != VD__OP_TYPE_RUNTIME_ARRAY) return;
-    const vd__spv_id *array = &s->ids[w[2]], *element = &s->ids[s->words[array->at + 2]];
-    if (element->type && array->stride == element->size) a->type = element->type;
+    if (all && unread == all) a->access &= ~(uint32_t)VD_READ;
+    if (all && unwritten == all) a->access &= ~(uint32_t)VD_WRITE;
+    if (members != 1 || vd__spirv_defined_by(m, w[2]) != VD__OpTypeRuntimeArray) return;
+    const vd__spirv_id *element = &m->ids[vd__spirv_definition(m, w[2])[2]];
+    vd__spirv_decoration(m, w[2], VD__DecorationArrayStride, &stride);
+    if (element->type && stride == element->size) a->type = element->type;
 }
 
-/* A variable with a descriptor. Storage buffers are arguments, anything else is refused by name. */
-static vd_result vd__spv_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
-    const vd__spv_id *v = &s->ids[id];
-    const char *name = vd__spv_name_at(s, v->name);
-    uint32_t member = 0, op = vd__spv_definition(s, type);
-    if (storage == VD__CLASS_UNIFORM_CONSTANT)
+/* Reads a variable with a descriptor. Only storage buffers are supported. */
+static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
+    const vd__spirv *m = s->m;
+    const char *name = vd__spirv_name(m, id), *shown_name = name ? name : "";
+    uint32_t op = vd__spirv_defined_by(m, type), set = 0, binding = 0;
+    if (storage == VD__StorageClassUniformConstant)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s', which is not supported; use "
-                        "storage buffers", name ? name : "");
-    if (op == VD__OP_TYPE_ARRAY || op == VD__OP_TYPE_RUNTIME_ARRAY)
+                        "storage buffers", shown_name);
+    if (op == VD__OpTypeArray || op == VD__OpTypeRuntimeArray)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s', which is not supported",
-                        name ? name : "");
-    if (op != VD__OP_TYPE_STRUCT) return vd__spv_bad(v->at, "the type %u of a buffer is not a struct", (unsigned)type);
-    if (storage == VD__CLASS_UNIFORM && !(s->ids[type].flags & VD__ID_BUFFER_BLOCK))
+                        shown_name);
+    if (op != VD__OpTypeStruct)
+        return vd__spirv_invalid(m->ids[id].at, "the type %u of a buffer is not a struct", (unsigned)type);
+    if (storage == VD__StorageClassUniform && !vd__spirv_decoration(m, type, VD__DecorationBufferBlock, NULL))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s', which is not supported; pass "
-                        "values as push constants", name ? name : "");
-    if (!(v->flags & VD__ID_HAS_BINDING)) return vd__spv_bad(v->at, "buffer '%s' has no binding", name ? name : "");
-    if (v->set)
+                        "values as push constants", shown_name);
+    if (!vd__spirv_decoration(m, id, VD__DecorationBinding, &binding))
+        return vd__spirv_invalid(m->ids[id].at, "buffer '%s' has no binding", shown_name);
+    if (vd__spirv_decoration(m, id, VD__DecorationDescriptorSet, &set) && set)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u, but only set 0 is "
-                        "supported", name ? name : "", (unsigned)v->set);
-    if (!name && vd__spv_member(s, type, 0, VD__OP_MEMBER_NAME, 0, &member)) name = vd__spv_name_at(s, member);
-    if (!name) name = vd__spv_name_at(s, s->ids[type].name);
+                        "supported", shown_name, (unsigned)set);
+    if (!name) name = vd__spirv_member_name(m, type, 0);
+    if (!name) name = vd__spirv_name(m, type);
     for (uint32_t i = 0; i < s->out->arg_count; i++)
-        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].location == v->binding)
+        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].location == binding)
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers with binding %u, which is not supported",
-                            (unsigned)v->binding);
-    vd_arg_info *a = vd__spv_arg(s, VD_ARG_BINDING, name);
+                            (unsigned)binding);
+    vd_arg_info *a = vd__reflect_add(s, VD_ARG_BINDING, name);
     if (!a) return VD_ERROR_UNSUPPORTED;
-    a->location = v->binding;
-    s->ids[id].args = (uint64_t)1 << (a - s->out->args);
-    vd__spv_block(s, type, v->flags, a);
+    a->location = binding;
+    if (!vd__spirv_decoration(m, id, VD__DecorationNonReadable, NULL)) a->access |= VD_READ;
+    if (!vd__spirv_decoration(m, id, VD__DecorationNonWritable, NULL)) a->access |= VD_WRITE;
+    s->targets[id] = (uint64_t)1 << (a - s->out->args);
+    vd__reflect_block(m, type, a);
     return VD_OK;
 }
 
-/* A member of the push-constant block is a value; a pointer to storage is a buffer by address. */
-static vd_result vd__spv_push_member(vd__reader *s, uint32_t at, uint32_t type, uint32_t i) {
-    uint32_t member = s->words[s->ids[type].at + 2 + i], name = 0, offset = 0, op = vd__spv_definition(s, member);
+/* Reads a member of the push-constant block: a value, or a buffer if it is a pointer to storage. */
+static vd_result vd__reflect_push_member(vd__reader *s, uint32_t at, uint32_t type, uint32_t i) {
+    const vd__spirv *m = s->m;
+    const uint32_t *member = vd__spirv_definition(m, vd__spirv_definition(m, type)[2 + i]);
+    uint32_t offset = 0, op = member[0] & 0xffffu;
     vd_type value = VD_BYTES;
-    uint32_t size = vd__spv_member_size(s, type, i, 0, &value);
-    bool placed = i < VD_MAX_ARGS && vd__spv_member(s, type, i, VD__OP_MEMBER_DECORATE, VD__DECORATION_OFFSET, &offset);
-    if (i < VD_MAX_ARGS) vd__spv_member(s, type, i, VD__OP_MEMBER_NAME, 0, &name);
-    vd_arg_info *a = vd__spv_arg(s, op == VD__OP_TYPE_POINTER ? VD_ARG_ADDRESS : VD_ARG_VALUE,
-                                 vd__spv_name_at(s, name));
+    vd_arg_info *a = vd__reflect_add(s, op == VD__OpTypePointer ? VD_ARG_ADDRESS : VD_ARG_VALUE,
+                                     vd__spirv_member_name(m, type, i));
     if (!a) return VD_ERROR_UNSUPPORTED;
-    if (!placed || !size)
+    uint32_t size = vd__reflect_member_size(m, type, i, 0, &value);
+    bool has_offset = vd__spirv_member_decoration(m, type, i, VD__DecorationOffset, &offset);
+    if (!has_offset || !size)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has push-constant member %u '%s' without %s", (unsigned)i,
-                        a->name ? a->name : "",
-                        !placed                    ? "an Offset"
-                        : op == VD__OP_TYPE_MATRIX ? "a MatrixStride"
-                                                   : "a supported explicit layout");
+                        a->name ? a->name : "", !has_offset ? "an Offset" : op == VD__OpTypeMatrix ? "a MatrixStride"
+                        : "a supported explicit layout");
     if (offset > VD_MAX_ARGUMENT_BYTES || size > VD_MAX_ARGUMENT_BYTES - offset)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a push-constant member of %u bytes at offset %u, but the "
                         "limit is %d bytes", (unsigned)size, (unsigned)offset, VD_MAX_ARGUMENT_BYTES);
     a->location = offset;
     a->size = size;
-    if (offset + size > s->out->value_bytes) s->out->value_bytes = (offset + size + 3) & ~3u;
-    if (op != VD__OP_TYPE_POINTER) {
+    if (offset + size > s->out->argument_bytes) s->out->argument_bytes = (offset + size + 3) & ~3u;
+    if (op != VD__OpTypePointer) {
         a->type = value;
         return VD_OK;
     }
-    const uint32_t *pointer = s->words + s->ids[member].at;
-    if (pointer[2] != VD__CLASS_PHYSICAL)
-        return vd__spv_bad(at, "a push constant is a pointer of another storage class than PhysicalStorageBuffer");
+    if (member[2] != VD__StorageClassPhysicalStorageBuffer)
+        return vd__spirv_invalid(at, "a push constant is a pointer of another storage class than "
+                                 "PhysicalStorageBuffer");
     a->access = VD_READ_WRITE;
-    if (vd__spv_is_type(s, pointer[3])) vd__spv_block(s, pointer[3], 0, a);
+    vd__reflect_block(m, member[3], a);
     return VD_OK;
 }
 
-static vd_result vd__spv_push(vd__reader *s, uint32_t at, uint32_t type) {
-    if (vd__spv_definition(s, type) != VD__OP_TYPE_STRUCT)
-        return vd__spv_bad(at, "the type %u of a push-constant block is not a struct", (unsigned)type);
+static vd_result vd__reflect_push(vd__reader *s, uint32_t at, uint32_t type) {
+    vd_result r = VD_OK;
+    if (vd__spirv_defined_by(s->m, type) != VD__OpTypeStruct)
+        return vd__spirv_invalid(at, "the type %u of a push-constant block is not a struct", (unsigned)type);
     if (s->push)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two push-constant blocks, but only one is supported");
-    s->push = s->words[at + 2];
+    s->push = s->m->words[at + 2];
     s->push_arg = s->out->arg_count;
-    for (uint32_t i = 0; i < vd__spv_length(s, s->ids[type].at) - 2; i++) {
-        vd_result r = vd__spv_push_member(s, at, type, i);
-        if (r) return r;
-    }
-    return VD_OK;
+    for (uint32_t i = 0; i < (vd__spirv_definition(s->m, type)[0] >> 16) - 2 && !r; i++)
+        r = vd__reflect_push_member(s, at, type, i);
+    return r;
 }
 
-/* Bindings by number, then values by offset; what has no name gets one. */
-static void vd__spv_order(vd__reflection *out) {
+/* Reads the global variables: shared memory and, if wanted, arguments. With several entry points, only the variables
+   that the chosen one uses. */
+static vd_result vd__reflect_variables(vd__reader *s, bool args) {
+    const vd__spirv *m = s->m;
+    vd_result r = VD_OK;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+        const uint32_t *w = m->words + at;
+        if (vd__spirv_opcode(m, at) != VD__OpVariable || (s->entry_count > 1 && !s->used[w[2]])) continue;
+        uint32_t type = vd__spirv_definition(m, w[1])[3], align = m->ids[type].align;
+        switch (w[3]) {
+        case VD__StorageClassWorkgroup: /* counted like the limit (Vulkan: limits of the Workgroup storage class) */
+            s->out->shared_bytes = vd__spirv_saturate(vd__spirv_aligned(s->out->shared_bytes, align)
+                                                      + vd__spirv_aligned(m->ids[type].size, align));
+            break;
+        case VD__StorageClassPushConstant:
+            if (args) r = vd__reflect_push(s, at, type);
+            break;
+        case VD__StorageClassStorageBuffer: case VD__StorageClassUniform: case VD__StorageClassUniformConstant:
+            if (args) r = vd__reflect_resource(s, w[2], type, w[3]);
+            break;
+        default: break;
+        }
+    }
+    return r;
+}
+
+/* Sorts the arguments: bindings by number, then values by offset. Names those that have no name. */
+static void vd__reflect_order(vd__reflection *out) {
     for (uint32_t i = 1; i < out->arg_count; i++) {
         vd_arg_info a = out->args[i];
         uint32_t at = i;
@@ -9930,242 +10230,203 @@ static void vd__spv_order(vd__reflection *out) {
     }
 }
 
-/* Variables outside functions: shared memory, and arguments where they are wanted. With several entry points those that
-   the chosen one uses. */
-static vd_result vd__spv_variables(vd__reader *s, bool args) {
-    uint64_t shared = 0;
-    for (uint32_t at = 5; at < s->count && vd__spv_op(s, at) != VD__OP_FUNCTION; at += vd__spv_length(s, at)) {
-        const uint32_t *w = s->words + at;
-        if (vd__spv_op(s, at) != VD__OP_VARIABLE || (s->all_entries > 1 && !(s->ids[w[2]].flags & VD__ID_USED)))
-            continue;
-        if (vd__spv_definition(s, w[1]) != VD__OP_TYPE_POINTER || s->words[s->ids[w[1]].at + 2] != w[3])
-            return vd__spv_bad(at, "the type %u of a variable is not a pointer to its storage class", (unsigned)w[1]);
-        uint32_t type = s->words[s->ids[w[1]].at + 3];
-        if (!vd__spv_is_type(s, type))
-            return vd__spv_bad(at, "a variable points to id %u, which is not a type", (unsigned)type);
-        vd_result r = VD_OK;
-        /* as the limit of the device counts (Vulkan, limits of the Workgroup storage class) */
-        if (w[3] == VD__CLASS_WORKGROUP) {
-            uint32_t align = s->ids[type].align;
-            shared = vd__spv_saturate(vd__spv_aligned(shared, align) + vd__spv_aligned(s->ids[type].size, align));
-        }
-        if (args && w[3] == VD__CLASS_PUSH_CONSTANT) r = vd__spv_push(s, at, type);
-        if (args
-            && (w[3] == VD__CLASS_STORAGE_BUFFER || w[3] == VD__CLASS_UNIFORM || w[3] == VD__CLASS_UNIFORM_CONSTANT))
-            r = vd__spv_resource(s, w[2], type, w[3]);
-        if (r) return r;
-    }
-    s->out->shared_bytes = (uint32_t)shared;
-    return VD_OK;
-}
+/* ---- access of the buffers ----
+   A data-flow analysis that ignores the order of instructions: it follows pointers from the arguments through the
+   functions that the entry point can call, and through the initialisers of global variables, until nothing changes. A
+   physical pointer that is made from an integer or loaded from a buffer may point to every argument. */
 
-/* ---- what the kernel does with its buffers ----
-   Pointers are followed from the arguments through the functions that the entry point can call and through the
-   initialisers of variables outside of functions, without regard to the order of instructions, until nothing changes.
-   A physical pointer that was made of an integer or loaded from a buffer may point to every argument. */
-
-/* The operands of instructions that may be pointers: words from `from` on, `count` of them or 0 for all up to the end;
-   what is done through the first one, and whether the result is a pointer to where they point. */
-static const struct { uint16_t first, last; uint8_t from, count, access; bool flows;
-} vd__spv_pointers[] = {
-    { VD__OP_EXT_INST, VD__OP_EXT_INST, 5, 0, 0, false },
-    { VD__OP_FUNCTION_CALL, VD__OP_FUNCTION_CALL, 4, 0, 0, false },
-    { VD__OP_VARIABLE, VD__OP_VARIABLE, 4, 1, 0, true },
-    { VD__OP_LOAD, VD__OP_LOAD, 3, 1, VD_READ, false },
-    { VD__OP_STORE, VD__OP_STORE, 1, 2, VD_WRITE, false },
-    { VD__OP_COPY_MEMORY, VD__OP_COPY_MEMORY, 1, 2, VD_WRITE, false },
-    { VD__OP_ACCESS_CHAIN, 67, 3, 1, 0, true }, /* OpPtrAccessChain */
-    { 68, 68, 3, 1, 0, false }, /* OpArrayLength */
-    { 80, 80, 3, 0, 0, true },
-    { 81, 81, 3, 1, 0, true },
-    { 82, 82, 3, 2, 0, true },
-    { 83, 83, 3, 1, 0, true }, /* OpComposite…, OpCopyObject */
-    { 117, VD__OP_BITCAST, 3, 1, 0, false }, /* OpConvertPtrToU, OpConvertUToPtr */
-    { 169, 169, 4, 2, 0, true }, /* OpSelect */
-    { 227, 227, 3, 1, VD_READ, false },
-    { 228, 228, 1, 1, VD_WRITE, false },
-    { 229, 242, 3, 1, VD_READ_WRITE, false }, /* OpAtomic… */
-    { 245, 245, 3, 0, 0, true },
-    { VD__OP_RETURN_VALUE, VD__OP_RETURN_VALUE, 1, 1, 0, false }, /* OpPhi */
-    { 400, 400, 3, 1, 0, true },
-    { 401, 403, 3, 2, 0, false }, /* OpCopyLogical, OpPtrEqual … OpPtrDiff */
-    { 6035, 6035, 3, 1, VD_READ_WRITE, false } /* OpAtomicFAddEXT */
-};
-
-typedef struct vd__spv_flow {
+typedef struct vd__flow {
     vd__reader *s;
     uint64_t all;              /* the arguments that are buffers */
     uint64_t read, written;
-    uint32_t function;         /* id of the one that is walked through; 0: before the first one */
-    bool changed;
-} vd__spv_flow;
+    uint32_t function;         /* id of the function that contains the instruction; 0: none */
+    bool changed;              /* targets that were read before */
+} vd__flow;
 
-/* Which entry of vd__spv_pointers speaks of an instruction, -1: none; from where to where its operands lie. */
-static int vd__spv_operands(const vd__reader *s, uint32_t at, uint32_t *from, uint32_t *end) {
-    uint32_t op = vd__spv_op(s, at), length = vd__spv_length(s, at);
-    for (size_t i = 0; i < VD__COUNT(vd__spv_pointers) && op >= vd__spv_pointers[i].first; i++) {
-        if (op > vd__spv_pointers[i].last) continue;
-        *from = vd__spv_pointers[i].from;
-        *end = vd__spv_pointers[i].count ? *from + vd__spv_pointers[i].count : length;
-        if (*end > length) *end = length;
-        return (int)i;
+static uint64_t vd__flow_targets(const vd__flow *f, uint32_t id) {
+    f->s->seen[id] = 1;
+    return f->s->targets[id];
+}
+
+/* Returns the storage class of the memory that an id points to, or UINT32_MAX if it is not a pointer. */
+static uint32_t vd__flow_class(const vd__flow *f, uint32_t id) {
+    uint32_t type = vd__spirv_type_of(f->s->m, id);
+    return type && vd__spirv_defined_by(f->s->m, type) == VD__OpTypePointer ? vd__spirv_definition(f->s->m, type)[2]
+                                                                            : UINT32_MAX;
+}
+
+static bool vd__flow_is_pointer(const vd__flow *f, uint32_t id) { return vd__flow_class(f, id) != UINT32_MAX; }
+
+static bool vd__flow_in_buffer(const vd__flow *f, uint32_t id) {
+    uint32_t storage = vd__flow_class(f, id);
+    return storage == VD__StorageClassStorageBuffer || storage == VD__StorageClassUniform
+           || storage == VD__StorageClassPhysicalStorageBuffer;
+}
+
+static void vd__flow_add(vd__flow *f, uint32_t id, uint64_t targets) {
+    if (!(targets & ~f->s->targets[id])) return;
+    f->s->targets[id] |= targets;
+    if (f->s->seen[id]) f->changed = true;
+}
+
+/* `to` is the same pointer as `from`, or points into the same memory. What is stored through a pointer to memory other
+   than a buffer is also stored in `from`. */
+static void vd__flow_same(vd__flow *f, uint32_t to, uint32_t from) {
+    vd__flow_add(f, to, vd__flow_targets(f, from));
+    if (from != f->s->push && vd__flow_is_pointer(f, from) && !vd__flow_in_buffer(f, from))
+        vd__flow_add(f, from, vd__flow_targets(f, to));
+}
+
+/* Stores through a pointer what may point to these targets. */
+static void vd__flow_store(vd__flow *f, uint32_t pointer, uint64_t targets) {
+    if (!vd__flow_in_buffer(f, pointer)) vd__flow_add(f, pointer, targets);
+}
+
+/* Returns the targets of pointers that are loaded through an id. */
+static uint64_t vd__flow_loaded(const vd__flow *f, uint32_t id) {
+    return vd__flow_in_buffer(f, id) ? f->all : vd__flow_targets(f, id);
+}
+
+/* Accesses memory through a pointer. */
+static void vd__flow_touch(vd__flow *f, uint32_t id, uint32_t access) {
+    if (!vd__flow_in_buffer(f, id)) return;
+    if (access & VD_READ) f->read |= vd__flow_targets(f, id);
+    if (access & VD_WRITE) f->written |= vd__flow_targets(f, id);
+}
+
+/* A pointer to a member of the push constants: loading it yields the address of that member's buffer. */
+static void vd__flow_push_member(vd__flow *f, const uint32_t *w) {
+    uint32_t member = 0;
+    bool known = w[0] >> 16 > 4 && vd__spirv_constant(f->s->m, w[4], &member);
+    const vd__reflection *out = f->s->out;
+    uint64_t i = (uint64_t)f->s->push_arg + member;
+    if (!known || i >= out->arg_count) vd__flow_add(f, w[2], f->all);
+    else if (out->args[i].kind == VD_ARG_ADDRESS) vd__flow_add(f, w[2], (uint64_t)1 << i);
+    else if (out->args[i].type == VD_BYTES) vd__flow_add(f, w[2], f->all); /* may contain addresses */
+}
+
+/* Passes the arguments of a call to the parameters, and what the function returns to the result. */
+static void vd__flow_call(vd__flow *f, const uint32_t *w) {
+    const vd__spirv *m = f->s->m;
+    uint32_t at = m->ids[w[3]].at + vd__spirv_length(m, m->ids[w[3]].at);
+    if (vd__spirv_defined_by(m, w[3]) != VD__OpFunction) return;
+    for (uint32_t i = 4; i < w[0] >> 16 && vd__spirv_opcode(m, at) == VD__OpFunctionParameter; i++) {
+        vd__flow_same(f, m->words[at + 2], w[i]);
+        at += vd__spirv_length(m, at);
     }
-    return -1;
+    vd__flow_add(f, w[2], vd__flow_targets(f, w[3]));
 }
 
-/* The storage class of what an id points to, UINT32_MAX where it is no pointer. */
-static uint32_t vd__spv_class(const vd__reader *s, uint32_t id) {
-    uint32_t at = id < s->bound ? s->ids[id].at : 0;
-    if (!at || vd__spv_length(s, at) < 2 || vd__spv_definition(s, s->words[at + 1]) != VD__OP_TYPE_POINTER)
-        return UINT32_MAX;
-    return s->words[s->ids[s->words[at + 1]].at + 2];
+/* Any other instruction: the result may be each operand, if it contains pointers. */
+static void vd__flow_operands(vd__flow *f, uint32_t at) {
+    const uint32_t *w = f->s->m->words + at;
+    const vd__spirv_op *op = vd__spirv_find_op(f->s->m, w[0] & 0xffffu);
+    vd__spirv_operands o;
+    if (op->operands[0] != 't' || !(f->s->m->ids[w[1]].flags & VD__SPIRV_POINTERS)) return;
+    vd__spirv_operands_begin(f->s->m, at, &o);
+    while (vd__spirv_next_id(&o)) vd__flow_same(f, w[2], o.id);
 }
 
-static bool vd__spv_in_buffer(const vd__reader *s, uint32_t id) {
-    uint32_t storage = vd__spv_class(s, id);
-    return storage == VD__CLASS_STORAGE_BUFFER || storage == VD__CLASS_UNIFORM || storage == VD__CLASS_PHYSICAL;
+/* Returns how an instruction accesses the memory that its first id operand points to. */
+static uint32_t vd__flow_access(uint32_t op) {
+    if (op == VD__OpLoad || op == VD__OpAtomicLoad) return VD_READ;
+    if (op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory) return VD_WRITE;
+    if (op >= VD__OpAtomicExchange && op <= VD__OpAtomicXor) return VD_READ_WRITE;
+    return op == VD__OpAtomicFAddEXT ? VD_READ_WRITE : 0;
 }
 
-static uint64_t vd__spv_args(const vd__reader *s, uint32_t id) { return id < s->bound ? s->ids[id].args : 0; }
-
-static void vd__spv_add(vd__spv_flow *f, uint32_t id, uint64_t args) {
-    if (id >= f->s->bound || !(args & ~f->s->ids[id].args)) return;
-    f->s->ids[id].args |= args;
-    f->changed = true;
-}
-
-/* Two names of the same pointer. What is stored through a pointer to memory that is no buffer becomes known at its
-   origin too. */
-static void vd__spv_same(vd__spv_flow *f, uint32_t to, uint32_t from) {
-    vd__spv_add(f, to, vd__spv_args(f->s, from));
-    if (from != f->s->push && vd__spv_class(f->s, from) != UINT32_MAX && !vd__spv_in_buffer(f->s, from))
-        vd__spv_add(f, from, vd__spv_args(f->s, to));
-}
-
-static void vd__spv_touch(vd__spv_flow *f, uint32_t id, uint32_t access) {
-    if (!vd__spv_in_buffer(f->s, id)) return;
-    if (access & VD_READ) f->read |= f->s->ids[id].args;
-    if (access & VD_WRITE) f->written |= f->s->ids[id].args;
-}
-
-/* Where pointers may point that are loaded through an id. */
-static uint64_t vd__spv_loaded(const vd__spv_flow *f, uint32_t id) {
-    return vd__spv_in_buffer(f->s, id) ? f->all : vd__spv_args(f->s, id);
-}
-
-/* A pointer to a member of the push constants: that member's buffer is what is loaded through it. */
-static void vd__spv_push_chain(vd__spv_flow *f, const uint32_t *w) {
-    uint32_t member = 0, i;
-    bool known = w[0] >> 16 > 4 && vd__spv_constant(f->s, w[4], &member);
-    i = f->s->push_arg + member;
-    if (!known || i >= f->s->out->arg_count) vd__spv_add(f, w[2], f->all);
-    else if (f->s->out->args[i].kind == VD_ARG_ADDRESS) vd__spv_add(f, w[2], (uint64_t)1 << i);
-    /* a struct or an array, which may hold addresses */
-    else if (f->s->out->args[i].type == VD_BYTES) vd__spv_add(f, w[2], f->all);
-}
-
-/* Arguments go to parameters, what is returned to the result. */
-static void vd__spv_call(vd__spv_flow *f, uint32_t call) {
+static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
-    const uint32_t *w = s->words + call;
-    if (vd__spv_definition(s, w[3]) != VD__OP_FUNCTION) return;
-    uint32_t at = s->ids[w[3]].at + vd__spv_length(s, s->ids[w[3]].at);
-    for (uint32_t i = 4; i < vd__spv_length(s, call) && vd__spv_op(s, at) == VD__OP_FUNCTION_PARAMETER;
-         i++, at += vd__spv_length(s, at))
-        vd__spv_same(f, s->words[at + 2], w[i]);
-    vd__spv_add(f, w[2], s->ids[w[3]].args);
-}
-
-static void vd__spv_follow(vd__spv_flow *f, uint32_t at) {
-    const vd__reader *s = f->s;
-    const uint32_t *w = s->words + at;
-    uint32_t op = vd__spv_op(s, at), from, end;
-    int entry = vd__spv_operands(s, at, &from, &end);
-    if (entry < 0) return;
-    if (vd__spv_pointers[entry].access) vd__spv_touch(f, w[from], vd__spv_pointers[entry].access);
-    if (op >= VD__OP_ACCESS_CHAIN && op <= VD__OP_IN_BOUNDS_ACCESS_CHAIN && s->push && w[3] == s->push)
-        vd__spv_push_chain(f, w);
-    else if (vd__spv_pointers[entry].flows)
-        for (uint32_t i = from; i < end; i++) vd__spv_same(f, w[2], w[i]);
+    const uint32_t *w = s->m->words + at;
+    uint32_t op = w[0] & 0xffffu, access = vd__flow_access(op);
+    if (access) vd__flow_touch(f, op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory ? w[1] : w[3],
+                               access);
     switch (op) {
-    case VD__OP_EXT_INST: /* modf and frexp write through a pointer */
-        for (uint32_t i = from; i < end; i++) vd__spv_touch(f, w[i], VD_READ_WRITE);
+    case VD__OpLoad:
+        if (s->m->ids[w[1]].flags & VD__SPIRV_POINTERS) vd__flow_add(f, w[2], vd__flow_loaded(f, w[3]));
         break;
-    case VD__OP_FUNCTION_CALL: vd__spv_call(f, at); break;
-    case VD__OP_LOAD: if (s->ids[w[1]].flags & VD__ID_POINTERS) vd__spv_add(f, w[2], vd__spv_loaded(f, w[3])); break;
-    case VD__OP_STORE: if (!vd__spv_in_buffer(s, w[1])) vd__spv_add(f, w[1], vd__spv_args(s, w[2])); break;
-    case VD__OP_COPY_MEMORY:
-        vd__spv_touch(f, w[2], VD_READ);
-        if (!vd__spv_in_buffer(s, w[1])) vd__spv_add(f, w[1], vd__spv_loaded(f, w[2]));
+    case VD__OpStore: vd__flow_store(f, w[1], vd__flow_targets(f, w[2])); break;
+    case VD__OpCopyMemory:
+        vd__flow_touch(f, w[2], VD_READ);
+        vd__flow_store(f, w[1], vd__flow_loaded(f, w[2]));
         break;
-    case VD__OP_CONVERT_U_TO_PTR: case VD__OP_BITCAST:
-        if (vd__spv_class(s, w[2]) != UINT32_MAX)
-            vd__spv_add(f, w[2], vd__spv_class(s, w[3]) == UINT32_MAX ? f->all : vd__spv_args(s, w[3]));
+    case VD__OpAccessChain: case VD__OpInBoundsAccessChain:
+        if (w[3] == s->push) vd__flow_push_member(f, w);
+        else vd__flow_same(f, w[2], w[3]);
         break;
-    case VD__OP_RETURN_VALUE: vd__spv_add(f, f->function, vd__spv_args(s, w[1])); break;
-    default: break;
+    case VD__OpConvertUToPtr: case VD__OpBitcast:
+        if (vd__flow_is_pointer(f, w[2]))
+            vd__flow_add(f, w[2], vd__flow_is_pointer(f, w[3]) ? vd__flow_targets(f, w[3]) : f->all);
+        break;
+    case VD__OpExtInst: /* modf and frexp of GLSL.std.450 write through a pointer */
+        for (uint32_t i = 5; i < w[0] >> 16; i++) vd__flow_touch(f, w[i], VD_READ_WRITE);
+        break;
+    case VD__OpFunctionCall: vd__flow_call(f, w); break;
+    case VD__OpReturnValue: vd__flow_add(f, f->function, vd__flow_targets(f, w[1])); break;
+    default: vd__flow_operands(f, at); break;
     }
 }
 
-/* Functions, and variables with an initialiser, may be defined before the place where they are used. */
-static void vd__spv_mark_id(vd__spv_flow *f, uint32_t id) {
-    const vd__reader *s = f->s;
-    if (id >= s->bound || s->ids[id].flags & VD__ID_USED) return;
-    uint32_t op = vd__spv_definition(s, id);
-    s->ids[id].flags |= VD__ID_USED;
-    f->changed |= op == VD__OP_FUNCTION || (op == VD__OP_VARIABLE && vd__spv_length(s, s->ids[id].at) > 4);
-}
-
-/* Marks the operands of an instruction, and the function that it calls. */
-static void vd__spv_mark(vd__spv_flow *f, uint32_t at) {
-    const vd__reader *s = f->s;
-    uint32_t from, end, op = vd__spv_op(s, at), callee = op == VD__OP_FUNCTION_CALL ? s->words[at + 3] : 0;
-    if (vd__spv_operands(s, at, &from, &end) < 0) return;
-    for (uint32_t i = from; i < end; i++) vd__spv_mark_id(f, s->words[at + i]);
-    if (vd__spv_definition(s, callee) == VD__OP_FUNCTION) vd__spv_mark_id(f, callee);
-}
-
-/* Whether an instruction outside of functions is a variable in use, and so its initialiser. */
-static bool vd__spv_initialises(const vd__reader *s, uint32_t at) {
-    return vd__spv_op(s, at) == VD__OP_VARIABLE && s->ids[s->words[at + 2]].flags & VD__ID_USED;
-}
-
-/* Takes a step for each instruction of the functions in use and for each variable in use outside of functions, again
-   and again until nothing changes. False: it still does after many rounds. */
-static bool vd__spv_rounds(vd__spv_flow *f, void (*step)(vd__spv_flow *f, uint32_t at)) {
-    const vd__reader *s = f->s;
+/* Visits the instructions of the functions in use and the global variables in use, again and again until nothing
+   changes. Returns false if something still does after many rounds. */
+static bool vd__flow_run(vd__flow *f) {
+    const vd__spirv *m = f->s->m;
     f->changed = true;
     for (int round = 0; f->changed && round < 64; round++) {
         f->changed = false;
         f->function = 0;
-        for (uint32_t at = 5; at < s->count; at += vd__spv_length(s, at)) {
-            if (vd__spv_op(s, at) == VD__OP_FUNCTION) f->function = s->words[at + 2];
-            if (f->function ? s->ids[f->function].flags & VD__ID_USED : vd__spv_initialises(s, at)) step(f, at);
+        for (uint32_t at = VD__SPIRV_HEAD; at < m->count; at += vd__spirv_length(m, at)) {
+            uint32_t op = vd__spirv_opcode(m, at);
+            if (op == VD__OpFunction) f->function = m->words[at + 2];
+            if (!f->function && op != VD__OpVariable) continue;
+            if (f->s->used[f->function ? f->function : m->words[at + 2]]) vd__flow_step(f, at);
         }
     }
     return !f->changed;
 }
 
-/* Marks what the entry point uses: the functions that it can call and the variables that these name. */
-static void vd__spv_use(vd__reader *s) {
-    vd__spv_flow f;
-    memset(&f, 0, sizeof f);
-    f.s = s;
-    s->ids[s->words[s->entry_at + 2]].flags |= VD__ID_USED;
-    bool done = vd__spv_rounds(&f, vd__spv_mark);
-    for (uint32_t id = 0; !done && id < s->bound; id++) s->ids[id].flags |= VD__ID_USED;
+/* Marks the operands of an instruction as used, and puts functions and variables on the list *next to be visited. */
+static void vd__reflect_mark(vd__reader *s, uint32_t at, uint32_t *next) {
+    vd__spirv_operands o;
+    vd__spirv_operands_begin(s->m, at, &o);
+    while (vd__spirv_next_id(&o)) {
+        if (s->used[o.id]) continue;
+        uint32_t op = vd__spirv_defined_by(s->m, o.id);
+        s->used[o.id] = 1;
+        if (op != VD__OpFunction && op != VD__OpVariable) continue;
+        s->used[o.id] = 1 + *next;
+        *next = o.id;
+    }
 }
 
-/* Takes from the buffers' access what the kernel never does: what is left is an upper bound. */
-static void vd__spv_access(vd__reader *s) {
+/* Marks what the entry point uses: the functions that it can call, and the variables that these and the initialisers
+   of variables name. */
+static void vd__reflect_use(vd__reader *s) {
+    const vd__spirv *m = s->m;
+    uint32_t next = s->main;
+    s->used[next] = 1;
+    while (next) {
+        uint32_t at = m->ids[next].at;
+        bool function = vd__spirv_opcode(m, at) == VD__OpFunction;
+        next = s->used[next] - 1;
+        vd__reflect_mark(s, at, &next);
+        while (function && vd__spirv_opcode(m, at) != VD__OpFunctionEnd) {
+            at += vd__spirv_length(m, at);
+            vd__reflect_mark(s, at, &next);
+        }
+    }
+}
+
+/* Removes from the buffers' access what the kernel never does. */
+static void vd__reflect_access(vd__reader *s) {
     vd__reflection *out = s->out;
-    vd__spv_flow f;
+    vd__flow f;
     memset(&f, 0, sizeof f);
     f.s = s;
     for (uint32_t i = 0; i < out->arg_count; i++)
         if (out->args[i].kind != VD_ARG_VALUE) f.all |= (uint64_t)1 << i;
-    if (s->push) s->ids[s->push].args = f.all;
-    if (!vd__spv_rounds(&f, vd__spv_follow)) f.read = f.written = f.all;
+    if (s->push) s->targets[s->push] = f.all;
+    if (!vd__flow_run(&f)) f.read = f.written = f.all;
     for (uint32_t i = 0; i < out->arg_count; i++) {
         if (out->args[i].kind == VD_ARG_VALUE) continue;
         out->args[i].access &= (f.read >> i & 1u ? (uint32_t)VD_READ : 0u)
@@ -10174,97 +10435,27 @@ static void vd__spv_access(vd__reader *s) {
     }
 }
 
-/* The words in this machine's order, in place where they can be read as they lie. */
-static vd_result vd__spv_words(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
-    static const uint32_t magic = 0x07230203, swapped = 0x03022307;
-    uint32_t first;
-    if (!desc->code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
-    if (desc->code_size % 4 || desc->code_size < 20 || desc->code_size > UINT32_MAX)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but a module has a multiple of 4 and at least 20",
-                        VD__U(desc->code_size));
-    memcpy(&first, desc->code, 4);
-    if (first != magic && first != swapped)
-        return vd__fail(VD_ERROR_COMPILE, "the code is not SPIR-V: it begins with 0x%08x, but the magic number is "
-                        "0x07230203", (unsigned)first);
-    out->words = (const uint32_t *)desc->code;
-    if (first == magic && (uintptr_t)desc->code % 4 == 0) return VD_OK;
-    out->owned = (uint32_t *)vd__alloc(&ctx->host.allocator, desc->code_size);
-    if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
-    memcpy(out->owned, desc->code, desc->code_size);
-    for (size_t i = 0; first == swapped && i < desc->code_size / 4; i++)
-        out->owned[i] = vd__swap_bytes(out->owned[i]);
-    out->words = out->owned;
-    return VD_OK;
-}
-
-/* Rewrites LocalSizeId, which needs a feature of the device (maintenance4), as LocalSize, which has as many words. */
-static vd_result vd__spv_literal_size(vd__reader *s, size_t bytes) {
-    vd__reflection *out = s->out;
-    if (!out->owned) {
-        out->owned = (uint32_t *)vd__alloc(&s->ctx->host.allocator, bytes);
-        if (!out->owned) return vd__fail_memory(NULL, NULL, 0);
-        memcpy(out->owned, out->words, bytes);
-        out->words = out->owned;
-    }
-    uint32_t *w = out->owned + s->size_by_id;
-    w[0] = (w[0] & 0xFFFF0000u) | VD__OP_EXECUTION_MODE;
-    w[2] = VD__MODE_LOCAL_SIZE;
-    memcpy(w + 3, out->local_size, sizeof out->local_size);
-    return VD_OK;
-}
-
-static vd_result vd__spv_header(const vd__reader *s) {
-    uint32_t version = s->words[1], major = (version >> 16) & 0xFFu, minor = (version >> 8) & 0xFFu;
-    if (version & 0xFF0000FFu || major != 1 || minor > 6)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has version 0x%08x, but only 1.0 to 1.6 are supported",
-                        (unsigned)version);
-    if (!s->bound || s->bound > 1u << 22)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has an id bound of %u, but must be 1 to %u",
-                        (unsigned)s->bound, 1u << 22);
-    for (uint32_t i = 0; i < s->ctx->device_count; i++) {
-        const vd_device_info *info = &s->ctx->devices[i].device.info;
-        if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but '%s' has Vulkan 1.%u, which "
-                            "supports up to 1.5", (unsigned)minor, info->name, (unsigned)info->api_version[1]);
-    }
-    return VD_OK;
-}
-
-static vd_result vd__spv_read(vd__reader *s, const vd_kernel_desc *desc) {
+/* Reads the interface of a module: arguments only if the desc has none. May replace m->words by a copy. */
+static vd_result vd__reflect(vd__spirv *m, const vd_kernel_desc *desc, vd__reflection *out) {
     bool args = !desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes;
-    vd_result r = vd__spv_header(s);
-    if (r) return r;
-    s->ids = (vd__spv_id *)vd__alloc_zeroed(&s->ctx->host.allocator, s->bound * sizeof *s->ids);
-    if (!s->ids) return vd__fail_memory(NULL, NULL, 0);
-    r = vd__spv_walk(s);
-    if (!r) r = vd__spv_entry(s, desc->entry);
-    if (!r) r = vd__spv_local_size(s);
-    if (!r && (args || s->all_entries > 1)) vd__spv_use(s);
-    if (!r) r = vd__spv_variables(s, args);
-    if (!r && args) vd__spv_access(s);
-    if (!r) vd__spv_order(s->out);
-    if (!r && s->size_by_id) r = vd__spv_literal_size(s, desc->code_size);
-    vd__free(&s->ctx->host.allocator, s->ids);
-    return r;
-}
-
-/* Checks the module of a desc and reads what the desc leaves open. On success the caller frees out->owned. */
-static vd_result vd__reflect(const vd_context *ctx, const vd_kernel_desc *desc, vd__reflection *out) {
     vd__reader s;
     memset(out, 0, sizeof *out);
-    vd_result r = vd__spv_words(ctx, desc, out);
-    if (!r) {
-        memset(&s, 0, sizeof s);
-        s.ctx = ctx;
-        s.out = out;
-        s.words = out->words;
-        s.count = (uint32_t)(desc->code_size / 4);
-        s.bound = s.words[3];
-        r = vd__spv_read(&s, desc);
-    }
-    if (!r) return VD_OK;
-    vd__free(&ctx->host.allocator, out->owned);
-    return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
+    memset(&s, 0, sizeof s);
+    s.m = m;
+    s.out = out;
+    s.targets = (uint64_t *)vd__alloc_zeroed(m->allocator, m->bound * (sizeof *s.targets + sizeof *s.used + 1));
+    if (!s.targets) return vd__fail_memory(NULL, NULL, 0);
+    s.used = (uint32_t *)(void *)(s.targets + m->bound);
+    s.seen = (uint8_t *)(s.used + m->bound);
+    vd_result r = vd__reflect_entry(&s, desc->entry);
+    if (!r) r = vd__reflect_local_size(&s);
+    if (!r && (args || s.entry_count > 1)) vd__reflect_use(&s);
+    if (!r) r = vd__reflect_variables(&s, args);
+    if (!r && args) vd__reflect_access(&s);
+    if (!r) vd__reflect_order(out);
+    if (!r && s.size_by_id) r = vd__reflect_literal_size(&s);
+    vd__free(m->allocator, s.targets);
+    return r;
 }
 
 VD__SMALL_END
@@ -10662,13 +10853,118 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
                          "'%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
+/* ---- SPIR-V modules against devices ---- */
+
+#define VD__REFUSED UINT32_MAX
+#define VD__CAPABILITY(name, feature) { VD__Capability##name, feature, #name }
+/* The feature that each capability needs, 0 for none. VD__REFUSED: not supported, but known by name. */
+static const struct { uint32_t number, feature; const char *name; } vd__capabilities[] = {
+    VD__CAPABILITY(Matrix, 0), VD__CAPABILITY(Shader, 0), VD__CAPABILITY(Float16, VD_FEATURE_F16),
+    VD__CAPABILITY(Float64, VD_FEATURE_F64), VD__CAPABILITY(Int64, VD_FEATURE_I64),
+    VD__CAPABILITY(Int64Atomics, VD_FEATURE_ATOMIC_I64), VD__CAPABILITY(ImageBasic, VD_FEATURE_IMAGE),
+    VD__CAPABILITY(Int16, VD_FEATURE_I16), VD__CAPABILITY(Int8, VD_FEATURE_I8),
+    VD__CAPABILITY(Sampled1D, VD_FEATURE_IMAGE), VD__CAPABILITY(Image1D, VD_FEATURE_IMAGE),
+    VD__CAPABILITY(SampledBuffer, VD_FEATURE_IMAGE), VD__CAPABILITY(ImageBuffer, VD_FEATURE_IMAGE),
+    VD__CAPABILITY(StorageImageExtendedFormats, VD_FEATURE_IMAGE_FORMATS), VD__CAPABILITY(ImageQuery, VD_FEATURE_IMAGE),
+    VD__CAPABILITY(StorageImageReadWithoutFormat, VD_FEATURE_IMAGE_READ),
+    VD__CAPABILITY(StorageImageWriteWithoutFormat, VD_FEATURE_IMAGE_WRITE),
+    VD__CAPABILITY(GroupNonUniform, VD_FEATURE_SUBGROUP), VD__CAPABILITY(GroupNonUniformVote, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(GroupNonUniformArithmetic, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(GroupNonUniformBallot, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(GroupNonUniformShuffle, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(GroupNonUniformShuffleRelative, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(GroupNonUniformClustered, VD_FEATURE_SUBGROUP_CLUSTERED),
+    VD__CAPABILITY(SubgroupBallotKHR, VD_FEATURE_SUBGROUP), VD__CAPABILITY(SubgroupVoteKHR, VD_FEATURE_SUBGROUP),
+    VD__CAPABILITY(StorageBuffer16BitAccess, VD_FEATURE_STORAGE_16),
+    VD__CAPABILITY(StorageBuffer8BitAccess, VD_FEATURE_STORAGE_8),
+    VD__CAPABILITY(PhysicalStorageBufferAddresses, VD_FEATURE_ADDRESS),
+    VD__CAPABILITY(DotProductInputAll, VD_FEATURE_DOT_4X8), VD__CAPABILITY(DotProductInput4x8Bit, VD_FEATURE_DOT_4X8),
+    VD__CAPABILITY(DotProductInput4x8BitPacked, VD_FEATURE_DOT_4X8), VD__CAPABILITY(DotProduct, VD_FEATURE_DOT_4X8),
+    VD__CAPABILITY(AtomicFloat32AddEXT, VD_FEATURE_ATOMIC_F32_ADD), VD__CAPABILITY(Addresses, VD__REFUSED),
+    VD__CAPABILITY(Linkage, VD__REFUSED), VD__CAPABILITY(Kernel, VD__REFUSED),
+    VD__CAPABILITY(UniformBufferArrayDynamicIndexing, VD__REFUSED),
+    VD__CAPABILITY(StorageBufferArrayDynamicIndexing, VD__REFUSED), VD__CAPABILITY(GroupNonUniformQuad, VD__REFUSED),
+    VD__CAPABILITY(UniformAndStorageBuffer16BitAccess, VD__REFUSED), VD__CAPABILITY(StoragePushConstant16, VD__REFUSED),
+    VD__CAPABILITY(VariablePointersStorageBuffer, VD__REFUSED), VD__CAPABILITY(VariablePointers, VD__REFUSED),
+    VD__CAPABILITY(UniformAndStorageBuffer8BitAccess, VD__REFUSED), VD__CAPABILITY(StoragePushConstant8, VD__REFUSED),
+    VD__CAPABILITY(DenormPreserve, VD__REFUSED), VD__CAPABILITY(DenormFlushToZero, VD__REFUSED),
+    VD__CAPABILITY(SignedZeroInfNanPreserve, VD__REFUSED), VD__CAPABILITY(RoundingModeRTE, VD__REFUSED),
+    VD__CAPABILITY(RoundingModeRTZ, VD__REFUSED), VD__CAPABILITY(ShaderClockKHR, VD__REFUSED),
+    VD__CAPABILITY(VulkanMemoryModel, VD__REFUSED), VD__CAPABILITY(VulkanMemoryModelDeviceScope, VD__REFUSED),
+    VD__CAPABILITY(AtomicFloat64AddEXT, VD__REFUSED)
+};
+
+/* Adds the feature that a capability or an execution mode needs to *features. Fails if the first device lacks it; the
+   other devices are checked with the desc. `what` is printed before the name. */
+static vd_result vd__module_need(const vd_context *ctx, const char *what, const char *name, uint32_t feature,
+                                 uint64_t *features) {
+    const vd_device_info *info = &ctx->devices->device.info;
+    if (feature == VD__REFUSED)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which vkdispatch does not support", what,
+                        name);
+    *features |= feature;
+    if ((feature & info->features) == feature) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which '%s' does not support; missing feature: %s",
+                    what, name, info->name, vd_feature_name(feature));
+}
+
+static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t number, uint64_t *features) {
+    for (size_t i = 0; i < VD__COUNT(vd__capabilities); i++)
+        if (vd__capabilities[i].number == number)
+            return vd__module_need(ctx, "capability", vd__capabilities[i].name, vd__capabilities[i].feature, features);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not support",
+                    (unsigned)number);
+}
+
+static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv *m) {
+    uint32_t minor = (m->words[1] >> 8) & 0xffu;
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        const vd_device_info *info = &ctx->devices[i].device.info;
+        if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but '%s' has Vulkan 1.%u, which "
+                            "supports up to 1.5", (unsigned)minor, info->name, (unsigned)info->api_version[1]);
+    }
+    return VD_OK;
+}
+
+/* Checks what a module declares: version, capabilities, execution modes, specialization constants. Sets *features to
+   the features that it needs. */
+static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uint64_t *features) {
+    vd_result r = vd__module_check_version(ctx, m);
+    *features = 0;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+        const uint32_t *w = m->words + at;
+        const char *name;
+        switch (vd__spirv_opcode(m, at)) {
+        case VD__OpCapability: r = vd__module_check_capability(ctx, w[1], features); break;
+        case VD__OpExecutionMode:
+            if (w[2] == VD__ExecutionModeMaximallyReconvergesKHR)
+                r = vd__module_need(ctx, "execution mode", "MaximallyReconvergesKHR", VD_FEATURE_RECONVERGENCE,
+                                    features);
+            break;
+        case VD__OpDecorate:
+            if (w[2] != VD__DecorationSpecId) break;
+            name = vd__spirv_name(m, w[1]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), which is "
+                            "not supported; freeze it first (spirv-opt --set-spec-const-default-value=\"%u:VALUE\" "
+                            "--freeze-spec-const --fold-spec-const-op-composite)", name ? name : "", (unsigned)w[3],
+                            (unsigned)w[3]);
+        case VD__OpDecorationGroup: case VD__OpGroupDecorate: case VD__OpGroupMemberDecorate:
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a decoration group, which is deprecated; use "
+                            "OpDecorate and OpMemberDecorate");
+        default: break;
+        }
+    }
+    return r;
+}
+
 static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
 
 /* Returns whether the code begins with the SPIR-V magic number, in either byte order. */
 static bool vd__code_is_spirv(const vd_kernel_desc *desc) {
     uint32_t first = 0;
     if (desc->code && desc->code_size >= sizeof first) memcpy(&first, desc->code, sizeof first);
-    return first == 0x07230203 || first == 0x03022307;
+    return first == VD__SPIRV_MAGIC || first == VD__SPIRV_SWAPPED;
 }
 
 /* Resolves code_kind and checks that the backend accepts it. */
@@ -14865,13 +15161,11 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
 
 /* Completes the desc with the results of reflection. */
 static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc, const vd__reflection *reflection) {
-    desc->code = reflection->words;
     desc->entry = reflection->entry;
-    desc->features |= reflection->features;
     if (!desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes) {
         desc->args = reflection->args;
         desc->arg_count = (int)reflection->arg_count;
-        desc->argument_bytes = reflection->value_bytes;
+        desc->argument_bytes = reflection->argument_bytes;
     }
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2])
         memcpy(desc->local_size, reflection->local_size, sizeof desc->local_size);
@@ -14885,10 +15179,21 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
 }
 
 static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+    vd__spirv module;
     vd__reflection reflection;
-    if (vd__reflect(ctx, desc, &reflection)) return;
-    if (!vd__kernel_resolve(ctx, desc, &reflection)) vd__kernel_add(ctx, desc, out);
-    vd__free(&ctx->host.allocator, reflection.owned);
+    uint64_t features = 0;
+    vd_result r = vd__spirv_decode(&module, &ctx->host.allocator, desc->code, desc->code_size);
+    if (!r) {
+        r = vd__module_check(ctx, &module, &features);
+        if (!r) r = vd__reflect(&module, desc, &reflection);
+        if (!r) {
+            desc->code = module.words;
+            desc->features |= features;
+            if (!vd__kernel_resolve(ctx, desc, &reflection)) vd__kernel_add(ctx, desc, out);
+        }
+        vd__spirv_free(&module);
+    }
+    if (r) vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
 }
 
 static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {

@@ -426,8 +426,8 @@ static void matrices_among_the_values(void **state) {
     memcpy(words, module_matrices, sizeof words);
     /* the stride of a, after that of y and of the struct */
     for (uint32_t at = 5, left = 2; left; at += words[at] >> 16)
-        if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DECORATION_MATRIX_STRIDE && left-- == 1)
-            words[at + 3] = VD__DECORATION_NON_WRITABLE;
+        if ((words[at] & 0xFFFFu) == 72 && words[at + 3] == VD__DecorationMatrixStride && left-- == 1)
+            words[at + 3] = VD__DecorationNonWritable;
     vd_kernel k = create(words, sizeof words);
     assert_int_equal(k.id, 0);
     CHECK_TEXT("push-constant member 6 'g' without a supported explicit layout");
@@ -465,20 +465,20 @@ static void bad_modules(void **state) {
     BAD(m.words[1] = 0x00010700, "has version 0x00010700");
     BAD(m.bound = 0, "id bound of 0");
     BAD(m.bound = 1u << 23, "id bound of 8388608");
-    BAD(m.bound = 5, "is 0 or not below the id bound 5");
+    BAD(m.bound = 5, "is not in the range 1 to 4");
 }
 
 static void bad_instructions(void **state) {
     (void)state;
     unit_module m;
-    BAD(m.words[5] = 17, "instruction 17 has 0 words");
-    BAD(m.words[5] = (9999u << 16) | 17, "instruction 17 has 9999 words");
-    BAD(m.words[5] = (1u << 16) | 17, "instruction 17 has 1 words, but it needs at least 2");
+    BAD(m.words[5] = 17, "OpCapability has 0 words");
+    BAD(m.words[5] = (9999u << 16) | 17, "OpCapability has 9999 words");
+    BAD(m.words[5] = (1u << 16) | 17, "OpCapability has 1 words, but it needs at least 2");
     BAD(m.words[6] = 4441, "capability VariablePointersStorageBuffer");
     BAD(m.words[6] = 4000, "capability 4000");
     BAD(m.words[find_op(&m, 253)] = (1u << 16) | 9, "instruction 9");
     BAD(m.words[find_op(&m, 22) + 1] = m.words[find_op(&m, 21) + 1], "is defined twice");
-    BAD(m.words[find_op(&m, 21) + 1] = 0, "id 0 is 0 or not below");
+    BAD(m.words[find_op(&m, 21) + 1] = 0, "id 0 is not in the range");
     BAD(m.words[find_op(&m, 21) + 2] = 33, "an integer type has 33 bits");
     BAD(m.words[find_op(&m, 29) + 2] = 9, "id 9 is not a type that was defined before");
     BAD(m.words[find_op(&m, 15) + 1] = 4, "no compute entry point");
