@@ -7113,7 +7113,7 @@ enum {
     VC__SECTION_HEAD, VC__SECTIONS
 };
 
-/* Opcodes and decorations, named as in the SPIR-V specification. A test compares them with the registry's header. */
+/* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
 enum {
     VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14,
     VC__OpEntryPoint = 15, VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20,
@@ -7131,9 +7131,21 @@ enum {
     VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169, VC__OpIEqual = 170, VC__OpINotEqual = 171,
     VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
     VC__OpShiftLeftLogical = 196, VC__OpControlBarrier = 224, VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227,
-    VC__OpAtomicStore = 228, VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246,
-    VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249, VC__OpBranchConditional = 250,
-    VC__OpSwitch = 251, VC__OpReturn = 253
+    VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247,
+    VC__OpLabel = 248, VC__OpBranch = 249, VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
+};
+enum {
+    VC__CapabilityFloat16 = 9, VC__CapabilityFloat64 = 10, VC__CapabilityInt64 = 11, VC__CapabilityInt64Atomics = 12,
+    VC__CapabilityInt16 = 22, VC__CapabilityInt8 = 39, VC__CapabilitySampled1D = 43, VC__CapabilityImage1D = 44,
+    VC__CapabilitySampledBuffer = 46, VC__CapabilityImageBuffer = 47, VC__CapabilityStorageImageExtendedFormats = 49,
+    VC__CapabilityImageQuery = 50, VC__CapabilityStorageImageReadWithoutFormat = 55,
+    VC__CapabilityStorageImageWriteWithoutFormat = 56, VC__CapabilityGroupNonUniform = 61,
+    VC__CapabilityGroupNonUniformVote = 62, VC__CapabilityGroupNonUniformArithmetic = 63,
+    VC__CapabilityGroupNonUniformBallot = 64, VC__CapabilityGroupNonUniformShuffle = 65,
+    VC__CapabilityGroupNonUniformShuffleRelative = 66, VC__CapabilityGroupNonUniformClustered = 67,
+    VC__CapabilityStorageBuffer16BitAccess = 4433, VC__CapabilityStorageBuffer8BitAccess = 4448,
+    VC__CapabilityPhysicalStorageBufferAddresses = 5347, VC__CapabilityDotProductInput4x8BitPacked = 6018,
+    VC__CapabilityDotProduct = 6019, VC__CapabilityAtomicFloat32AddEXT = 6033
 };
 enum {
     VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19,
@@ -7141,13 +7153,23 @@ enum {
     VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34,
     VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
 };
+enum {
+    VC__StorageClassUniformConstant = 0, VC__StorageClassInput = 1, VC__StorageClassWorkgroup = 4,
+    VC__StorageClassPrivate = 6, VC__StorageClassFunction = 7, VC__StorageClassPushConstant = 9,
+    VC__StorageClassStorageBuffer = 12, VC__StorageClassPhysicalStorageBuffer = 5349
+};
+/* end of the SPIR-V grammar */
 
 /* Storage classes as indices of tables. VC__CLASS_ADDRESS is PhysicalStorageBuffer, VC__CLASS_IMAGE UniformConstant. */
 enum {
     VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER,
     VC__CLASS_ADDRESS, VC__CLASS_IMAGE, VC__CLASSES
 };
-static const uint32_t vc__spirv_class[VC__CLASSES] = { 1, 4, 6, 7, 9, 12, 5349, 0 };
+static const uint32_t vc__spirv_class[VC__CLASSES] = {
+    VC__StorageClassInput, VC__StorageClassWorkgroup, VC__StorageClassPrivate, VC__StorageClassFunction,
+    VC__StorageClassPushConstant, VC__StorageClassStorageBuffer, VC__StorageClassPhysicalStorageBuffer,
+    VC__StorageClassUniformConstant
+};
 
 /* Capabilities as bits. The first eight have the value of the corresponding VC_FEATURE_. */
 enum {
@@ -7162,13 +7184,23 @@ enum {
     VC__CAP_DOT_4X8 = 1 << 26, VC__CAPS = 27
 };
 static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* in the order of the module */
-    { VC__CAP_F16, 9 }, { VC__CAP_F64, 10 }, { VC__CAP_I64, 11 }, { VC__CAP_I16, 22 }, { VC__CAP_I8, 39 },
-    { VC__CAP_STORAGE_16, 4433 }, { VC__CAP_STORAGE_8, 4448 }, { VC__CAP_ADDRESS, 5347 }, { VC__CAP_ATOMIC_I64, 12 },
-    { VC__CAP_ATOMIC_F32_ADD, 6033 }, { VC__CAP_SUBGROUP, 61 }, { VC__CAP_VOTE, 62 }, { VC__CAP_ARITHMETIC, 63 },
-    { VC__CAP_BALLOT, 64 }, { VC__CAP_SHUFFLE, 65 }, { VC__CAP_RELATIVE, 66 }, { VC__CAP_CLUSTERED, 67 },
-    { VC__CAP_SAMPLED_1D, 43 }, { VC__CAP_IMAGE_1D, 44 }, { VC__CAP_SAMPLED_BUFFER, 46 }, { VC__CAP_IMAGE_BUFFER, 47 },
-    { VC__CAP_FORMATS, 49 }, { VC__CAP_IMAGE_QUERY, 50 }, { VC__CAP_IMAGE_READ, 55 }, { VC__CAP_IMAGE_WRITE, 56 },
-    { VC__CAP_DOT, 6019 }, { VC__CAP_DOT_4X8, 6018 }
+    { VC__CAP_F16, VC__CapabilityFloat16 }, { VC__CAP_F64, VC__CapabilityFloat64 },
+    { VC__CAP_I64, VC__CapabilityInt64 }, { VC__CAP_I16, VC__CapabilityInt16 }, { VC__CAP_I8, VC__CapabilityInt8 },
+    { VC__CAP_STORAGE_16, VC__CapabilityStorageBuffer16BitAccess },
+    { VC__CAP_STORAGE_8, VC__CapabilityStorageBuffer8BitAccess },
+    { VC__CAP_ADDRESS, VC__CapabilityPhysicalStorageBufferAddresses },
+    { VC__CAP_ATOMIC_I64, VC__CapabilityInt64Atomics }, { VC__CAP_ATOMIC_F32_ADD, VC__CapabilityAtomicFloat32AddEXT },
+    { VC__CAP_SUBGROUP, VC__CapabilityGroupNonUniform }, { VC__CAP_VOTE, VC__CapabilityGroupNonUniformVote },
+    { VC__CAP_ARITHMETIC, VC__CapabilityGroupNonUniformArithmetic },
+    { VC__CAP_BALLOT, VC__CapabilityGroupNonUniformBallot }, { VC__CAP_SHUFFLE, VC__CapabilityGroupNonUniformShuffle },
+    { VC__CAP_RELATIVE, VC__CapabilityGroupNonUniformShuffleRelative },
+    { VC__CAP_CLUSTERED, VC__CapabilityGroupNonUniformClustered }, { VC__CAP_SAMPLED_1D, VC__CapabilitySampled1D },
+    { VC__CAP_IMAGE_1D, VC__CapabilityImage1D }, { VC__CAP_SAMPLED_BUFFER, VC__CapabilitySampledBuffer },
+    { VC__CAP_IMAGE_BUFFER, VC__CapabilityImageBuffer }, { VC__CAP_FORMATS, VC__CapabilityStorageImageExtendedFormats },
+    { VC__CAP_IMAGE_QUERY, VC__CapabilityImageQuery },
+    { VC__CAP_IMAGE_READ, VC__CapabilityStorageImageReadWithoutFormat },
+    { VC__CAP_IMAGE_WRITE, VC__CapabilityStorageImageWriteWithoutFormat }, { VC__CAP_DOT, VC__CapabilityDotProduct },
+    { VC__CAP_DOT_4X8, VC__CapabilityDotProductInput4x8BitPacked }
 };
 
 typedef struct vc__frame { /* an open block */

@@ -4,25 +4,6 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
-/* Numbers that have names in both are compared at compile time. */
-#define NAMED(name) typedef char same_##name[(int)VC__##name == (int)Spv##name ? 1 : -1];
-NAMED(OpName) NAMED(OpExtension) NAMED(OpExtInstImport) NAMED(OpExtInst) NAMED(OpMemoryModel) NAMED(OpEntryPoint)
-NAMED(OpExecutionMode) NAMED(OpCapability) NAMED(OpTypeVoid) NAMED(OpTypeBool) NAMED(OpTypeInt) NAMED(OpTypeFloat)
-NAMED(OpTypeVector) NAMED(OpTypeArray) NAMED(OpTypeRuntimeArray) NAMED(OpTypeStruct) NAMED(OpTypePointer)
-NAMED(OpTypeFunction) NAMED(OpConstantTrue) NAMED(OpConstantFalse) NAMED(OpConstant) NAMED(OpConstantComposite)
-NAMED(OpConstantNull) NAMED(OpFunction) NAMED(OpFunctionEnd) NAMED(OpVariable) NAMED(OpLoad) NAMED(OpStore)
-NAMED(OpAccessChain) NAMED(OpDecorate) NAMED(OpMemberDecorate) NAMED(OpCompositeConstruct) NAMED(OpCompositeExtract)
-NAMED(OpCopyObject) NAMED(OpConvertFToU) NAMED(OpConvertFToS) NAMED(OpConvertSToF) NAMED(OpConvertUToF)
-NAMED(OpUConvert) NAMED(OpSConvert) NAMED(OpFConvert) NAMED(OpConvertUToPtr) NAMED(OpBitcast) NAMED(OpIAdd)
-NAMED(OpIMul) NAMED(OpSelect) NAMED(OpINotEqual) NAMED(OpULessThan) NAMED(OpSLessThan) NAMED(OpShiftRightLogical)
-NAMED(OpShiftLeftLogical) NAMED(OpControlBarrier) NAMED(OpPhi) NAMED(OpLoopMerge) NAMED(OpTypeImage)
-NAMED(OpTypeSampledImage) NAMED(OpImageSampleExplicitLod) NAMED(OpImageFetch) NAMED(OpImageGather) NAMED(OpImageRead)
-NAMED(OpImageWrite) NAMED(OpImage) NAMED(OpImageQuerySizeLod) NAMED(OpImageQuerySize) NAMED(OpImageQueryLevels)
-NAMED(OpSelectionMerge) NAMED(OpLabel) NAMED(OpBranch) NAMED(OpBranchConditional) NAMED(OpSwitch) NAMED(OpReturn)
-NAMED(DecorationBlock) NAMED(DecorationArrayStride) NAMED(DecorationBuiltIn) NAMED(DecorationRestrict)
-NAMED(DecorationNonWritable) NAMED(DecorationNonReadable) NAMED(DecorationBinding) NAMED(DecorationDescriptorSet)
-NAMED(DecorationOffset) NAMED(DecorationNoContraction)
-
 #define O(name) (uint32_t)SpvOp##name
 #define E(name) (0x10000u | (uint32_t)GLSLstd450##name)
 static const struct { unsigned op; uint32_t form[4]; } forms[] = { /* bool, int, uint, float */
