@@ -234,9 +234,8 @@
                                                            its context
        A destroyed handle, or a handle of another context, fails with VD_ERROR_INVALID. The pointer of a destroyed
        context is not checked and must not be used.
-       Destroyed objects are freed in the order in which they were destroyed. An object that is destroyed while a list
-       from vd_list_begin is open is freed only after that list was submitted or discarded, and so is every object
-       destroyed later.
+       A destroyed object is freed when its last use is complete, whatever the order of destruction. A list from
+       vd_list_begin keeps the buffers and kernels of its commands until it is submitted or discarded, and no others.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -2459,16 +2458,16 @@ typedef enum vd__object_type {
     VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_TYPES
 } vd__object_type;
 
-/* First member of every pooled object. A call may use an object while it holds a pin, and a list may use it while
-   recording: destroying takes the lock of an open batch, and garbage is kept until all lists begun before it are
-   submitted or discarded. */
+/* First member of every pooled object. An object exists while its handle is valid, while it is pinned, and until its
+   last use on a queue is complete. Calls pin the objects that they use, and user lists those of their commands. An
+   open batch pins nothing: its commands are recorded under the queue's lock, which destroying takes too. */
 typedef struct vd__slot {
     /* The handle while the object is live. Otherwise the last handle without its context number, which is never a
        valid handle. Written last, read first. */
     uint64_t id;
     struct vd__slot *next;   /* in the list of unused slots or of garbage */
-    uint64_t list_stamp;     /* of garbage: lists begun before this stamp may still use it; 0: no list can */
-    /* Number of calls, views and tensors that use the object. May be above 0 for a moment on a slot without an
+    uint32_t use_hint;       /* probable index in vd_list.uses of the list that used the object last */
+    /* Number of calls, lists, views and tensors that use the object. May be above 0 for a moment on a slot without an
        object, see vd__slot_pin. */
     uint32_t pins;
     /* destroyed while pinned; becomes garbage with the last unpin. Under the context's lock */
@@ -2677,7 +2676,6 @@ typedef struct vd__memory {
     vd__block *block;
     uint64_t offset;   /* in the block, bytes */
     uint32_t serial;   /* unique in the context; key of hazard tracking. 0: there is no memory */
-    uint32_t use_hint; /* probable index in vd_list.uses of the last recording list (vd__list_use) */
 } vd__memory;
 
 typedef struct vd__kernel_code {
@@ -2857,6 +2855,7 @@ typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd_
 typedef struct vd__span {
     vd__storage *storage;
     uint64_t offset, size;
+    uint32_t use;              /* as in vd__access */
 } vd__span;
 
 /* The data of a kernel argument that a dispatch reads. 16 bytes, so that a cache line holds four. */
@@ -2874,7 +2873,7 @@ typedef struct vd__param {
 typedef struct vd__kernel {
     vd__slot slot;
     vd__kernel_code *codes;    /* array by device */
-    uint64_t *last_uses;       /* of garbage: timeline value of the last use, by queue of the context */
+    uint64_t *last_uses;       /* timeline value of the last use, by queue of the context; exact only in garbage */
     void *arena;               /* the allocation that contains the targets of this struct's pointers */
     const char *name;
     vd_arg_info *args;
@@ -2963,9 +2962,8 @@ enum { VD__MAX_RANGES = 3 }; /* maximum of ranges tracked per memory */
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
-/* The accesses to one memory since the last barrier. Has the size of a cache line. */
+/* The accesses to one memory since the last barrier. */
 typedef struct vd__tracked_memory {
-    vd__storage *storage;      /* may be dangling in the table of an open batch, where it is not read */
     uint32_t serial;           /* of the memory */
     uint16_t count, written;   /* number of ranges; bit i: range i was written */
     vd__range ranges[VD__MAX_RANGES];
@@ -2991,10 +2989,11 @@ typedef struct vd__access {
     vd__storage *storage;
     uint64_t begin, end;       /* byte range in the storage */
     bool written;
+    uint32_t use;              /* index in vd_list.uses; open batches have none */
 } vd__access;
 
-/* A memory that an unsubmitted list accessed before its last barrier. */
-typedef struct vd__memory_use { vd__storage *storage; bool written; } vd__memory_use;
+/* A buffer, view or kernel that the commands of an unsubmitted list use. The list pins it. */
+typedef struct vd__list_use { vd__slot *object; bool written; } vd__list_use;
 
 typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
 
@@ -3004,7 +3003,6 @@ struct vd_list {
     vd__device *device;
     bool immediate;            /* the open batch of a queue */
     uint32_t state;            /* vd__list_state */
-    uint64_t stamp;            /* order of vd_list_begin */
     vd_result error;           /* the first error */
     vd__error *first_failure;  /* its parts; NULL if memory for the copy ran out */
     vd__recording *recording;  /* NULL until the first command */
@@ -3016,8 +3014,9 @@ struct vd_list {
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
     vd__hazards entry_hazards; /* accesses before the first barrier */
     struct vd__call *call;     /* state of the last dispatch, reused by the next one */
-    vd__memory_use *uses;
-    uint32_t use_count, use_capacity;
+    vd__list_use *uses;        /* each object once; none in an open batch */
+    uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
+    uint32_t use_count, use_capacity; /* the capacity is a power of two */
     vd__staging *staging[VD__MEMORY_USAGES]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
     vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
@@ -3054,6 +3053,7 @@ typedef struct vd__queue {
     vd_buffer output;          /* output buffer of kernels; id 0: none yet. Set under the context's lock */
     bool output_stale;         /* `output` may contain old records; cleared before the next kernel prints */
     vd__output *spare_outputs; /* to be reused; under the context's lock */
+    vd__slot *garbage, *last_garbage; /* destroyed objects by the timeline value they wait for; context's lock */
 } vd__queue;
 
 /* Data that a library built on top attaches to the context (vd_context_attach). */
@@ -3082,7 +3082,6 @@ struct vd_context {
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
-    uint64_t list_stamp;
     vd_list *lists;
     vd__attachment *attachments; /* newest first, kept until the context is destroyed */
     bool releasing_attachments; /* the attachments are being released */
@@ -3092,7 +3091,8 @@ struct vd_context {
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
     uint64_t print_bytes;      /* size of an output buffer */
-    vd__slot *garbage, *last_garbage; /* destroyed objects that may still be in use, oldest first */
+    vd__slot *garbage;         /* destroyed objects whose last use vd__reap has not looked up yet */
+    uint32_t garbage_count;    /* including those of the queues; read without the lock */
     vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
@@ -3103,6 +3103,79 @@ typedef vd_callback_scope vd__callback_frame;
 
 static VD__THREAD_LOCAL vd__callback_frame *vd__callback_frames; /* innermost first */
 static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_context_desc.log, compared by address */
+
+/* ---- pins ---- */
+
+static VD__COLD void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot);
+
+/* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
+static inline void vd__slot_unpin(vd_context *ctx, vd__slot *slot) {
+    if (vd__atomic_add32_seq(&slot->pins, UINT32_MAX) == 1 && VD__UNLIKELY(!vd__slot_is_live(slot)))
+        vd__slot_unpin_dead(ctx, slot);
+}
+
+static uint32_t vd__list_use_hash(const vd__slot *object) {
+    return (uint32_t)((uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u >> 32);
+}
+
+/* Returns the slot of the list's hash table for an object: it holds 1 + the index of its use, or it is empty. Linear
+   probing; the table is at most half full. */
+static uint32_t *vd__list_use_slot(const vd_list *l, const vd__slot *object) {
+    uint32_t mask = 2 * l->use_capacity - 1;
+    uint32_t slot = vd__list_use_hash(object) & mask;
+    while (l->use_table[slot] && l->uses[l->use_table[slot] - 1].object != object) slot = (slot + 1) & mask;
+    return &l->use_table[slot];
+}
+
+/* Returns the index in the list's uses of an object that the list has pinned. */
+static uint32_t vd__list_use_of(const vd_list *l, const vd__slot *object) {
+    return l->immediate ? 0 : *vd__list_use_slot(l, object) - 1;
+}
+
+/* Doubles the capacity of a list's uses. Returns false if memory runs out. */
+static bool vd__list_uses_grow(vd_list *l) {
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    uint32_t capacity = l->use_capacity ? 2 * l->use_capacity : 16;
+    uint32_t *table = (uint32_t *)vd__alloc_zeroed(allocator, 2 * capacity * sizeof *table);
+    vd__list_use *uses = table ? (vd__list_use *)vd__realloc(allocator, l->uses, capacity * sizeof *uses) : NULL;
+    if (!uses) {
+        vd__free(allocator, table);
+        return false;
+    }
+    vd__free(allocator, l->use_table);
+    l->uses = uses;
+    l->use_table = table;
+    l->use_capacity = capacity;
+    for (uint32_t i = 0; i < l->use_count; i++) *vd__list_use_slot(l, uses[i].object) = i + 1;
+    return true;
+}
+
+/* Slow path of vd__list_pin: the object is new in the list, or another list used it last. */
+static VD__NOINLINE vd_result vd__list_pin_slow(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
+    if (l->use_count == l->use_capacity && !vd__list_uses_grow(l)) return vd__fail_memory(NULL, NULL, 0);
+    uint32_t *slot = vd__list_use_slot(l, object);
+    if (!*slot) {
+        if (!vd__slot_pin(object, id)) {
+            vd__slot_unpin(l->ctx, object);
+            return vd__fail(VD_ERROR_INVALID, "another thread destroyed an object during the call");
+        }
+        l->uses[l->use_count].object = object;
+        l->uses[l->use_count].written = false;
+        *slot = ++l->use_count;
+    }
+    *use = *slot - 1;
+    vd__atomic_store32(&object->use_hint, *use);
+    return VD_OK;
+}
+
+/* Pins an object that has just been found by this id until the list is submitted or discarded, and sets *use to its
+   index in the list's uses. Each object is pinned once per list. Does nothing in an open batch. */
+static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
+    uint32_t hint = vd__atomic_load32(&object->use_hint);
+    *use = hint;
+    if (l->immediate || VD__LIKELY(hint < l->use_count && l->uses[hint].object == object)) return VD_OK;
+    return vd__list_pin_slow(l, object, id, use);
+}
 
 // >>backend
 /* Interface of a backend.
@@ -10485,8 +10558,8 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
-/* Finds a buffer for a command. The list keeps the buffer alive while it records (see vd__slot). `which` is "",
-   "source " or "target ". Returns NULL and sets the error if the handle is invalid. */
+/* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` is "", "source " or "target ".
+   Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
     if (!b)
@@ -10495,12 +10568,11 @@ static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char
     return b;
 }
 
-static VD__COLD void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot);
-
-/* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
-static inline void vd__slot_unpin(vd_context *ctx, vd__slot *slot) {
-    if (vd__atomic_add32_seq(&slot->pins, UINT32_MAX) == 1 && VD__UNLIKELY(!vd__slot_is_live(slot)))
-        vd__slot_unpin_dead(ctx, slot);
+/* Finds a buffer for a command and pins it in the list. The caller holds the list's lock. */
+static vd__buffer *vd__list_buffer(vd_list *l, vd_buffer handle, const char *call, const char *which) {
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
+    uint32_t use;
+    return b && !vd__list_pin(l, &b->slot, handle.id, &use) ? b : NULL;
 }
 
 /* Finds an object and pins it. Returns NULL if the handle is invalid. */
@@ -10617,10 +10689,13 @@ static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context
     return NULL;
 }
 
-/* Checks a range of a buffer on the list's device and resolves VD_WHOLE. Messages begin with `what`. */
-static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const char *call, const char *what,
-                                uint64_t offset, uint64_t size, vd__span *out) {
-    vd_result r = vd__range_check(b, call, what, offset, &size);
+/* Checks a range of a buffer on the list's device, resolves VD_WHOLE, and pins the buffer in the list. The caller has
+   pinned it already, or holds the list's lock. Messages begin with `what`. */
+static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *call, const char *what, uint64_t offset,
+                                uint64_t size, vd__span *out) {
+    vd__slot *slot = (vd__slot *)(uintptr_t)&b->slot;
+    vd_result r = vd__list_pin(l, slot, vd__atomic_load64(&slot->id), &out->use);
+    if (!r) r = vd__range_check(b, call, what, offset, &size);
     if (r) return r;
     out->storage = vd__buffer_storage_on(b, l->queue->context_device, call);
     if (!out->storage) return VD_ERROR_INVALID;
@@ -10632,8 +10707,8 @@ static vd_result vd__span_check(const vd_list *l, const vd__buffer *b, const cha
 /* Like vd__span_check, for a handle. `which` precedes "buffer" in messages. */
 static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what,
                                uint64_t offset, uint64_t size, vd__span *out) {
-    const vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
-    return b ? vd__span_check(l, b, call, what, offset, size, out) : VD_ERROR_INVALID;
+    const vd__buffer *b = vd__list_buffer(l, handle, call, which);
+    return b ? vd__span_check(l, b, call, what, offset, size, out) : vd__last_error.code;
 }
 
 /* Returns the distance from the first byte of a region to the end of its last row. */
@@ -11461,13 +11536,15 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING))
         return vd__call_fail_buffer(c, ctx, arg, i);
+    vd__access *access = &c->accesses[p->buffer_index];
+    vd_result pinned = vd__list_pin(c->list, &b->slot, arg->bits, &access->use);
+    if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", c->kernel->name, NULL);
     c->buffers[i] = b;
     if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
         vd_result r = vd__call_check_buffer(c, p, i);
         if (r) return r;
     }
     vd__storage *storage = b->storage + c->context_device->index;
-    vd__access *access = &c->accesses[p->buffer_index];
     access->storage = storage;
     access->begin = b->offset;
     access->end = b->offset + b->size;
@@ -11542,7 +11619,9 @@ static inline void vd__call_implicit(vd__call *c, int first) {
 static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     c->last_kernel = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
-    if (!k) return VD_ERROR_INVALID;
+    uint32_t use;
+    vd_result pinned = k ? vd__list_pin(c->list, &k->slot, desc->kernel.id, &use) : VD_ERROR_INVALID;
+    if (pinned) return vd__error_default_call(pinned, "vd_dispatch");
     c->kernel = k;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments%s were passed, but the kernel "
@@ -11943,7 +12022,6 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t seria
     vd__tracked_memory *t = &h->tracked[i];
     h->keys[slot] = h->epoch | serial;
     h->indices[slot] = i;
-    t->storage = a->storage;
     t->serial = serial;
     t->count = 1;
     t->written = a->written;
@@ -11993,7 +12071,7 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__tracked_memory *t = &more->tracked[i];
         for (uint32_t r = 0; r < t->count; r++) {
-            vd__access a = { t->storage, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0 };
+            vd__access a = { NULL, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0, 0 };
             vd__hazards_access(h, t->serial, &a, 0);
         }
     }
@@ -12338,10 +12416,9 @@ static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
         vd__pool_release(&ctx->tickets, slot);
         return;
     }
-    slot->next = NULL;
-    if (ctx->last_garbage) ctx->last_garbage->next = slot;
-    else vd__atomic_store_pointer((void **)(void *)&ctx->garbage, slot);
-    ctx->last_garbage = slot;
+    slot->next = ctx->garbage;
+    ctx->garbage = slot;
+    vd__atomic_add32(&ctx->garbage_count, 1);
 }
 
 /* Makes a destroyed object garbage if its last pin has been released. Returns whether it did. */
@@ -12368,65 +12445,61 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
     }
+    vd__atomic_add32(&ctx->garbage_count, UINT32_MAX);
 }
 
-/* Returns the smallest stamp of the lists that were not submitted or discarded; UINT64_MAX: there are none. */
-static uint64_t vd__oldest_list(const vd_context *ctx) {
-    uint64_t oldest = UINT64_MAX;
-    for (const vd_list *l = ctx->lists; l; l = l->next)
-        if (vd__atomic_load32(&l->state) != VD__LIST_FREE && l->stamp < oldest) oldest = l->stamp;
-    return oldest;
+/* Returns the timeline value of the last use of a destroyed object by a queue. A view has no memory of its own. */
+static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
+        return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
+    const vd__buffer *b = (const vd__buffer *)(const void *)slot;
+    const vd__storage *s = b->view ? NULL : &b->storage[q->context_device->index];
+    return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
-/* Returns whether every queue of the device has completed its last use of a storage. */
-static bool vd__storage_idle(const vd__storage *s) {
-    for (uint32_t q = 0; q < s->context_device->device.queue_count; q++)
-        if (s->last_use[q] > vd__atomic_load64(&s->context_device->queues[q].completed)) return false;
-    return true;
+/* Inserts a destroyed object into the garbage of a queue, ordered by timeline value. It is almost always the last. */
+static void vd__queue_add_garbage(vd__queue *q, vd__slot *slot) {
+    uint64_t value = vd__garbage_last_use(slot, q);
+    vd__slot **link = &q->garbage;
+    if (q->garbage && vd__garbage_last_use(q->last_garbage, q) <= value) link = &q->last_garbage->next;
+    while (*link && vd__garbage_last_use(*link, q) <= value) link = &(*link)->next;
+    slot->next = *link;
+    *link = slot;
+    if (!slot->next) q->last_garbage = slot;
 }
 
-static bool vd__buffer_idle(const vd_context *ctx, const vd__buffer *b) {
-    for (uint32_t i = 0; i < ctx->device_count && !b->view; i++)
-        if (b->storage[i].memory.serial && !vd__storage_idle(&b->storage[i])) return false;
-    return true;
+/* Frees a destroyed object, or makes it wait for the first queue that has not completed its last use. */
+static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue *q = &ctx->queues[i];
+        if (vd__garbage_last_use(slot, q) <= vd__atomic_load64(&q->completed)) continue;
+        vd__queue_add_garbage(q, slot);
+        return;
+    }
+    vd__garbage_free(ctx, slot);
 }
 
-static bool vd__kernel_idle(const vd_context *ctx, const vd__kernel *k) {
-    for (uint32_t i = 0; i < ctx->queue_count; i++)
-        if (k->last_uses[i] > vd__atomic_load64(&ctx->queues[i].completed)) return false;
-    return true;
-}
-
-/* Returns whether a destroyed object is no longer in use. An object that an open list may use waits until the list is
-   submitted or discarded, then for its last use on the device: a storage records it; for a kernel it is the last
-   submission so far. */
-static bool vd__garbage_done(vd_context *ctx, vd__slot *slot) {
-    bool buffer = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER;
-    vd__kernel *k = buffer ? NULL : (vd__kernel *)(void *)slot;
-    if (slot->list_stamp) {
-        if (vd__oldest_list(ctx) < slot->list_stamp) return false;
-        slot->list_stamp = 0;
-        for (uint32_t i = 0; k && i < ctx->queue_count; i++) {
-            uint64_t submitted = vd__atomic_load64(&ctx->queues[i].submitted);
-            if (k->last_uses[i] < submitted) k->last_uses[i] = submitted;
+/* Frees the destroyed objects whose last use is complete. Freeing a view can make its buffer garbage. */
+static void vd__reap_locked(vd_context *ctx) {
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue *q = &ctx->queues[i];
+        uint64_t completed = vd__atomic_load64(&q->completed);
+        while (q->garbage && vd__garbage_last_use(q->garbage, q) <= completed) {
+            vd__slot *slot = q->garbage;
+            q->garbage = slot->next;
+            vd__garbage_free_or_wait(ctx, slot);
         }
     }
-    return buffer ? vd__buffer_idle(ctx, (const vd__buffer *)(void *)slot) : vd__kernel_idle(ctx, k);
-}
-
-/* Frees garbage, oldest first, up to the first object that is still in use. */
-static void vd__reap_locked(vd_context *ctx) {
-    while (ctx->garbage && vd__garbage_done(ctx, ctx->garbage)) {
+    while (ctx->garbage) {
         vd__slot *slot = ctx->garbage;
-        vd__atomic_store_pointer((void **)(void *)&ctx->garbage, slot->next);
-        if (!slot->next) ctx->last_garbage = NULL;
-        vd__garbage_free(ctx, slot);
+        ctx->garbage = slot->next;
+        vd__garbage_free_or_wait(ctx, slot);
     }
 }
 
 /* Polls the queues and frees garbage. No lock may be held. */
 static void vd__reap(vd_context *ctx) {
-    if (!vd__atomic_load_pointer((void *const *)(void *)&ctx->garbage)) return;
+    if (!vd__atomic_load32(&ctx->garbage_count)) return;
     for (uint32_t i = 0; i < ctx->queue_count; i++)
         vd__queue_reached(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted));
     vd__mutex_lock(&ctx->lock);
@@ -12443,7 +12516,6 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
 
 /* Makes a destroyed object garbage, now or with its last unpin. The caller holds the context's lock. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
-    slot->list_stamp = vd__oldest_list(ctx) == UINT64_MAX ? 0 : ctx->list_stamp + 1;
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
     if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
 }
@@ -12781,38 +12853,11 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-static vd_result vd__list_uses_grow(vd_list *l) {
-    void *uses = l->uses;
-    bool ok = vd__array_reserve(&l->ctx->host.allocator, &uses, &l->use_capacity, l->use_count + 1,
-                                sizeof(vd__memory_use));
-    l->uses = (vd__memory_use *)uses;
-    return ok ? VD_OK : vd__fail_memory(NULL, NULL, 0);
-}
-
-/* Adds a memory to the list's uses. The memory's use_hint is a guess of its index there; if another list has changed
-   the hint, the memory is added twice, which does no harm. */
-static vd_result vd__list_use(vd_list *l, const vd__tracked_memory *t) {
-    uint32_t i = vd__atomic_load32(&t->storage->memory.use_hint);
-    if (i >= l->use_count || l->uses[i].storage != t->storage) {
-        vd_result r = l->use_count < l->use_capacity ? VD_OK : vd__list_uses_grow(l);
-        if (r) return r;
-        i = l->use_count++;
-        l->uses[i].storage = t->storage;
-        l->uses[i].written = false;
-        vd__atomic_store32(&t->storage->memory.use_hint, i);
-    }
-    if (t->written) l->uses[i].written = true;
-    return VD_OK;
-}
-
 /* Records a barrier after all recorded accesses. Its second scope is all stages, not only the next command's, because
    later commands rely on it too. In a user's list, its first scope is also all stages, because it orders the list after
    earlier submissions: only the accesses before the list's first barrier are compared with the queue at submission. */
-static VD__NOINLINE vd_result vd__list_barrier(vd_list *l) {
+static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
-    vd_result r = VD_OK;
-    for (uint32_t i = 0; i < h->count && l->has_barrier && !r; i++) r = vd__list_use(l, &h->tracked[i]);
-    if (r) return r;
     l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands,
                                            l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL);
     l->stats.barriers++;
@@ -12823,7 +12868,6 @@ static VD__NOINLINE vd_result vd__list_barrier(vd_list *l) {
         l->has_barrier = true;
     }
     vd__hazards_clear(h);
-    return VD_OK;
 }
 
 /* Makes a queue's next submission wait for a value of another queue of its device. Submits that queue's open batch if
@@ -12854,9 +12898,9 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
 /* Ensures that the hazard table has room for the accesses of a command; records a barrier if it has reached its
    maximum. */
 static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t count) {
-    if (!l->hazards.limit || l->hazards.count + count > VD__HAZARDS) return vd__list_barrier(l);
-    if (vd__hazards_grow(&l->hazards, l->hazards.count + count)) return VD_OK;
-    return vd__fail_memory(NULL, NULL, 0);
+    bool full = !l->hazards.limit || l->hazards.count + count > VD__HAZARDS;
+    if (full) vd__list_barrier(l);
+    return full || vd__hazards_grow(&l->hazards, l->hazards.count + count) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 /* Called before every command: begins a recording if necessary, records a barrier if the accesses conflict with earlier
@@ -12870,14 +12914,14 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     for (uint32_t i = 0, older = h->count; i < count; i++) {
         while (VD__UNLIKELY(!vd__hazards_access(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
             h->count = older; /* accesses added so far come after the barrier */
-            r = vd__list_barrier(l);
-            if (r) return r;
+            vd__list_barrier(l);
             i = older = 0;
         }
         vd__storage *s = accesses[i].storage;
         bool written = accesses[i].written;
         if (written && s->memory.mapped) l->host_stages |= stage;
         if (l->immediate) vd__storage_used(s, l->queue, written);
+        else if (written) l->uses[accesses[i].use].written = true;
     }
     h->stages |= stage;
     return VD_OK;
@@ -12916,8 +12960,9 @@ static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, u
 /* ---- transfers ---- */
 
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
-    vd__access a = { NULL, 0, 0, false };
+    vd__access a = { NULL, 0, 0, false, 0 };
     a.storage = span->storage;
+    a.use = span->use;
     a.begin = span->offset;
     a.end = span->offset + span->size;
     a.written = (access & VD_WRITE) != 0;
@@ -13026,7 +13071,7 @@ static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
 
 /* Writes host memory to a region of a buffer. The caller has pinned the buffer, also for all functions below. */
 static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
-    vd__span span = { NULL, 0, 0 };
+    vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
@@ -13195,7 +13240,7 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
         return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value is NULL, but value_size is %llu; pass 0 to fill "
                              "with zeros", VD__U(value_size));
     uint8_t words[8];
-    vd__span span = { NULL, 0, 0 };
+    vd__span span = { NULL, 0, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64)
         return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value_size is %llu, but must be 1 to 64",
@@ -13246,7 +13291,8 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
                 *target = source ? vd__buffer_storage_on(to, l->queue->context_device, call) : NULL;
     if (!target) return VD_ERROR_INVALID;
     if (target == source && vd__regions_overlap(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
-    vd__span spans[2] = { { source, b.offset, vd__region_extent(&b) }, { target, a.offset, vd__region_extent(&a) } };
+    vd__span spans[2] = { { source, b.offset, vd__region_extent(&b), vd__list_use_of(l, &from->slot) },
+                          { target, a.offset, vd__region_extent(&a), vd__list_use_of(l, &to->slot) } };
     vd__access accesses[2];
     accesses[0] = vd__access_of(&spans[0], VD_READ);
     accesses[1] = vd__access_of(&spans[1], VD_WRITE);
@@ -13258,9 +13304,9 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
 }
 
 static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
-    const vd__buffer *to = vd__buffer_find(l->ctx, desc->to, call, "target ");
-    const vd__buffer *from = to ? vd__buffer_find(l->ctx, desc->from, call, "source ") : NULL;
-    return from ? vd__copy_rows(l, call, to, from, desc) : VD_ERROR_INVALID;
+    const vd__buffer *to = vd__list_buffer(l, desc->to, call, "target ");
+    const vd__buffer *from = to ? vd__list_buffer(l, desc->from, call, "source ") : NULL;
+    return from ? vd__copy_rows(l, call, to, from, desc) : vd__last_error.code;
 }
 
 /* ---- reading ---- */
@@ -13356,7 +13402,7 @@ static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const v
 }
 
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
-    vd__span span = { NULL, 0, 0 };
+    vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
     if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
@@ -13561,7 +13607,7 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     l->call = (vd__call *)vd__alloc_zeroed(allocator, sizeof *l->call);
     if (!l->call) return false;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
-    return immediate || vd__hazards_init(&l->entry_hazards, allocator);
+    return immediate || (vd__hazards_init(&l->entry_hazards, allocator) && vd__list_uses_grow(l));
 }
 
 static void vd__list_free(vd_list *l) {
@@ -13570,6 +13616,7 @@ static void vd__list_free(vd_list *l) {
     if (l->entry_hazards.allocator) vd__hazards_free(&l->entry_hazards);
     vd__free(allocator, l->call);
     vd__free(allocator, l->uses);
+    vd__free(allocator, l->use_table);
     vd__free(allocator, l->first_failure);
 }
 
@@ -13590,7 +13637,6 @@ static vd_list *vd__list_acquire(vd_context *ctx, vd__queue *q) {
     }
     vd__list_set_queue(l, q);
     l->state = VD__LIST_OPEN;
-    l->stamp = ++ctx->list_stamp;
     return l;
 }
 
@@ -13602,6 +13648,22 @@ static void vd__stats_add(vd_stats *total, const vd_stats *more) {
     total->submissions += more->submissions;
 }
 
+/* Releases the pins of a list. The caller holds the queue's lock, and calls vd__reap when it has released it. */
+static void vd__list_unpin(vd_list *l) {
+    uint32_t mask = 2 * l->use_capacity - 1;
+    for (uint32_t i = 0; i < l->use_count; i++) {
+        vd__slot *object = l->uses[i].object;
+        /* empties the table: every entry is in the run of full slots that begins at its first slot */
+        uint32_t slot = vd__list_use_hash(object) & mask;
+        for (; l->use_table[slot]; slot = (slot + 1) & mask) l->use_table[slot] = 0;
+        if (vd__atomic_add32_seq(&object->pins, UINT32_MAX) != 1 || vd__slot_is_live(object)) continue;
+        vd__mutex_lock(&l->ctx->lock);
+        vd__orphan_end(l->ctx, object);
+        vd__mutex_unlock(&l->ctx->lock);
+    }
+    l->use_count = 0;
+}
+
 /* Makes a list unused, for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
@@ -13611,7 +13673,7 @@ static void vd__list_recycle(vd_list *l) {
     if (l->tickets) vd__list_settle(l, l->queue->submitted); /* tickets of vd_list_watch; the list has no commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
-    l->use_count = 0;
+    vd__list_unpin(l);
     l->has_barrier = false;
     l->commands = 0;
     l->staged_bytes = 0;
@@ -13640,6 +13702,20 @@ static void vd__list_discard(vd_list *l) {
     vd__list_recycle(l);
 }
 
+/* Records that the next submission uses the objects of a list. */
+static void vd__list_mark_uses(vd_list *l) {
+    vd__queue *q = l->queue;
+    for (uint32_t i = 0; i < l->use_count; i++) {
+        vd__slot *object = l->uses[i].object;
+        if (VD__ID_TYPE(object->id) == VD__OBJECT_KERNEL)
+            ((vd__kernel *)(void *)object)->last_uses[q - q->ctx->queues] = q->submitted + 1;
+        else {
+            vd__buffer *b = (vd__buffer *)(void *)object;
+            vd__storage_used(&b->storage[q->context_device->index], q, l->uses[i].written);
+        }
+    }
+}
+
 /* Submits a list after the open batch. The list was recorded without knowing what it would follow. If its first
    accesses conflict with earlier work, the batch ends with a barrier, or the list begins with one if the batch is
    empty. `waits`: values of other queues of the device. */
@@ -13651,8 +13727,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     }
     bool conflicts = vd__hazards_conflict(&q->open_batch.hazards, l->has_barrier ? &l->entry_hazards : &l->hazards);
     if (conflicts && q->open_batch.recording) {
-        vd_result r = vd__list_barrier(&q->open_batch);
-        if (r) return r;
+        vd__list_barrier(&q->open_batch);
         conflicts = false;
     }
     vd__queue_flush(q);
@@ -13663,11 +13738,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         l->stats.barriers++;
         vd__hazards_clear(&q->open_batch.hazards);
     }
-    for (uint32_t i = 0; i < l->use_count; i++) vd__storage_used(l->uses[i].storage, q, l->uses[i].written);
-    for (int k = 0; k < 2; k++) {
-        const vd__hazards *h = k ? &l->hazards : &l->entry_hazards;
-        for (uint32_t i = 0; i < h->count; i++) vd__storage_used(h->tracked[i].storage, q, h->tracked[i].written != 0);
-    }
+    vd__list_mark_uses(l);
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
         if (waits[i]) vd__queue_after(q, i, waits[i]);
     if (l->has_barrier) vd__hazards_clear(&q->open_batch.hazards);
@@ -13713,19 +13784,20 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     return r;
 }
 
-/* Returns the output buffer of the list's queue. */
-static vd__span vd__output_span(const vd_list *l) {
+/* Sets *out to the output buffer of the list's queue. */
+static vd_result vd__output_span(vd_list *l, vd__span *out) {
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
-    vd__span span = { b->storage + l->queue->context_device->index, 0, l->ctx->print_bytes };
-    return span;
+    return vd__span_check(l, b, NULL, "", 0, VD_WHOLE, out);
 }
 
 /* Records clearing the head of the output buffer of the list's queue. */
 static VD__COLD vd_result vd__output_clear(vd_list *l) {
-    vd__span span = vd__output_span(l);
+    vd__span span;
+    vd_result r = vd__output_span(l, &span);
+    if (r) return r;
     vd__access a = vd__access_of(&span, VD_READ_WRITE);
     a.end = 4 * VD__OUTPUT_HEADER_WORDS;
-    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) l->ctx->driver.backend->record_fill(l->device, &l->recording->commands, &span.storage->memory, 0, a.end, 0);
     return r;
 }
@@ -13763,10 +13835,11 @@ static VD__COLD vd_result vd__output_acquire(vd_list *l) {
 
 /* Records the last commands of a list: copy and clear the output buffer. The caller holds the queue's lock. */
 static VD__COLD vd_result vd__output_record(vd_list *l) {
-    vd__span span = vd__output_span(l);
-    vd__access a = vd__access_of(&span, VD_READ_WRITE);
+    vd__span span = { NULL, 0, 0, 0 };
     vd__copy_range all = { 0, 0, l->ctx->print_bytes };
-    vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
+    vd_result r = vd__output_span(l, &span);
+    vd__access a = vd__access_of(&span, VD_READ_WRITE);
+    if (!r) r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r)
         l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, &l->output->storage.memory,
                                             &span.storage->memory, &all, 1);
@@ -14645,7 +14718,7 @@ static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s,
         vd__mutex_lock(&ctx->lock);
         if (desc->address || desc->external) r = vd__storage_import(dev, desc, size, s);
         else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, s);
-        bool has_garbage = ctx->garbage != NULL;
+        bool has_garbage = ctx->garbage_count != 0;
         vd__mutex_unlock(&ctx->lock);
         if (!r) return VD_OK;
         s->memory.serial = 0;
@@ -14674,7 +14747,7 @@ static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_bu
 /* Sets the initial contents: `data`, or zeros if it is NULL. Zeros include the padding of the last word. */
 static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const void *data) {
     vd__storage *s = b->storage + l->queue->context_device->index;
-    vd__span span = { NULL, 0, 0 };
+    vd__span span = { NULL, 0, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
     if (data) return vd__write(l, "vd_buffer_create", b, vd__region_contiguous(0, b->size), data);
@@ -15403,6 +15476,7 @@ VD_API void vd_list_discard(vd_list *list) {
     vd__mutex_lock(q->lock);
     vd__list_discard(list);
     vd__mutex_unlock(q->lock);
+    vd__reap(ctx);
     vd__api_end(ctx);
 }
 
@@ -15509,17 +15583,19 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (vd__callback_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
     vd__queue *q = list->queue;
+    bool immediate = list->immediate;
     vd_result r = vd__context_check(list->ctx, "vd_submit");
     if (!r && list->error) r = vd__list_repeat_error(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
     if (r) vd__error_default_call(r, "vd_submit");
-    if (!list->immediate) {
+    if (!immediate) {
         if (r) vd__list_discard(list);
         else vd__list_recycle(list);
     }
     vd__mutex_unlock(q->lock);
+    if (!immediate) vd__reap(q->ctx);
     vd__output_poll(q->ctx);
     vd__api_end(q->ctx);
     return r;

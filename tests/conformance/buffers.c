@@ -391,6 +391,60 @@ TEST(buffers_may_be_destroyed_while_a_list_uses_them) {
     still_works(f);
 }
 
+static vd_context *own_context(fixture *f) {
+    vd_context_desc desc = fixture_desc(f);
+    vd_context *ctx = NULL;
+    OK(vd_context_create(&desc, &ctx));
+    return ctx;
+}
+
+/* An open list keeps only the memory that its commands use. */
+TEST(memory_is_reclaimed_while_a_list_is_open) {
+    enum { WORDS = 2 << 20 }; /* 8 MiB */
+    uint64_t peak[2] = { 0, 0 };
+    for (int open = 0; open < 2; open++) {
+        vd_context *ctx = own_context(f);
+        vd_list *list = open ? list_begin(ctx) : NULL;
+        for (int i = 0; i < 64; i++) {
+            vd_buffer_destroy(ctx, buffer_u32(ctx, "short-lived", WORDS, NULL));
+            OK(vd_wait_idle(ctx));
+            uint64_t bytes = stats_of(ctx).device_bytes;
+            if (bytes > peak[open]) peak[open] = bytes;
+        }
+        vd_list_discard(list);
+        vd_context_destroy(ctx);
+    }
+    assert_true(peak[0] <= (uint64_t)64 << 20);
+    assert_int_equal(peak[1], peak[0]);
+}
+
+/* Each list keeps its own buffer. They are freed in the order in which the lists end, not in that of their creation or
+   destruction. The buffers have blocks of their own. */
+TEST(memory_is_reclaimed_in_any_order) {
+    enum { LISTS = 3, WORDS = 10 << 20 };
+    vd_context *ctx = own_context(f);
+    vd_list *lists[LISTS];
+    uint64_t bytes[LISTS + 1] = { stats_of(ctx).device_bytes };
+    for (int i = 0; i < LISTS; i++) {
+        vd_buffer b = buffer_u32(ctx, "large", WORDS, NULL);
+        bytes[i + 1] = stats_of(ctx).device_bytes;
+        lists[i] = list_begin(ctx);
+        OK(vd_fill(lists[i], b, 0, 4, NULL, 0));
+        vd_buffer_destroy(ctx, b);
+    }
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(stats_of(ctx).device_bytes, bytes[3]);
+    OK(vd_submit(lists[2], NULL, NULL));
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(stats_of(ctx).device_bytes, bytes[2]);
+    vd_list_discard(lists[0]);
+    assert_int_equal(stats_of(ctx).device_bytes, bytes[1]);
+    OK(vd_submit(lists[1], NULL, NULL));
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(stats_of(ctx).device_bytes, bytes[0]);
+    vd_context_destroy(ctx);
+}
+
 TEST(a_new_buffer_is_not_mistaken_for_a_destroyed_one) {
     uint32_t value = 0;
     vd_buffer dead = buffer_u32(f->ctx, "dead", 4, NULL);
@@ -457,6 +511,7 @@ static const struct CMUnitTest cases[] = {
     CASE(ten_thousand_small_buffers_share_few_blocks), CASE(memory_of_destroyed_buffers_is_reused),
     CASE(allocations_in_any_order_never_overlap), CASE(a_buffer_may_be_destroyed_while_in_use),
     CASE(buffers_may_be_destroyed_while_a_list_uses_them), CASE(a_new_buffer_is_not_mistaken_for_a_destroyed_one),
+    CASE(memory_is_reclaimed_while_a_list_is_open), CASE(memory_is_reclaimed_in_any_order),
     CASE(device_memory_is_imported),
 };
 

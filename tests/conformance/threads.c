@@ -241,11 +241,61 @@ TEST(eight_threads_submit_and_wait) {
     if (f->executes) assert_int_equal(read_u32(f->ctx, shared, 0), THREADS * ROUNDS);
 }
 
+enum { LENT = 4 };
+static vd_buffer lent[LENT]; /* under lent_lock; replaced by thread 0 */
+static pthread_mutex_t lent_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static vd_buffer lent_buffer(uint32_t i) {
+    pthread_mutex_lock(&lent_lock);
+    vd_buffer b = lent[i % LENT];
+    pthread_mutex_unlock(&lent_lock);
+    return b;
+}
+
+/* Thread 0 destroys buffers that the others use in lists: a call succeeds, or it reports the destroyed buffer. */
+static void *destroy_or_use(void *user) {
+    job *j = (job *)user;
+    for (uint32_t i = 0; i < 2 * ROUNDS; i++) {
+        if (!j->number) {
+            vd_buffer fresh = job_buffer(j), old = lent_buffer(i);
+            EXPECT(fresh.id);
+            pthread_mutex_lock(&lent_lock);
+            lent[i % LENT] = fresh;
+            pthread_mutex_unlock(&lent_lock);
+            vd_buffer_destroy(j->ctx, old);
+            continue;
+        }
+        vd_list *list = vd_list_begin(j->ctx, NULL);
+        vd_result r = VD_OK;
+        EXPECT(list);
+        for (uint32_t n = 0; n < 6 && !r; n++) {
+            vd_buffer b = lent_buffer(i + n / 3);
+            r = n % 3 == 0   ? vd_fill(list, b, 0, 64, NULL, 0)
+                : n % 3 == 1 ? vd_copy(list, j->shared, 64 * j->number, b, 0, 64)
+                             : affine(list, j->affine, b, WORDS, 1, 1);
+            EXPECT(!r || r == VD_ERROR_INVALID);
+        }
+        if (r || i % 4 == 0) vd_list_discard(list);
+        else TRY(vd_submit(list, NULL, NULL));
+    }
+    return NULL;
+}
+
+TEST(buffers_are_destroyed_while_lists_use_them) {
+    vd_buffer shared = buffer_u32(f->ctx, "shared", WORDS, NULL);
+    uint64_t before = stats_of(f->ctx).buffers;
+    for (int i = 0; i < LENT; i++) lent[i] = buffer_u32(f->ctx, "lent", WORDS, NULL);
+    run_jobs(f, destroy_or_use, kernel_affine(f->ctx), shared);
+    for (int i = 0; i < LENT; i++) vd_buffer_destroy(f->ctx, lent[i]);
+    OK(vd_wait_idle(f->ctx));
+    assert_int_equal(stats_of(f->ctx).buffers, before);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own),
     CASE(eight_threads_create_and_destroy_buffers), CASE(eight_threads_build_kernels),
     CASE(eight_threads_have_contexts_of_their_own), CASE(each_thread_has_an_error_text_of_its_own),
-    CASE(eight_threads_submit_and_wait),
+    CASE(eight_threads_submit_and_wait), CASE(buffers_are_destroyed_while_lists_use_them),
 };
 
 MAIN("threads", cases)

@@ -366,6 +366,33 @@ static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) {
     return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial));
 }
 
+/* Two open lists that share their buffers pin each of them once, and their tables stop growing. */
+static void open_lists_hold_bounded_memory(void **state) {
+    (void)state;
+    enum { BUFFERS = 40, OPERATIONS = 1000000 };
+    vd_buffer b[BUFFERS];
+    vd_list *lists[2];
+    for (int i = 0; i < BUFFERS; i++) b[i] = unit_buffer(hazards_ctx, "b", VD_F32, 64, NULL);
+    for (int i = 0; i < 2; i++) lists[i] = vd_list_begin(hazards_ctx, NULL);
+    for (int i = 0; i < OPERATIONS; i++) {
+        run_in(lists[i % 2], b[i % BUFFERS], b[(i % BUFFERS + 1 + i / 2 % (BUFFERS - 1)) % BUFFERS]);
+        if (i % 1000 == 0) /* the spy's own memory is limited */
+            for (uint32_t r = 0; r < recording_count; r++) recordings[r].count = 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(lists[i]->use_count, BUFFERS + 1); /* and the kernel */
+        assert_true(lists[i]->use_capacity <= 64);
+        assert_true(lists[i]->hazards.count <= BUFFERS);
+    }
+    for (int i = 0; i < BUFFERS; i++) vd_buffer_destroy(hazards_ctx, b[i]);
+    assert_int_equal(hazards_ctx->garbage_count, 0); /* all are pinned */
+    for (int i = 0; i < 2; i++) vd_list_discard(lists[i]);
+    for (int i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < 2 * lists[i]->use_capacity; k++) assert_int_equal(lists[i]->use_table[k], 0);
+    assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+    assert_int_equal(hazards_ctx->garbage_count, 0);
+}
+
 /* The table finds every entry, also after it grows and when the epoch counter wraps. */
 static void epochs(void **state) {
     (void)state;
@@ -376,7 +403,7 @@ static void epochs(void **state) {
         if (round == 3) h.epoch = 0 - VD__EPOCH;
         for (uint32_t i = 0; i < 500; i++) {
             assert_null(find(&h, i * 64));
-            vd__access access = { NULL, i, i + 1, i % 2 != 0 };
+            vd__access access = { NULL, i, i + 1, i % 2 != 0, 0 };
             assert_true(h.count < h.limit || vd__hazards_grow(&h, h.count + 1));
             assert_true(vd__hazards_access(&h, i * 64, &access, h.count));
         }
@@ -399,6 +426,7 @@ static const struct CMUnitTest hazards_tests[] = {
     cmocka_unit_test(random_streams), CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
-    CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use), CASE(epochs),
+    CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
+    CASE(open_lists_hold_bounded_memory), CASE(epochs),
 };
 #undef CASE
