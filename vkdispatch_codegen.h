@@ -43,6 +43,7 @@
        tape         recording: nodes, blocks, objects
        check        operand and result types of each operation
        fold         arithmetic on constants
+       rules        operations as text, and its interpreter
        lowering     operations rewritten in terms of others
        math64       elementary functions of f64
        parts        vectors as scalars, for languages without vectors
@@ -3820,6 +3821,502 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
     return r;
 }
 
+// >>rules
+/* Rules: short programs in text that add operations to the listing, for example
+
+       vc__rule(s, n, "w = floor(x); x - w")
+
+   A rule is a list of assignments and, at its end, the results, separated by commas. Operations are added in the order
+   of the text, operands before operators, so every compiler creates the same listing.
+   * Variables are single letters. x, y and z are the operands of the node that is lowered, or the arguments.
+   * Operators are those of C, with C's precedence: ?: | ^ & == != < <= > << >> + - * / and unary - ~ (not).
+   * A number has the type of the operand that it is combined with; without one, the type of the rule. 2 and 0.5 are
+     values, hexadecimal numbers bit patterns. These depend on the type: inf, nan, least (the smallest normal number),
+     ones (all bits), positive (all but the highest), mask (the lower half), top (the number of the highest bit), half
+     (the number of bits in a half).
+   * v.0 is a component. f32(v) casts to a kind; T(v) to the type of the rule, U(v) to its unsigned type. bits(v) and
+     ints(v) reinterpret a float as unsigned or signed integers, real(v) integers as a float.
+   * Operations are called by name: fma(a, b, c). native(…) is the operation that is lowered, div_native(a, b) a
+     division; neither is lowered again.
+   * poly(v, a, b, c) is a v^2 + b v + c, by fma.
+   * The rules of vc__rules are called by name, with up to four arguments x, y, z and w. p:q = f(x) assigns two results.
+   * A number becomes a constant of the module where it is used; T(0) does that earlier. */
+
+VC__SMALL
+
+/* Values in rules are nodes of the listing, or numbers whose type is not known yet. */
+enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED };
+
+typedef struct vc__rule_state {
+    vc__lowering *s;
+    const char *at;
+    vc_type type;     /* T */
+    uint16_t op;      /* native */
+    vc_val v[26];     /* variables */
+    vc_val out[3];    /* results */
+} vc__rule_state;
+
+typedef struct vc__rule_name { char name[12]; uint8_t op; } vc__rule_name;
+
+/* Operations that rules call by name; the first ones have forms of their own. */
+enum { VC__RULE_NATIVE, VC__RULE_DIV_NATIVE, VC__RULE_REAL, VC__RULE_BITS_OF, VC__RULE_INTS, VC__RULE_OPERATION };
+static const vc__rule_name vc__rule_names[] = {
+    { "native", 0 }, { "div_native", VC__OP_DIV }, { "real", VC__OP_BITCAST }, { "bits", VC__OP_BITCAST },
+    { "ints", VC__OP_BITCAST }, { "fma", VC__OP_FMA }, { "abs", VC__OP_ABS }, { "floor", VC__OP_FLOOR },
+    { "round", VC__OP_ROUND }, { "sqrt", VC__OP_SQRT }, { "min", VC__OP_MIN }, { "max", VC__OP_MAX },
+    { "trunc", VC__OP_TRUNC }, { "rem", VC__OP_REM }, { "exp", VC__OP_EXP }, { "popcount", VC__OP_POPCOUNT },
+    { "bit_reverse", VC__OP_BIT_REVERSE }, { "find_msb", VC__OP_FIND_MSB }
+};
+
+/* Rules that others call by name: a text, or a function where the operations depend on the target. */
+typedef struct vc__rule_row {
+    char name[16];
+    const char *text;
+    uint32_t (*make)(vc__lowering *s, uint32_t x);
+} vc__rule_row;
+static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x);
+static const vc__rule_row vc__rules[] = {
+    { "is_number", NULL, vc__make_is_number }, { "is_zero", NULL, vc__make_is_zero },
+    { "reverse32", NULL, vc__make_reverse32 }, { "msb32", NULL, vc__make_msb32 },
+    /* whether one of two floats is negative and the other is not */
+    { "signs_differ", "x < 0 ^ y < 0", NULL },
+    /* x, not negative, with the sign of y; y itself if that is 0 of either sign */
+    { "copy_sign", "m = -x; m = y < 0 ? m : x; y == 0 ? y : m", NULL },
+    /* ---- integers ---- */
+    /* the words of a 64-bit number; low: also a narrower number, as u32 */
+    { "low", "u32(U(x))", NULL }, { "high", "u32(U(x) >> 32)", NULL },
+    /* adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes */
+    { "popcount32",
+      "x = x - (x >> 1 & 0x55555555); x = (x & 0x33333333) + (x >> 2 & 0x33333333); "
+      "x = x + (x >> 4) & 0x0f0f0f0f; x * 0x01010101 >> 24", NULL },
+    /* long multiplication of half words */
+    { "mul_hi",
+      "a = x & mask; b = x >> half; c = y & mask; d = y >> half; e = a * c >> half; e = b * c + e; "
+      "f = e & mask; f = a * d + f; b * d + (e >> half) + (f >> half)", NULL },
+    /* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
+       smallest normal f16, 2^-14, adding 1/2 rounds the float. Otherwise the integer is rounded: 0xc8000fff subtracts
+       112 from the exponent and adds half a unit, minus one, and the last bit that is kept is added, too. 0x477fefff is
+       the largest number that does not round to 2^16. */
+    { "half_bits",
+      "b = bits(x); s = b & 0x80000000; m = b ^ s; q = bits(real(m) + 0.5) - 0x3f000000; "
+      "r = m + (m >> 13 & 1) + 0xc8000fff >> 13; r = m < 0x38800000 ? q : r; "
+      "c = 0x7f800000 < m; l = c ? u32(0x7e00) : 0x7c00; r = 0x477fefff < m ? l : r; r | s >> 16", NULL },
+    /* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
+       is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
+    { "half_value",
+      "m = x & 0x7fff; s = (x ^ m) << 16; r = (m << 13) + 0x38000000; o = r + 0x38000000; r = 0x7c00 <= m ? o : r; "
+      "o = bits(f32(m) * 0x33800000); r = m < 0x400 ? o : r; real(r | s)", NULL },
+    /* ---- f64: sums and products without rounding error ---- */
+    /* bounds y and z; unlike min and max, this keeps NaN */
+    { "bounded", "x = z < x ? z : x; x < y ? y : x", NULL },
+    /* flips the sign of x if the highest bit of the integer y is set */
+    { "xor_sign", "s = y & 0x8000000000000000; real(ints(x) ^ s)", NULL },
+    /* x y as a sum of two numbers, with a relative error of at most 2^-105 (Dekker) */
+    { "product",
+      "a = real(ints(x) & 0xfffffffff8000000); b = x - a; c = real(ints(y) & 0xfffffffff8000000); d = y - c; "
+      "p = x * y; e = a * c - p; e = e + a * d; e = e + b * c; p, e + b * d", NULL },
+    /* rounding error of the sum z = x + y, exact if |x| >= |y| or x = 0 */
+    { "fast_two_sum", "y - (z - x)", NULL },
+    /* rounding error of the sum z = x + y, exact for any x and y (Knuth) */
+    { "two_sum", "b = z - x; a = x - (z - b); y - b + a", NULL },
+    /* ---- f64: powers and logarithms ---- */
+    /* x 2^y for integral y: two factors, because 2^y alone may overflow or underflow although the result does not. The
+       sum with 1.5 * 2^52 + 1023 moves the biased exponent to the lowest bits */
+    { "ldexp",
+      "h = floor(y * 0.5); k = y - h; x = x * real(ints(h + 0x43380000000003ff) << 52); "
+      "x * real(ints(k + 0x43380000000003ff) << 52)", NULL },
+    /* e^x = p 2^k, with k ln(2) subtracted in two parts: the first has 32 bits, so its product with k is exact; the
+       polynomial is (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
+    { "exp_parts",
+      "x = bounded(x, -746, 711); k = round(x * 0x3ff71547652b82fe); "
+      "r = x - k * 0x3fe62e42fee00000; r = r - k * 0x3dea39ef35793c76; "
+      "p = poly(r, 0x3e21f6025e1721d9, 0x3e5af4df7e870362, 0x3e927e4e7ddba33f, 0x3ec71de022aa7c92, 0x3efa01a01a0d8f8e, "
+      "0x3f2a01a01abea2da, 0x3f56c16c16c17705, 0x3f811111111100d8, 0x3fa5555555555552, 0x3fc5555555555557, "
+      "0x3fe0000000000000); fma(r * r, p, r) + 1, k", NULL },
+    /* e^x / 2 */
+    { "half_exp", "p:k = exp_parts(x); ldexp(p, k + -1)", NULL },
+    /* 2^(x + y) for integral y; the polynomial is (2^x - 1) / x, |x| <= 1/2 */
+    { "exp2_parts",
+      "ldexp(x * poly(x, "
+      "0x3d7cdc9ba155becd, 0x3dbc4b5b04b1e8f9, 0x3dfe88d0e5866e32, 0x3e3e4cf03bac04a7, 0x3e7b5255079d0d73, "
+      "0x3eb62c022460176e, 0x3eeffcbfc52c5d76, 0x3f2430912f86ac5b, 0x3f55d87fe78a74a6, 0x3f83b2ab6fba4e7b, "
+      "0x3fac6b08d704a0bc, 0x3fcebfbdff82c58f, 0x3fe62e42fefa39ef) + 1, y)", NULL },
+    /* x = f 2^k with sqrt(1/2) <= f < sqrt(2); subnormal numbers are scaled by 2^54 */
+    { "split",
+      "s = x < least; x = s ? x * 0x4350000000000000 : x; b = ints(x); k = b - 0x3fe6a09e667f3bcd >> 52; "
+      "f = real(b - (k << 52)); k = T(k); s ? k + -54 : k, f", NULL },
+    /* the logarithm y of x, corrected outside 0 < x < inf: NaN below 0, -inf at 0, x for inf and NaN */
+    { "log_special", "r = x < inf ? y : x; r = x < 0 ? nan : r; x == 0 ? 0xfff0000000000000 : r", NULL },
+    /* log2(x) as a sum of two numbers with a relative error of 2^-63: k + 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1).
+       The first two coefficients, 2 / ln(2) and 2 / (3 ln(2)), are sums of two numbers, too; the polynomial has the
+       others */
+    { "log2_pair",
+      "k:f = split(x); d = f + 1; l = f - (d + -1); f = f + -1; s = f / d; "
+      "p:q = product(s, d); t = f - p - q; t = t - s * l; t = t / d; "
+      "z:y = product(s, s); u = s + s; y = y + u * t; "
+      "r = z * poly(z, "
+      "0x3fc5a60ae4e0bdd7, 0x3fc59e08811ee6b3, 0x3fc89fed27be41be, 0x3fcc68f2f01d5108, 0x3fd0c9a84bf5081c, "
+      "0x3fd484b13d79c3b6, 0x3fda61762a7adfa8, 0x3fe2776c50ef9bfe); "
+      "w = 0x3feec709dc3a03fd + r; v = fast_two_sum(0x3feec709dc3a03fd, r, w) + 0x3c8d27f05548af0c; "
+      "p:q = product(w, z); q = q + w * y; q = q + v * z; "
+      "w = 0x40071547652b82fe + p; v = fast_two_sum(0x40071547652b82fe, p, w); v = v + (q + 0x3c8777d0ffda0d24); "
+      "p:q = product(w, s); q = q + w * t; q = q + v * s; "
+      "h = k + p; h, q + fast_two_sum(k, p, h)", NULL },
+    /* ---- f64: trigonometric functions ---- */
+    /* x = n pi / 2 + r + l with |r| <= pi / 4; the third result is an i64 with the low bits of n. pi / 2 is a sum of
+       five parts of at most 23 bits, whose products with integers up to 2^30 are exact, and the remainder. r and l
+       are 0 if the reduction fails, for |x| far beyond 2^30 */
+    { "reduce_pio2",
+      "n = round(x * 0x3fe45f306dc9c883); h = x - n * 0x3ff921fb40000000; h = h - n * 0x3e74442d00000000; m = -n; "
+      "p = m * 0x3cf8469800000000; s = h + p; l = two_sum(h, p, s); "
+      "p = m * 0x3ba3198a00000000; t = s + p; l = l + two_sum(s, p, t); "
+      "p = m * 0x3a3701b800000000; s = t + p; l = l + two_sum(t, p, s); "
+      "l = l + m * 0x38ccd129024e088a; h = s + l; l = fast_two_sum(s, l, h); "
+      "r = abs(h) < 1; h = r ? h : 0; l = r ? l : 0; h, l, ints(n + 0x4338000000000000)", NULL },
+    /* sine and cosine of x + y; the polynomials are (sin(x) / x - 1) / z and (cos(x) - 1 + z / 2) / z^2 with
+       z = x^2 <= (pi / 4)^2 */
+    { "sin_cos",
+      "z = x * x; h = z * 0.5; t = y - h * y; "
+      "p = poly(z, 0x3de5e0b05bff20f2, 0xbe5ae600aca92c64, 0x3ec71de379654304, 0xbf2a01a019e83816, 0x3f81111111110bb2, "
+      "0xbfc5555555555555); "
+      "s = x + fma(z * x, p, t); w = 1 - h; t = 1 - w - h; "
+      "p = poly(z, 0xbda907d8f29fe831, 0x3e21eeb68cd22f56, 0xbe927e4fa17bf139, 0x3efa01a019f4e9b4, 0xbf56c16c16c16967, "
+      "0x3fa5555555555555); "
+      "p = p * (z * z); p = p - x * y; s, w + (t + p)", NULL },
+    /* sine, cosine and quadrant of x */
+    { "sin_cos_of", "r:l:n = reduce_pio2(x); s:c = sin_cos(r, l); s, c, n", NULL },
+    /* sine of x from its quadrant y and the sine z and cosine w of the rest */
+    { "sin_in", "v = xor_sign((y & 1) != 0 ? w : z, y << 62); abs(x) < inf ? v : nan", NULL },
+    /* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c x)) with the nearest c among 0, 1/2, 1, 3/2 and inf, and
+       atan(c) as a sum h + l; the polynomial is (atan(t) / t - 1) / z, z = t^2 <= (7 / 16)^2 */
+    { "positive_atan",
+      "z = T(0); "
+      "a = 0x3fdc000000000000 <= x; c = a ? 0.5 : z; h = a ? 0x3fddac670561bb4f : z; l = a ? 0x3c7a2b7f222f65e2 : z; "
+      "a = 0x3fe6000000000000 <= x; c = a ? 1 : c; h = a ? 0x3fe921fb54442d18 : h; l = a ? 0x3c81a62633145c07 : l; "
+      "a = 0x3ff3000000000000 <= x; c = a ? 1.5 : c; h = a ? 0x3fef730bd281f69b : h; l = a ? 0x3c7007887af0cbbd : l; "
+      "a = 0x4003800000000000 <= x; c = a ? 1 : c; h = a ? 0x3ff921fb54442d18 : h; l = a ? 0x3c91a62633145c07 : l; "
+      "n = x - c; d = c * x + 1; n = a ? -1 : n; d = a ? x : d; t = n / d; z = t * t; "
+      "p = poly(z, 0xbf91f782b80bfd1e, 0x3fa35da608772867, 0xbfa9c6054173be88, 0x3fadf0b70d0fde14, 0xbfb10ed1cedbec09, "
+      "0x3fb3b116171b0dd7, 0xbfb745cff6136307, 0x3fbc71c7136517a9, 0xbfc24924923b06cd, 0x3fc999999999885f, "
+      "0xbfd5555555555554); p = fma(t * z, p, l); h + (p + t)", NULL },
+    /* r = asin(x) for 0 <= x <= 1/2; above, where f is true, r = asin(sqrt((1 - x) / 2)) and asin(x) = pi / 2 - 2 r.
+       The polynomial is (asin(v) / v - 1) / z, z = v^2 <= 1/4 */
+    { "asin_parts",
+      "z = x * x; w = (1 - x) * 0.5; f = 0.5 < x; v = sqrt(w); z = f ? w : z; v = f ? v : x; "
+      "p = poly(z, 0x3f9d72b2bc8155f8, 0xbf8e6aaa8a0a04cc, 0x3f91d189408314ee, 0x3f765a9c4dfcf8b2, 0x3f852420b04b37be, "
+      "0x3f8782651caa6547, 0x3f8c9cf07674736a, 0x3f91c4d35cf95421, 0x3f96e8bb1c8209a2, 0x3f9f1c71c1db0623, "
+      "0x3fa6db6db6e31f13, 0x3fb3333333332eca, 0x3fc5555555555556); fma(v * z, p, v), f", NULL },
+    /* sinh(x) for |x| <= 1, as a series because e^x - e^-x cancels there; the polynomial is (sinh(x) / x - 1) / z with
+       z = x^2 */
+    { "small_sinh",
+      "z = x * x; "
+      "p = poly(z, 0x3ce99f0806c2628d, 0x3d6ae777c36fd5b6, 0x3de612467ccb2260, 0x3e5ae6456792a77f, 0x3ec71de3a556f96c, "
+      "0x3f2a01a01a01a001, 0x3f81111111111111, 0x3fc5555555555555); fma(x * z, p, x)", NULL },
+    /* e^|x| / 2 and e^-|x| / 2 */
+    { "exp_halves", "e = half_exp(abs(x)); e, 0x3fd0000000000000 / e", NULL },
+    { "", NULL, NULL }
+};
+
+static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
+static vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
+
+VC__INLINE char vc__rule_peek(vc__rule_state *r) {
+    while (*r->at == ' ') r->at++;
+    return *r->at;
+}
+static inline bool vc__rule_accept(vc__rule_state *r, char c) {
+    if (vc__rule_peek(r) != c) return false;
+    r->at++;
+    return true;
+}
+/* Requires the character c. A text that does not parse is an error in this file, which the tests find. */
+static void vc__rule_expect(vc__rule_state *r, char c) {
+    if (vc__rule_accept(r, c)) return;
+    vc__fail(r->s->kernel, "kernel '%s': internal error: the lowering rule does not parse at '%.20s'",
+             vc__name(r->s->kernel), r->at);
+    r->at = "";
+}
+/* Whether the text at `name`, which ends after `length` characters, is `other`. */
+VC__INLINE bool vc__rule_is(const char *name, size_t length, const char *other) {
+    return *name == *other && !strncmp(name, other, length) && !other[length];
+}
+VC__INLINE bool vc__rule_is_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c >= 'A' && c <= 'Z');
+}
+
+/* The bit pattern of a number in a type. Values are at most 1000. */
+static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
+    uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
+    uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
+    if (v.owner == VC__RULE_BITS) return v.bits;
+    if (v.owner == VC__RULE_NAMED) {
+        switch ((char)v.bits) {
+        case 'i': return vc__infinity_bits(kind);
+        case 'n': return vc__infinity_bits(kind) | (uint64_t)1 << (fraction - 1);
+        case 'o': return UINT64_MAX;
+        case 'l': return (uint64_t)1 << fraction;
+        case 'p': return UINT64_MAX >> (65 - vc__bits(kind));
+        case 'm': return vc__ones(vc__bits(kind) / 2);
+        case 'h': return vc__bits(kind) / 2;
+        default: return vc__bits(kind) - 1;
+        }
+    }
+    if (!vc__is_float(type)) return sign ? 0 - twice / 2 : twice / 2;
+    if (!twice) return 0;
+    while (twice >> power > 1) power++;
+    uint64_t rest = twice - ((uint64_t)1 << power);
+    return (((uint64_t)vc__bias(kind) + power - 1) << fraction) + (rest << fraction >> power)
+           + (sign << (vc__bits(kind) - 1));
+}
+
+/* Returns v as a node; a number gets the type. */
+static uint32_t vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
+    if (r->s->kernel->failed) return VC__NIL;
+    return v.owner == VC__RULE_NODE ? (uint32_t)v.bits : vc__make_const(r->s, type, vc__rule_pattern(type, v));
+}
+
+/* Adds an operation. to: type of the result; VC_NONE: as the table of operations says. */
+static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, vc_val *v, uint32_t count) {
+    uint32_t first = op == VC__OP_SELECT, a[3] = { VC__NIL, VC__NIL, VC__NIL };
+    vc_type type = r->type;
+    for (uint32_t i = count; i-- > first;)
+        if (v[i].owner == VC__RULE_NODE) type = vc__lowered_type(r->s, (uint32_t)v[i].bits);
+    for (uint32_t i = 0; i < count && i < 3; i++) a[i] = vc__rule_typed(r, v[i], type);
+    if (!to) to = vc__result_type(op, type);
+    return vc__rule_node(raw ? vc__make_raw(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0)
+                             : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
+}
+
+static vc_val vc__rule_expression(vc__rule_state *r);
+static void vc__rule_run(vc__rule_state *r);
+
+static vc_val vc__rule_number(vc__rule_state *r) {
+    const char *p = r->at;
+    bool hexadecimal = p[1] == 'x';
+    uint64_t n = 0;
+    if (hexadecimal)
+        for (p += 2; vc__rule_is_name(*p); p++) n = n << 4 | (uint32_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+    else
+        while (*p >= '0' && *p <= '9') n = n * 10 + (uint32_t)(*p++ - '0');
+    bool half = p[0] == '.' && p[1] == '5';
+    r->at = half ? p + 2 : p;
+    return hexadecimal ? vc__immediate(VC__RULE_BITS, n) : vc__immediate(VC__RULE_NUMBER, 2 * n + half);
+}
+
+/* v^n a + … + z, from the coefficients in the text. */
+static vc_val vc__rule_polynomial(vc__rule_state *r) {
+    vc_val v[3];
+    v[1] = vc__rule_expression(r);
+    vc__rule_expect(r, ',');
+    v[0] = vc__rule_expression(r);
+    while (vc__rule_accept(r, ',')) {
+        v[2] = vc__rule_expression(r);
+        v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
+    }
+    vc__rule_expect(r, ')');
+    return v[0];
+}
+
+/* Calls the rule or cast of this name. */
+static vc_val vc__rule_call(vc__rule_state *r, const char *name, size_t length, vc_val *v) {
+    bool number = v[0].owner != VC__RULE_NODE;
+    vc_type type = number ? r->type : vc__lowered_type(r->s, (uint32_t)v[0].bits), to = VC_NONE;
+    vc__rule_state inner;
+    if (length == 1) to = *name == 'T' ? r->type : vc__to_unsigned(type);
+    for (uint32_t kind = VC_BOOL; kind <= VC_F64; kind++)
+        if (vc__rule_is(name, length, vc__kind_names[kind][0])) to = kind + (type & 48u);
+    if (to && number) return vc__rule_node(vc__rule_typed(r, v[0], to));
+    if (to) return vc__rule_apply(r, VC__OP_CAST, false, to, v, 1);
+    for (const vc__rule_row *rule = vc__rules; rule->name[0]; rule++) {
+        if (!vc__rule_is(name, length, rule->name)) continue;
+        if (rule->make) return vc__rule_node(rule->make(r->s, (uint32_t)v[0].bits));
+        inner.s = r->s;
+        inner.at = rule->text;
+        inner.type = type;
+        inner.op = r->op;
+        inner.v['x' - 'a'] = v[0];
+        inner.v['y' - 'a'] = v[1];
+        inner.v['z' - 'a'] = v[2];
+        inner.v['w' - 'a'] = v[3];
+        vc__rule_run(&inner);
+        r->out[1] = inner.out[1];
+        r->out[2] = inner.out[2];
+        return inner.out[0];
+    }
+    vc__rule_expect(r, '?');
+    return v[0];
+}
+
+/* A constant, or a call: of an operation, a cast or a rule. */
+static vc_val vc__rule_named(vc__rule_state *r) {
+    const char *name = r->at;
+    vc_val v[4] = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    uint32_t count = 0, i = 0;
+    while (vc__rule_is_name(*r->at)) r->at++;
+    size_t length = (size_t)(r->at - name);
+    if (length < 3 && *r->at != '(') vc__rule_expect(r, '?');
+    if (!vc__rule_accept(r, '(')) return vc__immediate(VC__RULE_NAMED, (uint64_t)*name);
+    if (vc__rule_is(name, length, "poly")) return vc__rule_polynomial(r);
+    do v[count++] = vc__rule_expression(r);
+    while (count < 4 && vc__rule_accept(r, ','));
+    vc__rule_expect(r, ')');
+    while (i < sizeof vc__rule_names / sizeof *vc__rule_names
+           && !vc__rule_is(name, length, vc__rule_names[i].name))
+        i++;
+    if (i == sizeof vc__rule_names / sizeof *vc__rule_names) return vc__rule_call(r, name, length, v);
+    uint32_t op = i == VC__RULE_NATIVE ? r->op : vc__rule_names[i].op;
+    if (vc__op[op].operands != count) vc__rule_expect(r, '?');
+    vc_type type = v[0].owner == VC__RULE_NODE ? vc__lowered_type(r->s, (uint32_t)v[0].bits) : r->type;
+    vc_type to = i == VC__RULE_NATIVE    ? r->type
+                 : i == VC__RULE_REAL    ? vc__to_unsigned(type) + VC_F16 - VC_U16
+                 : i == VC__RULE_BITS_OF ? vc__bits_type(type)
+                 : i == VC__RULE_INTS    ? vc__to_signed(vc__bits_type(type))
+                                         : (vc_type)VC_NONE;
+    return vc__rule_apply(r, op, i <= VC__RULE_DIV_NATIVE, to, v, count);
+}
+
+static vc_val vc__rule_primary(vc__rule_state *r) {
+    char c = vc__rule_peek(r);
+    vc_val v, other;
+    if (vc__rule_accept(r, '(')) {
+        v = vc__rule_expression(r);
+        vc__rule_expect(r, ')');
+    } else if (vc__rule_accept(r, '{')) {
+        v = vc__rule_primary(r);
+        vc__rule_expect(r, ',');
+        other = vc__rule_primary(r);
+        vc__rule_expect(r, '}');
+        if (vc__kind(r->type) == VC_F64) v = other;
+    } else if (c == '-' || c == '~') {
+        r->at++;
+        v = vc__rule_primary(r);
+        if (v.owner == VC__RULE_NUMBER) v.bits = 0 - v.bits;
+        else v = vc__rule_apply(r, c == '-' ? VC__OP_NEG : VC__OP_NOT, false, VC_NONE, &v, 1);
+    } else if (c >= '0' && c <= '9') {
+        v = vc__rule_number(r);
+    } else if (c >= 'a' && c <= 'z' && !vc__rule_is_name(r->at[1])) {
+        r->at++;
+        v = r->v[c - 'a'];
+    } else {
+        v = vc__rule_named(r);
+    }
+    if (v.owner != VC__RULE_NODE || *r->at != '.') return v;
+    c = r->at[1];
+    r->at += 2;
+    return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, vc__scalar(vc__lowered_type(r->s, (uint32_t)v.bits)),
+                                  (uint32_t)v.bits, VC__NIL, VC__NIL, (uint32_t)(c - '0')));
+}
+
+/* The binary operator at the current position: the operation, its precedence times 256, and flags; 0: none. */
+enum { VC__RULE_TWO = 1 << 12, VC__RULE_SWAPPED = 1 << 13 }; /* two characters; operands in the other order */
+static inline uint32_t vc__rule_operator(vc__rule_state *r) {
+    char c = vc__rule_peek(r), next = *r->at ? r->at[1] : 0;
+    switch (c) {
+    case '|': return VC__OP_OR | 1 << 8;
+    case '^': return VC__OP_XOR | 2 << 8;
+    case '&': return VC__OP_AND | 3 << 8;
+    case '=': return VC__OP_EQ | 4 << 8 | VC__RULE_TWO;
+    case '!': return VC__OP_NE | 4 << 8 | VC__RULE_TWO;
+    case '<': return next == '<' ? VC__OP_SHL | 6 << 8 | VC__RULE_TWO
+                     : next == '=' ? VC__OP_LE | 5 << 8 | VC__RULE_TWO : VC__OP_LT | 5 << 8;
+    case '>': return next == '>' ? VC__OP_SHR | 6 << 8 | VC__RULE_TWO : VC__OP_LT | 5 << 8 | VC__RULE_SWAPPED;
+    case '+': return VC__OP_ADD | 7 << 8;
+    case '-': return VC__OP_SUB | 7 << 8;
+    case '*': return VC__OP_MUL | 8 << 8;
+    case '/': return VC__OP_DIV | 8 << 8;
+    default: return 0;
+    }
+}
+
+/* Operators of at least this precedence. */
+static vc_val vc__rule_binary(vc__rule_state *r, uint32_t precedence) {
+    vc_val v[2];
+    v[0] = vc__rule_primary(r);
+    for (;;) {
+        uint32_t found = vc__rule_operator(r), of = found >> 8 & 15u;
+        if (!of || of < precedence) return v[0];
+        r->at += found & VC__RULE_TWO ? 2 : 1;
+        v[1] = vc__rule_binary(r, of + 1);
+        if (found & VC__RULE_SWAPPED) {
+            vc_val first = v[0];
+            v[0] = v[1];
+            v[1] = first;
+        }
+        v[0] = vc__rule_apply(r, found & 255u, false, VC_NONE, v, 2);
+    }
+}
+
+static vc_val vc__rule_expression(vc__rule_state *r) {
+    vc_val v[3];
+    v[0] = vc__rule_binary(r, 0);
+    if (!vc__rule_accept(r, '?')) return v[0];
+    v[1] = vc__rule_expression(r);
+    vc__rule_expect(r, ':');
+    v[2] = vc__rule_expression(r);
+    return vc__rule_apply(r, VC__OP_SELECT, false, VC_NONE, v, 3);
+}
+
+/* Runs the text from r->at on; the results are in r->out. */
+static void vc__rule_run(vc__rule_state *r) {
+    for (;;) {
+        char c = vc__rule_peek(r);
+        const char *name = r->at, *p = name + 1;
+        if (c < 'a' || c > 'z') break;
+        while (*p == ':') p += 2;
+        while (*p == ' ') p++;
+        if (*p != '=' || p[1] == '=') break;
+        r->at = p + 1;
+        r->v[*name - 'a'] = vc__rule_expression(r);
+        for (uint32_t i = 1; name[1] == ':'; i++) {
+            name += 2;
+            r->v[*name - 'a'] = r->out[i];
+        }
+        vc__rule_expect(r, ';');
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        r->out[i] = vc__rule_expression(r);
+        if (!vc__rule_accept(r, ',')) break;
+    }
+    if (vc__rule_peek(r)) vc__rule_expect(r, ';');
+}
+
+/* Prepares a rule of a type on the values x, y and z. */
+static void vc__rule_begin(vc__rule_state *r, vc__lowering *s, vc_type type, uint32_t x, uint32_t y, uint32_t z) {
+    r->s = s;
+    r->type = type;
+    r->op = VC__OP_NONE;
+    r->v['x' - 'a'] = vc__rule_node(x);
+    r->v['y' - 'a'] = vc__rule_node(y);
+    r->v['z' - 'a'] = vc__rule_node(z);
+}
+static void vc__rule_set(vc__rule_state *r, char name, uint64_t bits) {
+    r->v[name - 'a'] = vc__immediate(VC__RULE_BITS, bits);
+}
+static uint32_t vc__rule_end(vc__rule_state *r, const char *text) {
+    r->at = text;
+    vc__rule_run(r);
+    return vc__rule_typed(r, r->out[0], r->type);
+}
+
+/* Lowers n by a rule. */
+static uint32_t vc__rule(vc__lowering *s, const vc__node *n, const char *text) {
+    vc__rule_state r;
+    vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], n->a[2]);
+    r.op = n->op;
+    return vc__rule_end(&r, text);
+}
+/* Applies a rule of the type of x. */
+static uint32_t vc__rule_of(vc__lowering *s, const char *text, uint32_t x, uint32_t y) {
+    vc__rule_state r;
+    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, y, VC__NIL);
+    return vc__rule_end(&r, text);
+}
+
+VC__SMALL_END
+
 // >>lowering
 /* Lowering: rewrites operations in terms of others where the target has no form with the same meaning. A rule
    returns the number of the replacement, or VC__NIL to keep the operation. Never make two nodes in one argument
@@ -3827,7 +4324,6 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 
 VC__SMALL
 
-static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
 VC__NOINLINE static uint32_t vc__make_unary(vc__lowering *s, uint16_t op, uint32_t a) {
     return vc__make(s, op, vc__lowered_type(s, a), a, VC__NIL, VC__NIL, 0);
 }
@@ -3861,13 +4357,6 @@ VC__NOINLINE static uint32_t vc__make_small_const(vc__lowering *s, vc_type type,
     return vc__make_const(s, type, vc__small_bits(type, n));
 }
 
-/* The constant NaN or infinity. */
-static uint32_t vc__make_nan_or_infinity(vc__lowering *s, vc_type type, bool nan) {
-    uint32_t kind = vc__kind(type);
-    return vc__make_const(s, type,
-                          vc__infinity_bits(kind) | (nan ? (uint64_t)1 << (vc__kinds[kind].fraction - 1u) : 0));
-}
-
 /* Whether x / a needs no guard: a is a constant without a component 0, or -1 if signed. */
 static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
     vc_type type = vc__lowered_type(s, a);
@@ -3882,227 +4371,97 @@ static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
 
 /* x / x. NVIDIA's driver (580) folds it to 1 even for 0, infinity and NaN. The test does not use abs, which Mesa
    (22.3) drops for a constant vector that contains a NaN and a negative number. */
-static uint32_t vc__lower_div_self(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x);
+static uint32_t vc__lower_div_self(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t infinity = vc__make_nan_or_infinity(s, type, false);
-    uint32_t c = vc__make_compare(s, VC__OP_LT, x, infinity);
-    uint32_t d = vc__make_compare(s, VC__OP_LT, vc__make_unary(s, VC__OP_NEG, x), infinity);
-    c = vc__make_binary(s, VC__OP_AND, c, d);
-    d = vc__make_compare(s, VC__OP_NE, x, vc__make_small_const(s, type, 0));
-    c = vc__make_binary(s, VC__OP_AND, c, d);
-    d = vc__make_nan_or_infinity(s, type, true);
-    return vc__make_select(s, c, vc__make_small_const(s, type, 1), d);
+    return vc__rule(s, n, "c = x < inf & -x < inf & x != 0; n = T(nan); c ? 1 : n");
 }
 
 /* x / y for a constant x with a component 0: drivers (NVIDIA 580, llvmpipe) fold that to 0 even if y is 0 or NaN. */
-static uint32_t vc__lower_div_zero_by(vc__lowering *s, uint32_t x, uint32_t y) {
-    vc_type type = vc__lowered_type(s, x);
+static uint32_t vc__lower_div_zero_by(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__make_small_const(s, type, 0);
-    uint32_t c = vc__make_compare(s, VC__OP_LT, y, zero);
-    uint32_t d = vc__make_compare(s, VC__OP_LT, zero, y);
-    c = vc__make_binary(s, VC__OP_OR, c, d);
-    c = vc__make_unary(s, VC__OP_NOT, c);
-    d = vc__make_compare(s, VC__OP_EQ, x, zero);
-    c = vc__make_binary(s, VC__OP_AND, c, d);
-    uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, y, VC__NIL, 0);
-    d = vc__make_nan_or_infinity(s, type, true);
-    return vc__make_select(s, c, d, q);
-}
-
-/* where a divisor is 0, where it is -1 (if signed), and the divisor with 1 in these components */
-typedef struct vc__divisor { uint32_t is_zero, is_minus_one, safe; } vc__divisor;
-
-static vc__divisor vc__make_divisor(vc__lowering *s, uint32_t y) {
-    vc_type type = vc__lowered_type(s, y);
-    vc__divisor d;
-    uint32_t c = vc__make_small_const(s, type, 0);
-    d.is_minus_one = VC__NIL;
-    d.is_zero = vc__make_compare(s, VC__OP_EQ, y, c);
-    uint32_t risky = d.is_zero;
-    if (vc__is_signed(type)) {
-        c = vc__make_small_const(s, type, -1);
-        d.is_minus_one = vc__make_compare(s, VC__OP_EQ, y, c);
-        risky = vc__make_binary(s, VC__OP_OR, d.is_zero, d.is_minus_one);
-    }
-    c = vc__make_small_const(s, type, 1);
-    d.safe = vc__make_select(s, risky, c, y);
-    return d;
+    return vc__rule(s, n, "c = y < 0 | 0 < y; c = ~c & x == 0; q = native(x, y); c ? nan : q");
 }
 
 static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], c;
-    if (vc__is_float(type))
-        return x == y ? vc__lower_div_self(s, x) : vc__has_zero(s, x) ? vc__lower_div_zero_by(s, x, y) : VC__NIL;
-    if (vc__is_safe_divisor(s, y)) return VC__NIL;
-    vc__divisor d = vc__make_divisor(s, y);
-    uint32_t q = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
-    if (d.is_minus_one != VC__NIL) {
-        c = vc__make_unary(s, VC__OP_NEG, x);
-        q = vc__make_select(s, d.is_minus_one, c, q);
-    }
-    c = vc__make_small_const(s, type, -1);
-    return vc__make_select(s, d.is_zero, c, q);
-}
-
-/* Whether one of two floats is negative and the other is not. */
-static uint32_t vc__make_signs_differ(vc__lowering *s, uint32_t a, uint32_t b) {
-    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, a), 0);
-    a = vc__make_compare(s, VC__OP_LT, a, zero);
-    b = vc__make_compare(s, VC__OP_LT, b, zero);
-    return vc__make_binary(s, VC__OP_XOR, a, b);
+    if (vc__is_float(n->type))
+        return n->a[0] == n->a[1]            ? vc__lower_div_self(s, n)
+               : vc__has_zero(s, n->a[0]) ? vc__lower_div_zero_by(s, n)
+                                          : VC__NIL;
+    if (vc__is_safe_divisor(s, n->a[1])) return VC__NIL;
+    return vc__rule(s, n,
+                    vc__is_signed(n->type)
+                        ? "z = y == 0; m = y == -1; d = z | m ? 1 : y; q = native(x, d); q = m ? -x : q; z ? -1 : q"
+                        : "z = y == 0; q = native(x, z ? 1 : y); z ? -1 : q");
 }
 
 /* x - y * trunc(x / y). The device's division may be off by two units in the last place, so a quotient close to an
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
-static uint32_t vc__lower_float_rem(vc__lowering *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0);
-    uint32_t r = vc__make_binary(s, VC__OP_DIV, x, y);
-    uint32_t step = vc__make_unary(s, VC__OP_TRUNC, r);
-    r = vc__make_binary(s, VC__OP_MUL, y, step);
-    r = vc__make_binary(s, VC__OP_SUB, x, r);
-    if (s->kernel->desc.fast) return r;
-    uint32_t condition = vc__make_compare(s, VC__OP_EQ, step, zero); /* y * 0 is NaN for an infinite y */
-    r = vc__make_select(s, condition, x, r);
-    condition = vc__make_signs_differ(s, x, y);
-    step = vc__make_unary(s, VC__OP_NEG, y);
-    step = vc__make_select(s, condition, step, y);
-    condition = vc__make_unary(s, VC__OP_ABS, r);
-    uint32_t value = vc__make_unary(s, VC__OP_ABS, y);
-    condition = vc__make_compare(s, VC__OP_LE, value, condition);
-    value = vc__make_binary(s, VC__OP_SUB, r, step);
-    r = vc__make_select(s, condition, value, r);
-    condition = vc__make_signs_differ(s, r, x);
-    value = vc__make_compare(s, VC__OP_NE, r, zero);
-    condition = vc__make_binary(s, VC__OP_AND, condition, value);
-    value = vc__make_binary(s, VC__OP_ADD, r, step);
-    return vc__make_select(s, condition, value, r);
+static uint32_t vc__lower_float_rem(vc__lowering *s, const vc__node *n) {
+    if (s->kernel->desc.fast) return vc__rule(s, n, "z = T(0); x - y * trunc(x / y)");
+    return vc__rule(s, n,
+                    "z = T(0); t = trunc(x / y); r = x - y * t; "
+                    "r = t == z ? x : r; " /* y * 0 is NaN for an infinite y */
+                    "t = signs_differ(x, y) ? -y : y; "
+                    "m = abs(r); r = abs(y) <= m ? r - t : r; "
+                    "signs_differ(r, x) & r != 0 ? r + t : r");
 }
 
-static uint32_t vc__lower_float_mod(vc__lowering *s, uint32_t x, uint32_t y) {
-    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0), r = vc__lower_float_rem(s, x, y);
-    uint32_t condition = vc__make_signs_differ(s, r, y);
-    uint32_t value = vc__make_compare(s, VC__OP_NE, r, zero);
-    condition = vc__make_binary(s, VC__OP_AND, condition, value);
-    value = vc__make_binary(s, VC__OP_ADD, r, y);
-    return vc__make_select(s, condition, value, r);
+static uint32_t vc__lower_float_mod(vc__lowering *s, const vc__node *n) {
+    uint32_t y = n->a[1], r = vc__lower_float_rem(s, n);
+    return vc__rule_of(s, "signs_differ(x, y) & x != 0 ? x + y : x", r, y);
 }
 
 /* The remainder of negative integers is undefined in Vulkan and GLSL, so signed ones are computed from the quotient. */
 static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], r;
-    vc__divisor d;
-    if (vc__is_float(type)) return vc__lower_float_rem(s, x, y);
-    bool is_safe = vc__is_safe_divisor(s, y);
-    if (is_safe && !vc__is_signed(type)) return VC__NIL;
-    d.is_zero = d.is_minus_one = VC__NIL;
-    d.safe = y;
-    if (!is_safe) d = vc__make_divisor(s, y);
-    if (vc__is_signed(type)) {
-        r = vc__make_raw(s, VC__OP_DIV, type, x, d.safe, VC__NIL, 0);
-        r = vc__make_binary(s, VC__OP_MUL, r, d.safe);
-        r = vc__make_binary(s, VC__OP_SUB, x, r);
-    } else {
-        r = vc__make_raw(s, VC__OP_REM, type, x, d.safe, VC__NIL, 0);
-    }
-    return is_safe ? r : vc__make_select(s, d.is_zero, x, r);
+    if (vc__is_float(n->type)) return vc__lower_float_rem(s, n);
+    bool is_safe = vc__is_safe_divisor(s, n->a[1]);
+    if (!vc__is_signed(n->type)) return is_safe ? VC__NIL : vc__rule(s, n, "z = y == 0; z ? x : native(x, z ? 1 : y)");
+    return vc__rule(s, n,
+                    is_safe ? "x - div_native(x, y) * y"
+                            : "z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; z ? x : r");
 }
 
 /* The remainder has the sign of y: adds y if the signs differ. */
 static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1];
-    if (vc__is_float(type)) return vc__lower_float_mod(s, x, y);
-    uint32_t r = vc__make_binary(s, VC__OP_REM, x, y);
-    if (!vc__is_signed(type)) return r;
-    uint32_t zero = vc__make_small_const(s, type, 0);
-    uint32_t adjust = vc__make_compare(s, VC__OP_NE, r, zero);
-    uint32_t value = vc__make_binary(s, VC__OP_XOR, r, y);
-    value = vc__make_compare(s, VC__OP_LT, value, zero);
-    adjust = vc__make_binary(s, VC__OP_AND, adjust, value);
-    adjust = vc__make_select(s, adjust, y, zero);
-    return vc__make_binary(s, VC__OP_ADD, r, adjust);
+    if (vc__is_float(n->type)) return vc__lower_float_mod(s, n);
+    return vc__rule(s, n,
+                    vc__is_signed(n->type) ? "r = rem(x, y); r + (r != 0 & (r ^ y) < 0 ? y : 0)" : "rem(x, y)");
 }
 
 /* ---- arithmetic ---- */
 
-static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) {
-    uint32_t c = n->a[2];
-    uint32_t p = vc__make_binary(s, VC__OP_MUL, n->a[0], n->a[1]);
-    return vc__make_binary(s, VC__OP_ADD, p, c);
-}
+static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "x * y + z"); }
 
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0];
-    if (vc__is_unsigned(n->type)) return x;
-    if (vc__is_float(n->type) || !vc__is_c(s->target)) return VC__NIL;
-    uint32_t negative = vc__make_small_const(s, n->type, 0);
-    negative = vc__make_compare(s, VC__OP_LT, x, negative);
-    uint32_t minus = vc__make_unary(s, VC__OP_NEG, x);
-    return vc__make_select(s, negative, minus, x);
+    if (vc__is_unsigned(n->type)) return n->a[0];
+    return vc__is_float(n->type) || !vc__is_c(s->target) ? VC__NIL : vc__rule(s, n, "x < 0 ? -x : x");
 }
 
 /* The sign of NaN is 0; GLSL.std.450 does not define it. */
 static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], c;
-    if (vc__is_signed(type) && !vc__is_c(s->target)) return VC__NIL;
-    uint32_t zero = vc__make_small_const(s, type, 0);
-    uint32_t r = zero;
-    if (!vc__is_unsigned(type)) {
-        r = vc__make_small_const(s, type, -1);
-        c = vc__make_compare(s, VC__OP_LT, x, zero);
-        r = vc__make_select(s, c, r, zero);
-    }
-    c = vc__make_compare(s, VC__OP_LT, zero, x);
-    x = vc__make_small_const(s, type, 1);
-    return vc__make_select(s, c, x, r);
+    if (vc__is_signed(n->type) && !vc__is_c(s->target)) return VC__NIL;
+    return vc__rule(s, n, vc__is_unsigned(n->type) ? "0 < x ? 1 : 0" : "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r");
 }
-
-static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
 
 /* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, a is selected if it is less or
    if b is NaN. C has no minimum of integers. */
 static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) {
-    uint32_t a = n->a[0], b = n->a[1], less;
-    if (!vc__is_float(n->type) && vc__is_c(s->target)) {
-        less = max ? vc__make_compare(s, VC__OP_LT, b, a) : vc__make_compare(s, VC__OP_LT, a, b);
-        return vc__make_select(s, less, a, b);
-    }
+    if (!vc__is_float(n->type) && vc__is_c(s->target)) return vc__rule(s, n, max ? "y < x ? x : y" : "x < y ? x : y");
     if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
-    less = max ? vc__make_compare(s, VC__OP_LT, b, a) : vc__make_compare(s, VC__OP_LT, a, b);
-    uint32_t number = vc__make_is_number(s, b);
-    number = vc__make_unary(s, VC__OP_NOT, number);
-    less = vc__make_binary(s, VC__OP_OR, less, number);
-    return vc__make_select(s, less, a, b);
+    return vc__rule(s, n, max ? "y < x | ~is_number(y) ? x : y" : "x < y | ~is_number(y) ? x : y");
 }
 static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, false); }
 static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, true); }
 
-static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) {
-    uint32_t high = n->a[2], x = vc__make_binary(s, VC__OP_MAX, n->a[0], n->a[1]);
-    return vc__make_binary(s, VC__OP_MIN, x, high);
-}
+static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "min(max(x, y), z)"); }
 
 /* a * (1 - t) + b * t, each step rounded. */
 static uint32_t vc__lower_mix(vc__lowering *s, const vc__node *n) {
-    uint32_t a = n->a[0], b = n->a[1], t = n->a[2], rest = vc__make_small_const(s, n->type, 1);
-    rest = vc__make_binary(s, VC__OP_SUB, rest, t);
-    a = vc__make_binary(s, VC__OP_MUL, a, rest);
-    b = vc__make_binary(s, VC__OP_MUL, b, t);
-    return vc__make_binary(s, VC__OP_ADD, a, b);
+    return vc__rule(s, n, "r = 1 - z; x * r + y * z");
 }
 
-static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t below = vc__make_compare(s, VC__OP_LT, n->a[1], n->a[0]), zero = vc__make_small_const(s, type, 0);
-    uint32_t one = vc__make_small_const(s, type, 1);
-    return vc__make_select(s, below, zero, one);
-}
+static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "y < x ? 0 : 1"); }
 
 /* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
 static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
@@ -4110,50 +4469,20 @@ static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
            && !vc__is_c(s->target);
 }
 
-/* Returns a magnitude with the sign of x, or x itself if that is 0 of either sign. */
-static uint32_t vc__make_copy_sign(vc__lowering *s, uint32_t magnitude, uint32_t x) {
-    uint32_t zero = vc__make_small_const(s, vc__lowered_type(s, x), 0);
-    uint32_t minus = vc__make_unary(s, VC__OP_NEG, magnitude);
-    uint32_t c = vc__make_compare(s, VC__OP_LT, x, zero);
-    magnitude = vc__make_select(s, c, minus, magnitude);
-    c = vc__make_compare(s, VC__OP_EQ, x, zero);
-    return vc__make_select(s, c, x, magnitude);
-}
-
 static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0];
-    if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    uint32_t magnitude = vc__make_unary(s, VC__OP_ABS, x);
-    magnitude = vc__make_unary(s, VC__OP_FLOOR, magnitude);
-    return vc__make_copy_sign(s, magnitude, x);
+    return vc__needs_round_lowering(s, n->type) ? vc__rule(s, n, "copy_sign(floor(abs(x)), x)") : VC__NIL;
 }
 
 /* Rounds to nearest even: up if more than 1/2 was cut off, or exactly 1/2 from an odd number. The difference is
    exact. For infinity it is NaN, so nothing is added. */
 static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0];
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    uint32_t magnitude = vc__make_unary(s, VC__OP_ABS, x);
-    uint32_t whole = vc__make_unary(s, VC__OP_FLOOR, magnitude);
-    uint32_t c = vc__make_const(s, n->type, vc__one_bits(VC_F64) - ((uint64_t)1 << 52)); /* 1/2 */
-    uint32_t half = vc__make_binary(s, VC__OP_MUL, whole, c);
-    uint32_t odd = vc__make_unary(s, VC__OP_FLOOR, half);
-    odd = vc__make_compare(s, VC__OP_NE, odd, half);
-    magnitude = vc__make_binary(s, VC__OP_SUB, magnitude, whole);
-    uint32_t up = vc__make_compare(s, VC__OP_EQ, magnitude, c);
-    odd = vc__make_binary(s, VC__OP_AND, up, odd);
-    up = vc__make_compare(s, VC__OP_LT, c, magnitude);
-    up = vc__make_binary(s, VC__OP_OR, up, odd);
-    c = vc__make_small_const(s, n->type, 1);
-    c = vc__make_binary(s, VC__OP_ADD, whole, c);
-    magnitude = vc__make_select(s, up, c, whole);
-    return vc__make_copy_sign(s, magnitude, x);
+    return vc__rule(s, n,
+                    "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
+                    "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)");
 }
 
-static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0], whole = vc__make_unary(s, VC__OP_FLOOR, x);
-    return vc__make_binary(s, VC__OP_SUB, x, whole);
-}
+static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "x - floor(x)"); }
 
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
@@ -4211,13 +4540,8 @@ static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
 
 /* Two shifts if the target has no rotation of that width. The count has the type of x. */
 static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], count = n->a[1];
-    if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(type)) == 32)) return VC__NIL;
-    uint32_t left = vc__make_binary(s, VC__OP_SHL, x, count);
-    uint32_t back = vc__make_unary(s, VC__OP_NEG, count);
-    back = vc__make_binary(s, VC__OP_SHR, x, back);
-    return vc__make_binary(s, VC__OP_OR, left, back);
+    if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(n->type)) == 32)) return VC__NIL;
+    return vc__rule(s, n, "x << y | x >> -y");
 }
 
 static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
@@ -4260,182 +4584,83 @@ VC__NOINLINE static uint32_t vc__make_binary_const(vc__lowering *s, uint16_t op,
     return vc__make_binary(s, op, a, c);
 }
 
-/* The bits of x as u32; for 64-bit numbers the upper or lower half. */
-static uint32_t vc__make_word(vc__lowering *s, uint32_t x, bool upper) {
-    vc_type type = vc__to_unsigned(vc__lowered_type(s, x));
-    x = vc__make_cast(s, type, x);
-    if (upper) x = vc__make_binary_const(s, VC__OP_SHR, x, 32);
-    return vc__make_cast(s, VC_U32 + (type & 48u), x);
-}
-
-/* Adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes. */
-static uint32_t vc__make_popcount32(vc__lowering *s, uint32_t x) {
-    uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, 1);
-    a = vc__make_binary_const(s, VC__OP_AND, a, 0x55555555u);
-    x = vc__make_binary(s, VC__OP_SUB, x, a);
-    a = vc__make_binary_const(s, VC__OP_AND, x, 0x33333333u);
-    uint32_t b = vc__make_binary_const(s, VC__OP_SHR, x, 2);
-    b = vc__make_binary_const(s, VC__OP_AND, b, 0x33333333u);
-    x = vc__make_binary(s, VC__OP_ADD, a, b);
-    a = vc__make_binary_const(s, VC__OP_SHR, x, 4);
-    x = vc__make_binary(s, VC__OP_ADD, x, a);
-    x = vc__make_binary_const(s, VC__OP_AND, x, 0x0f0f0f0fu);
-    x = vc__make_binary_const(s, VC__OP_MUL, x, 0x01010101u);
-    return vc__make_binary_const(s, VC__OP_SHR, x, 24);
-}
-
 static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, shape = type & 48u;
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), r;
-    if (vc__kind(type) == VC_I32 && vc__has_native_form(s, VC__OP_POPCOUNT, type)) return VC__NIL;
-    if (width == 64) {
-        r = vc__make_word(s, x, false);
-        r = vc__make_unary(s, VC__OP_POPCOUNT, r);
-        uint32_t upper = vc__make_word(s, x, true);
-        upper = vc__make_unary(s, VC__OP_POPCOUNT, upper);
-        r = vc__make_binary(s, VC__OP_ADD, r, upper);
-    } else {
-        r = vc__make_word(s, x, false);
-        if (vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32)) {
-            r = vc__make_cast(s, VC_I32 + shape, r);
-            r = vc__make_unary(s, VC__OP_POPCOUNT, r);
-        } else {
-            r = vc__make_popcount32(s, r);
-        }
-    }
-    return vc__make_cast(s, type, r);
-}
-
-/* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
-static uint32_t vc__make_bit_reverse32(vc__lowering *s, uint32_t x) {
-    static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
-    for (uint32_t i = 0; i < 5; i++) {
-        uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, (uint64_t)1 << i);
-        a = vc__make_binary_const(s, VC__OP_AND, a, mask[i]);
-        x = vc__make_binary_const(s, VC__OP_AND, x, mask[i]);
-        x = vc__make_binary_const(s, VC__OP_SHL, x, (uint64_t)1 << i);
-        x = vc__make_binary(s, VC__OP_OR, x, a);
-    }
-    return x;
+    bool native = vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32);
+    if (vc__kind(n->type) == VC_I32 && native) return VC__NIL;
+    if (vc__bits(vc__kind(n->type)) == 64) return vc__rule(s, n, "T(popcount(low(x)) + popcount(high(x)))");
+    return vc__rule(s, n, native ? "T(popcount(i32(low(x))))" : "T(popcount32(low(x)))");
 }
 
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, shape = type & 48u;
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type));
-    if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, type)) return VC__NIL;
-    uint32_t upper = width == 64 ? vc__make_word(s, x, true) : VC__NIL;
-    uint32_t r = vc__make_word(s, x, false);
-    r = vc__has_native_form(s, VC__OP_BIT_REVERSE, VC_U32) ? vc__make_unary(s, VC__OP_BIT_REVERSE, r)
-                                                           : vc__make_bit_reverse32(s, r);
-    if (width < 32) r = vc__make_binary_const(s, VC__OP_SHR, r, 32 - width);
-    if (width < 64) return vc__make_cast(s, type, r);
-    r = vc__make_cast(s, VC_U64 + shape, r);
-    r = vc__make_binary_const(s, VC__OP_SHL, r, 32);
-    upper = vc__make_unary(s, VC__OP_BIT_REVERSE, upper);
-    upper = vc__make_cast(s, VC_U64 + shape, upper);
-    r = vc__make_binary(s, VC__OP_OR, r, upper);
-    return vc__make_cast(s, type, r);
+    uint32_t width = vc__bits(vc__kind(n->type));
+    if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, n->type)) return VC__NIL;
+    if (width == 64)
+        return vc__rule(s, n, "h = high(x); l = u64(reverse32(low(x))) << 32; T(l | u64(bit_reverse(h)))");
+    return vc__rule(s, n,
+                    width == 32   ? "T(reverse32(low(x)))"
+                    : width == 16 ? "T(reverse32(low(x)) >> 16)"
+                                  : "T(reverse32(low(x)) >> 24)");
 }
 
 /* x & -x isolates the lowest 1. */
 static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0];
-    if (vc__bits(vc__kind(type)) == 32 && vc__has_native_form(s, VC__OP_FIND_LSB, vc__lowered_type(s, x)))
+    if (vc__bits(vc__kind(n->type)) == 32 && vc__has_native_form(s, VC__OP_FIND_LSB, vc__lowered_type(s, n->a[0])))
         return VC__NIL;
-    x = vc__make_cast(s, vc__to_unsigned(type), x);
-    uint32_t minus = vc__make_unary(s, VC__OP_NEG, x);
-    x = vc__make_binary(s, VC__OP_AND, x, minus);
-    return vc__make(s, VC__OP_FIND_MSB, type, x, VC__NIL, VC__NIL, 0);
-}
-
-/* Sets all bits below the highest 1 and counts them. */
-static uint32_t vc__make_find_msb32(vc__lowering *s, uint32_t x) {
-    vc_type type = VC_I32 + (vc__lowered_type(s, x) & 48u);
-    for (uint32_t i = 1; i < 32; i *= 2) {
-        uint32_t a = vc__make_binary_const(s, VC__OP_SHR, x, i);
-        x = vc__make_binary(s, VC__OP_OR, x, a);
-    }
-    x = vc__make_popcount32(s, x);
-    x = vc__make_cast(s, type, x);
-    return vc__make_binary_const(s, VC__OP_SUB, x, 1);
+    return vc__rule(s, n, "x = U(x); find_msb(x & -x)");
 }
 
 static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, source = vc__lowered_type(s, n->a[0]), word = VC_I32 + (type & 48u);
-    uint32_t x = n->a[0], width = vc__bits(vc__kind(type)), a;
+    vc_type source = vc__lowered_type(s, n->a[0]);
+    uint32_t width = vc__bits(vc__kind(n->type));
+    vc__rule_state r;
     if (width == 32 && vc__has_native_form(s, VC__OP_FIND_MSB, source)) return VC__NIL;
-    if (vc__is_signed(source)) {
-        a = vc__make_binary_const(s, VC__OP_SHR, x, width - 1);
-        x = vc__make_binary(s, VC__OP_XOR, x, a);
-    }
-    uint32_t r = vc__make_word(s, x, false);
-    r = vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32) ? vc__make(s, VC__OP_FIND_MSB, word, r, VC__NIL, VC__NIL, 0)
-                                              : vc__make_find_msb32(s, r);
-    if (width < 64) return vc__make_cast(s, type, r);
-    uint32_t upper = vc__make_word(s, x, true);
-    a = vc__make_small_const(s, vc__lowered_type(s, upper), 0);
-    a = vc__make_compare(s, VC__OP_NE, upper, a);
-    upper = vc__make(s, VC__OP_FIND_MSB, word, upper, VC__NIL, VC__NIL, 0);
-    upper = vc__make_binary_const(s, VC__OP_ADD, upper, 32);
-    r = vc__make_select(s, a, upper, r);
-    return vc__make_cast(s, type, r);
-}
-
-/* Long multiplication of half words. */
-static uint32_t vc__make_mul_hi(vc__lowering *s, uint32_t a, uint32_t b) {
-    uint32_t half = vc__bits(vc__kind(vc__lowered_type(s, a))) / 2, low[2], high[2];
-    low[0] = vc__make_binary_const(s, VC__OP_AND, a, vc__ones(half));
-    high[0] = vc__make_binary_const(s, VC__OP_SHR, a, half);
-    low[1] = vc__make_binary_const(s, VC__OP_AND, b, vc__ones(half));
-    high[1] = vc__make_binary_const(s, VC__OP_SHR, b, half);
-    uint32_t c = vc__make_binary(s, VC__OP_MUL, low[0], low[1]);
-    c = vc__make_binary_const(s, VC__OP_SHR, c, half);
-    uint32_t mid1 = vc__make_binary(s, VC__OP_MUL, high[0], low[1]);
-    mid1 = vc__make_binary(s, VC__OP_ADD, mid1, c);
-    c = vc__make_binary_const(s, VC__OP_AND, mid1, vc__ones(half));
-    uint32_t mid2 = vc__make_binary(s, VC__OP_MUL, low[0], high[1]);
-    mid2 = vc__make_binary(s, VC__OP_ADD, mid2, c);
-    c = vc__make_binary(s, VC__OP_MUL, high[0], high[1]);
-    mid1 = vc__make_binary_const(s, VC__OP_SHR, mid1, half);
-    c = vc__make_binary(s, VC__OP_ADD, c, mid1);
-    mid2 = vc__make_binary_const(s, VC__OP_SHR, mid2, half);
-    return vc__make_binary(s, VC__OP_ADD, c, mid2);
+    vc__rule_begin(&r, s, n->type, n->a[0], VC__NIL, VC__NIL);
+    if (vc__is_signed(source)) r.v['x' - 'a'] = vc__rule_node(vc__rule_end(&r, "x ^ x >> top"));
+    return vc__rule_end(&r, width < 64 ? "T(msb32(low(x)))"
+                                       : "r = msb32(low(x)); u = high(x); c = u != 0; T(c ? find_msb(u) + 32 : r)");
 }
 
 static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type, wide = (vc__is_signed(type) ? VC_I32 : VC_U32) + (type & 48u), u = vc__to_unsigned(type);
-    uint32_t width = vc__bits(vc__kind(type)), x[2], sign[2], r;
-    x[0] = n->a[0];
-    x[1] = n->a[1];
+    uint32_t width = vc__bits(vc__kind(n->type));
+    bool is_signed = vc__is_signed(n->type);
     if (width < 32) {
-        for (uint32_t i = 0; i < 2; i++) x[i] = vc__make_cast(s, wide, x[i]);
-        r = vc__make_binary(s, VC__OP_MUL, x[0], x[1]);
-        r = vc__make_binary_const(s, VC__OP_SHR, r, width);
-        return vc__make_cast(s, type, r);
+        vc__rule_state r;
+        vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], VC__NIL);
+        vc__rule_set(&r, 'n', width);
+        return vc__rule_end(&r, is_signed ? "T(i32(x) * i32(y) >> n)" : "T(u32(x) * u32(y) >> n)");
     }
-    if (vc__has_native_form(s, VC__OP_MUL_HI, type)) return VC__NIL;
-    if (vc__is_unsigned(type)) return vc__make_mul_hi(s, x[0], x[1]);
-    for (uint32_t i = 0; i < 2; i++) { /* the unsigned result, minus the other operand for each negative operand */
-        sign[i] = vc__make_binary_const(s, VC__OP_SHR, x[i], width - 1);
-        sign[i] = vc__make_binary(s, VC__OP_AND, sign[i], x[1 - i]);
-    }
-    for (uint32_t i = 0; i < 2; i++) x[i] = vc__make_cast(s, u, x[i]);
-    r = vc__make_mul_hi(s, x[0], x[1]);
-    r = vc__make_cast(s, type, r);
-    r = vc__make_binary(s, VC__OP_SUB, r, sign[0]);
-    return vc__make_binary(s, VC__OP_SUB, r, sign[1]);
+    if (vc__has_native_form(s, VC__OP_MUL_HI, n->type)) return VC__NIL;
+    if (!is_signed) return vc__rule(s, n, "mul_hi(x, y)");
+    /* the unsigned result, minus the other operand for each negative operand */
+    return vc__rule(s, n, "a = x >> top & y; b = y >> top & x; T(mul_hi(U(x), U(y))) - a - b");
 }
 
 /* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
 static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    bool add = n->op == VC__OP_ADD_CARRY;
-    uint32_t a = n->a[0], b = n->a[1];
-    if (s->target == VC_TARGET_SPIRV && vc__kind(type) == VC_U32) return VC__NIL;
-    uint32_t sum = add ? vc__make_binary(s, VC__OP_ADD, a, b) : VC__NIL;
-    a = add ? vc__make_compare(s, VC__OP_LT, sum, a) : vc__make_compare(s, VC__OP_LT, a, b);
-    return vc__make_cast(s, type, a);
+    if (s->target == VC_TARGET_SPIRV && vc__kind(n->type) == VC_U32) return VC__NIL;
+    return vc__rule(s, n, n->op == VC__OP_ADD_CARRY ? "T(x + y < x)" : "T(x < y)");
+}
+
+/* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
+static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x) {
+    static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
+    vc__rule_state r;
+    if (vc__has_native_form(s, VC__OP_BIT_REVERSE, VC_U32)) return vc__make_unary(s, VC__OP_BIT_REVERSE, x);
+    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
+    for (uint32_t i = 0; i < 5; i++) {
+        vc__rule_set(&r, 'n', (uint64_t)1 << i);
+        vc__rule_set(&r, 'm', mask[i]);
+        r.v['x' - 'a'] = vc__rule_node(vc__rule_end(&r, "a = x >> n & m; (x & m) << n | a"));
+    }
+    return (uint32_t)r.out[0].bits;
+}
+
+/* The highest 1: sets all bits below it and counts them. */
+static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x) {
+    return vc__rule_of(s, vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32)
+                              ? "find_msb(x)"
+                              : "x = x | x >> 1; x = x | x >> 2; x = x | x >> 4; x = x | x >> 8; x = x | x >> 16; "
+                                "i32(popcount32(x)) - 1", x, x);
 }
 
 /* ---- CUDA C: both halves of products, sums and differences of u32, computed as one 64-bit number, which the compiler
@@ -4611,65 +4836,21 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
 
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
-/* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
-   smallest normal f16, adding 1/2 rounds the float. Otherwise the integer is rounded by adding half a unit, minus
-   one, plus the last bit that is kept. */
-static uint32_t vc__make_half_bits(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x), u = VC_U32 + (type & 48u);
-    uint32_t bits = vc__make(s, VC__OP_BITCAST, u, x, VC__NIL, VC__NIL, 0);
-    uint32_t sign = vc__make_binary_const(s, VC__OP_AND, bits, 0x80000000u);
-    uint32_t magnitude = vc__make_binary(s, VC__OP_XOR, bits, sign);
-    uint32_t r = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
-    r = vc__make_binary_const(s, VC__OP_ADD, r, 0x3f000000u);
-    r = vc__make(s, VC__OP_BITCAST, u, r, VC__NIL, VC__NIL, 0);
-    uint32_t small = vc__make_binary_const(s, VC__OP_SUB, r, 0x3f000000u);
-    r = vc__make_binary_const(s, VC__OP_SHR, magnitude, 13);
-    r = vc__make_binary_const(s, VC__OP_AND, r, 1);
-    r = vc__make_binary(s, VC__OP_ADD, magnitude, r);
-    /* subtracts 112 from the exponent and adds half a unit, minus one */
-    r = vc__make_binary_const(s, VC__OP_ADD, r, 0xc8000fffu);
-    r = vc__make_binary_const(s, VC__OP_SHR, r, 13);
-    uint32_t c = vc__make_const(s, u, 0x38800000u); /* 2^-14 */
-    c = vc__make_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__make_select(s, c, small, r);
-    c = vc__make_const(s, u, 0x7f800000u);
-    c = vc__make_compare(s, VC__OP_LT, c, magnitude);
-    small = vc__make_const(s, u, 0x7e00u);
-    uint32_t large = vc__make_const(s, u, 0x7c00u);
-    large = vc__make_select(s, c, small, large);
-    c = vc__make_const(s, u, 0x477fefffu); /* the largest that does not round to 2^16 */
-    c = vc__make_compare(s, VC__OP_LT, c, magnitude);
-    r = vc__make_select(s, c, large, r);
-    sign = vc__make_binary_const(s, VC__OP_SHR, sign, 16);
-    return vc__make_binary(s, VC__OP_OR, r, sign);
-}
-
 /* ---- dot products of bytes ---- */
 
 /* Byte i of x, sign- or zero-extended. */
 static uint32_t vc__make_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
-    if (is_signed) x = vc__make_cast(s, VC_I32, x);
-    if (i < 3) x = vc__make_binary_const(s, VC__OP_SHL, x, 24 - 8 * i);
-    x = vc__make_binary_const(s, VC__OP_SHR, x, 24);
-    return vc__make_cast(s, to, x);
+    vc__rule_state r;
+    vc__rule_begin(&r, s, to, x, VC__NIL, VC__NIL);
+    vc__rule_set(&r, 'n', 24 - 8 * i);
+    return vc__rule_end(&r, is_signed ? "T(i32(x) << n >> 24)" : "T(x << n >> 24)");
 }
 
 static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) {
-    vc_type type = vc__lowered_type(s, a);
-    uint32_t sum = vc__make_binary(s, VC__OP_ADD, a, b), overflow, c;
-    if (vc__is_unsigned(type)) {
-        overflow = vc__make_compare(s, VC__OP_LT, sum, a);
-        c = vc__make_const(s, type, vc__ones(vc__bits(vc__kind(type))));
-        return vc__make_select(s, overflow, c, sum);
-    }
-    overflow = vc__make_binary(s, VC__OP_XOR, a, sum);
-    c = vc__make_binary(s, VC__OP_XOR, b, sum);
-    overflow = vc__make_binary(s, VC__OP_AND, overflow, c); /* negative if the sum has neither operand's sign */
-    c = vc__make_small_const(s, type, 0);
-    overflow = vc__make_compare(s, VC__OP_LT, overflow, c);
-    c = vc__make_binary_const(s, VC__OP_SHR, a, vc__bits(vc__kind(type)) - 1);
-    c = vc__make_binary_const(s, VC__OP_XOR, c, vc__ones(vc__bits(vc__kind(type)) - 1));
-    return vc__make_select(s, overflow, c, sum);
+    return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a))
+                              ? "s = x + y; s < x ? ones : s"
+                              /* o is negative if the sum has neither operand's sign */
+                              : "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s", a, b);
 }
 
 /* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
@@ -4701,41 +4882,10 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
 
 /* Packs two f32 as f16. In a `fast` kernel the target's own form may round differently. */
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
-    uint32_t x = n->a[0], part[2];
     if (s->kernel->desc.fast && vc__has_native_form(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
-    if (!vc__is_c(s->target)) x = vc__make_half_bits(s, x);
-    for (uint32_t i = 0; i < 2; i++) {
-        part[i] = vc__make(s, VC__OP_COMPONENT, vc__scalar(vc__lowered_type(s, x)), x, VC__NIL, VC__NIL, i);
-        if (!vc__is_c(s->target)) continue;
-        part[i] = vc__make_cast(s, VC_F16, part[i]);
-        part[i] = vc__make(s, VC__OP_BITCAST, VC_U16, part[i], VC__NIL, VC__NIL, 0);
-        part[i] = vc__make_cast(s, VC_U32, part[i]);
-    }
-    part[1] = vc__make_binary_const(s, VC__OP_SHL, part[1], 16);
-    return vc__make_binary(s, VC__OP_OR, part[0], part[1]);
-}
-
-/* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
-   is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
-static uint32_t vc__make_half_value(vc__lowering *s, uint32_t x) {
-    uint32_t magnitude = vc__make_binary_const(s, VC__OP_AND, x, 0x7fffu),
-             sign = vc__make_binary(s, VC__OP_XOR, x, magnitude);
-    sign = vc__make_binary_const(s, VC__OP_SHL, sign, 16);
-    uint32_t r = vc__make_binary_const(s, VC__OP_SHL, magnitude, 13);
-    r = vc__make_binary_const(s, VC__OP_ADD, r, 112u << 23);
-    uint32_t other = vc__make_binary_const(s, VC__OP_ADD, r, 112u << 23);
-    uint32_t c = vc__make_u32(s, 0x7c00u);
-    c = vc__make_compare(s, VC__OP_LE, c, magnitude);
-    r = vc__make_select(s, c, other, r);
-    other = vc__make_cast(s, VC_F32, magnitude);
-    c = vc__make_const(s, VC_F32, 0x33800000u); /* 2^-24 */
-    other = vc__make_binary(s, VC__OP_MUL, other, c);
-    other = vc__make(s, VC__OP_BITCAST, VC_U32, other, VC__NIL, VC__NIL, 0);
-    c = vc__make_u32(s, 0x400u);
-    c = vc__make_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__make_select(s, c, other, r);
-    r = vc__make_binary(s, VC__OP_OR, r, sign);
-    return vc__make(s, VC__OP_BITCAST, VC_F32, r, VC__NIL, VC__NIL, 0);
+    return vc__rule(s, n,
+                    vc__is_c(s->target) ? "a = u32(bits(f16(x.0))); a | u32(bits(f16(x.1))) << 16"
+                                        : "x = half_bits(x); a = x.0; a | x.1 << 16");
 }
 
 /* Constants are folded here: lavapipe (Mesa 22.3) turns infinity and NaN into 0. */
@@ -4753,18 +4903,13 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
     }
     if (vc__lowered_node(s, x)->op == VC__OP_PACK_HALF)
         return vc__make_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
-    if (s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target)) {
-        part[0] = vc__make_half_value(s, vc__make_binary_const(s, VC__OP_AND, x, 0xffffu));
-        part[1] = vc__make_half_value(s, vc__make_binary_const(s, VC__OP_SHR, x, 16));
-        return vc__make_vec(s, VC_F32X2, part, 2);
-    }
-    if (vc__has_native_form(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
-    for (uint32_t i = 0; i < 2; i++) {
-        part[i] = i ? vc__make_binary_const(s, VC__OP_SHR, x, 16) : x;
-        part[i] = vc__make_cast(s, VC_U16, part[i]);
-        part[i] = vc__make(s, VC__OP_BITCAST, VC_F16, part[i], VC__NIL, VC__NIL, 0);
-        part[i] = vc__make_cast(s, VC_F32, part[i]);
-    }
+    bool missing = s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target);
+    if (!missing && vc__has_native_form(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
+    vc__rule_state rule;
+    vc__rule_begin(&rule, s, VC_U32, x, VC__NIL, VC__NIL);
+    part[0] = vc__rule_end(&rule, missing ? "half_value(x & 0xffff), half_value(x >> 16)"
+                                          : "f32(real(u16(x))), f32(real(u16(x >> 16)))");
+    part[1] = (uint32_t)rule.out[1].bits;
     return vc__make_vec(s, VC_F32X2, part, 2);
 }
 
@@ -4788,40 +4933,22 @@ static vc__range vc__cast_range(vc_type from, vc_type to) {
     return r;
 }
 
-/* The bits of a float without the sign; NaN is above infinity. */
-static uint32_t vc__make_magnitude_bits(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
-    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(vc__kind(type)) - 1));
-    return vc__make_binary(s, VC__OP_AND, x, c);
-}
-
-static uint32_t vc__make_infinity_bits(vc__lowering *s, vc_type type) {
-    return vc__make_const(s, vc__bits_type(type), vc__infinity_bits(vc__kind(type)));
-}
-
 /* Whether a float is not NaN. Tests the bits if there are integers of its width: a driver that assumes that floats
    are not NaN (NVIDIA, after an abs) folds a float comparison, and so may compiler options of the user in C. */
 static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x);
-    uint32_t kind = vc__kind(type);
+    uint32_t kind = vc__kind(vc__lowered_type(s, x));
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
-    if (!bits && !vc__is_c(s->target)) return vc__make_compare(s, VC__OP_EQ, x, x);
-    x = vc__make_magnitude_bits(s, x);
-    uint32_t c = vc__make_infinity_bits(s, type);
-    return vc__make_compare(s, VC__OP_LE, x, c);
+    return vc__rule_of(s, bits || vc__is_c(s->target) ? "(bits(x) & positive) <= bits(inf)" : "x == x", x, x);
 }
 
 /* Clamps x to a range; NaN becomes 0. */
-static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *r) {
-    vc_type from = vc__lowered_type(s, x);
-    uint32_t c = vc__make_const(s, from, r->low), clamped = vc__make_binary(s, VC__OP_MAX, x, c);
-    c = vc__make_const(s, from, r->high);
-    clamped = vc__make_binary(s, VC__OP_MIN, clamped, c);
-    if (!vc__is_signed(type)) return clamped; /* the maximum with 0 has replaced NaN */
-    uint32_t number = vc__make_is_number(s, x);
-    c = vc__make_small_const(s, from, 0);
-    return vc__make_select(s, number, clamped, c);
+static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *range) {
+    vc__rule_state r;
+    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
+    vc__rule_set(&r, 'l', range->low);
+    vc__rule_set(&r, 'h', range->high);
+    /* the maximum with 0 has replaced NaN */
+    return vc__rule_end(&r, vc__is_signed(type) ? "c = min(max(x, l), h); is_number(x) ? c : 0" : "min(max(x, l), h)");
 }
 
 /* Casts a float to an integer by way of `middle`, the 32-bit type for narrow integers. */
@@ -4944,55 +5071,31 @@ static uint64_t vc__power_bits(uint32_t kind, int power) {
    above the largest number become infinity. Values below the smallest normal number become multiples of the smallest
    subnormal one. */
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
-    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
-    uint32_t kind = vc__kind(type), drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
-    /* 2^least: smallest subnormal of `to` */
-    int bias = (int)vc__ones(vc__kinds[to].exponent - 1u), least = 1 - bias - vc__kinds[to].fraction;
-    uint32_t x_bits = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    uint32_t c = vc__make_const(s, bits, vc__ones(vc__bits(kind) - 1u));
-    uint32_t magnitude = vc__make_binary(s, VC__OP_AND, x_bits, c);
-    uint32_t sign = vc__make_binary(s, VC__OP_XOR, x_bits, magnitude);
-    uint32_t odd = vc__make_binary_const(s, VC__OP_SHR, magnitude, drop);
-    c = vc__make_const(s, bits, 1);
-    odd = vc__make_binary(s, VC__OP_AND, odd, c);
-    c = vc__make_const(s, bits, vc__ones(drop - 1));
-    uint32_t r = vc__make_binary(s, VC__OP_ADD, magnitude, c);
-    r = vc__make_binary(s, VC__OP_ADD, r, odd);
-    c = vc__make_const(s, bits, ~vc__ones(drop));
-    r = vc__make_binary(s, VC__OP_AND, r, c);
-    uint32_t small = vc__make(s, VC__OP_BITCAST, type, magnitude, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, type, vc__power_bits(kind, -least));
-    small = vc__make_binary(s, VC__OP_MUL, small, c);
-    small = vc__make_unary(s, VC__OP_ROUND, small);
-    c = vc__make_const(s, type, vc__power_bits(kind, least));
-    small = vc__make_binary(s, VC__OP_MUL, small, c);
-    small = vc__make(s, VC__OP_BITCAST, bits, small, VC__NIL, VC__NIL, 0);
-    c = vc__make_const(s, bits, vc__power_bits(kind, 1 - bias));
-    uint32_t is = vc__make_compare(s, VC__OP_LT, magnitude, c);
-    r = vc__make_select(s, is, small, r);
+    uint32_t kind = vc__kind(vc__lowered_type(s, x));
+    uint32_t drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
+    int bias = vc__bias(to), least = 1 - bias - vc__kinds[to].fraction; /* 2^least: smallest subnormal of `to` */
+    vc__rule_state r;
+    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
+    vc__rule_set(&r, 'd', drop);
+    vc__rule_set(&r, 'h', vc__ones(drop - 1));
+    vc__rule_set(&r, 'k', ~vc__ones(drop));
+    vc__rule_set(&r, 'u', vc__power_bits(kind, -least));
+    vc__rule_set(&r, 'v', vc__power_bits(kind, least));
+    vc__rule_set(&r, 'n', vc__power_bits(kind, 1 - bias));
     /* halfway from the largest number to the next power of two; f16: 65520 */
-    c = vc__make_const(s, bits, vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1)));
-    is = vc__make_compare(s, VC__OP_LE, c, magnitude);
-    c = vc__make_infinity_bits(s, type);
-    r = vc__make_select(s, is, c, r);
-    is = vc__make_compare(s, VC__OP_LT, c, magnitude);
-    r = vc__make_select(s, is, magnitude, r);
-    r = vc__make_binary(s, VC__OP_OR, r, sign);
-    return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
+    vc__rule_set(&r, 'l', vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1)));
+    return vc__rule_end(&r, "b = bits(x); m = b & positive; s = b ^ m; o = m >> d & 1; r = m + h + o & k; "
+                            "q = bits(round(real(m) * u) * v); r = m < n ? q : r; "
+                            "c = l <= m; i = bits(inf); r = c ? i : r; r = i < m ? m : r; real(r | s)");
 }
 
 /* Rounds an f64 to odd in f32, so that rounding the result again is equal to rounding the f64: some devices convert
    f64 to f16 by way of f32. */
 static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x), bits = vc__bits_type(type);
-    uint64_t dropped = vc__ones(vc__kinds[VC_F64].fraction - (uint32_t)vc__kinds[VC_F32].fraction);
-    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    uint32_t r = vc__make_binary_const(s, VC__OP_AND, x, dropped);
-    r = vc__make_binary_const(s, VC__OP_ADD, r, dropped); /* carries if any dropped bit was set */
-    r = vc__make_binary(s, VC__OP_OR, x, r);
-    r = vc__make_binary_const(s, VC__OP_AND, r, ~dropped);
-    r = vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
-    return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), r, VC__NIL, VC__NIL, 0);
+    vc_type type = vc__lowered_type(s, x);
+    /* 29 bits are dropped; the sum carries if any of them was set */
+    x = vc__rule_of(s, "b = bits(x); r = (b & 0x1fffffff) + 0x1fffffff; real((b | r) & 0xffffffffe0000000)", x, x);
+    return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
 /* Casts a float to a narrower one. The cast has a nonzero x if it does not change its operand. */
@@ -5022,18 +5125,11 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
 
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
-    uint32_t x = n->a[0], c, r;
+    uint32_t x = n->a[0], r;
     bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
-    if (vc__is_bool(type)) {
-        c = vc__make_small_const(s, from, 0);
-        return vc__make_compare(s, VC__OP_NE, x, c);
-    }
-    if (vc__is_bool(from)) {
-        c = vc__make_small_const(s, type, 1);
-        r = vc__make_small_const(s, type, 0);
-        return vc__make_select(s, x, c, r);
-    }
+    if (vc__is_bool(type)) return vc__rule(s, n, "x != 0");
+    if (vc__is_bool(from)) return vc__rule(s, n, "x ? 1 : 0");
     if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__lower_narrowing_cast(s, type, x, widened);
     if (vc__is_widening(from, type)) {
         r = vc__lower_widening_cast(s, type, x);
@@ -5048,12 +5144,9 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
 }
 
 static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
-    vc_type type = vc__lowered_type(s, n->a[0]);
-    uint16_t op = n->op;
     if (!vc__is_c(s->target)) return VC__NIL;
-    uint32_t x = vc__make_magnitude_bits(s, n->a[0]);
-    uint32_t c = vc__make_infinity_bits(s, type);
-    return op == VC__OP_ISINF ? vc__make_compare(s, VC__OP_EQ, x, c) : vc__make_compare(s, VC__OP_LT, c, x);
+    return vc__rule_of(s, n->op == VC__OP_ISINF ? "m = bits(x) & positive; m == bits(inf)"
+                                                : "m = bits(x) & positive; bits(inf) < m", n->a[0], n->a[0]);
 }
 
 /* ---- elementary functions of f16 and f32 ---- */
@@ -5061,27 +5154,13 @@ static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
 /* Whether x is zero or a subnormal f32: the logarithms of some drivers use the exponent bits of a subnormal as they
    are. */
 static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x);
-    uint32_t least;
-    if (vc__kind(type) != VC_F32) {
-        least = vc__make_small_const(s, type, 0);
-        return vc__make_compare(s, VC__OP_EQ, x, least);
-    }
-    uint32_t size = vc__make_unary(s, VC__OP_ABS, x);
-    least = vc__make_const(s, type, 0x00800000u);
-    return vc__make_compare(s, VC__OP_LT, size, least);
+    return vc__rule_of(s, vc__kind(vc__lowered_type(s, x)) == VC_F32 ? "abs(x) < least" : "x == 0", x, x);
 }
 
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint16_t op = n->op;
-    uint32_t x = n->a[0];
-    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
-    if (vc__kind(type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    uint32_t flat = vc__make_is_zero(s, x);
-    uint32_t zero = vc__make_small_const(s, type, 0);
-    x = vc__make_select(s, flat, zero, x);
-    return vc__make_raw(s, op, type, x, VC__NIL, VC__NIL, 0);
+    if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
+    if (vc__kind(n->type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
+    return vc__rule(s, n, "native(is_zero(x) ? 0 : x)");
 }
 
 /* Computes a function of f16 in f32. */
@@ -5094,98 +5173,38 @@ static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
     return vc__make_cast(s, type, x);
 }
 
-/* atan2 of f32, with the sign of y. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, x) is pi if the sign bit of x
-   is set, else 0. */
-static uint32_t vc__lower_atan2(vc__lowering *s, uint32_t y, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x), bits = VC_I32 + (type & 48u);
-    uint32_t size = vc__make_unary(s, VC__OP_ABS, y), r, c, v;
-    r = vc__make_raw(s, VC__OP_ATAN2, type, size, x, VC__NIL, 0);
-    c = vc__make_small_const(s, bits, 0);
-    x = vc__make(s, VC__OP_BITCAST, bits, x, VC__NIL, VC__NIL, 0);
-    c = vc__make_compare(s, VC__OP_LT, x, c);
-    v = vc__make_const(s, type, 0x40490fdbu);
-    x = vc__make_small_const(s, type, 0);
-    v = vc__make_select(s, c, v, x);
-    c = vc__make_compare(s, VC__OP_EQ, y, x);
-    r = vc__make_select(s, c, v, r);
-    y = vc__make(s, VC__OP_BITCAST, bits, y, VC__NIL, VC__NIL, 0);
-    y = vc__make_binary_const(s, VC__OP_AND, y, 0x80000000u);
-    r = vc__make(s, VC__OP_BITCAST, bits, r, VC__NIL, VC__NIL, 0);
-    r = vc__make_binary(s, VC__OP_OR, r, y);
-    return vc__make(s, VC__OP_BITCAST, type, r, VC__NIL, VC__NIL, 0);
-}
-
-/* Drivers that compute it by minimum and maximum lose NaN. */
+/* Drivers that compute it by minimum and maximum lose NaN. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, y) is pi
+   if the sign bit of y is set, else 0. The result has the sign of x. */
 static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint16_t op = n->op;
-    uint32_t x = n->a[0], y = n->a[1], number, other, r;
-    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
+    if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (op == VC__OP_ATAN2 && vc__kind(type) == VC_F16) return vc__lower_in_f32(s, n);
-    number = vc__make_compare(s, VC__OP_EQ, x, x);
-    if (op == VC__OP_ATAN2) {
-        other = vc__make_compare(s, VC__OP_EQ, y, y);
-        number = vc__make_binary(s, VC__OP_AND, number, other);
-    }
-    r = op == VC__OP_ATAN2 ? vc__lower_atan2(s, x, y) : vc__make_raw(s, op, type, x, y, VC__NIL, 0);
-    other = vc__make_nan_or_infinity(s, type, true);
-    return vc__make_select(s, number, r, other);
+    if (n->op == VC__OP_ATAN) return vc__rule(s, n, "c = x == x; r = native(x); c ? r : nan");
+    if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
+    return vc__rule(s, n,
+                    "c = x == x & y == y; r = native(abs(x), y); v = ints(y) < 0 ? 0x40490fdb : 0; r = x == 0 ? v : r; "
+                    "s = ints(x) & 0x80000000; r = real(ints(r) | s); c ? r : nan");
 }
 
 /* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
 static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint16_t op = n->op;
-    uint32_t half, x, e, up, down;
-    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
+    if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (vc__kind(type) == VC_F16) return vc__lower_in_f32(s, n);
-    half = vc__make_const(s, type, 0x3f000000u);
-    x = vc__make_binary(s, VC__OP_MUL, n->a[0], half);
-    e = vc__make_unary(s, VC__OP_EXP, x);
-    up = vc__make_binary(s, VC__OP_MUL, e, half);
-    up = vc__make_binary(s, VC__OP_MUL, up, e);
-    x = vc__make_unary(s, VC__OP_NEG, x);
-    e = vc__make_unary(s, VC__OP_EXP, x);
-    down = vc__make_binary(s, VC__OP_MUL, e, half);
-    down = vc__make_binary(s, VC__OP_MUL, down, e);
-    return vc__make_binary(s, op == VC__OP_SINH ? VC__OP_SUB : VC__OP_ADD, up, down);
+    if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
+    return vc__rule(s, n,
+                    n->op == VC__OP_SINH
+                        ? "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u - e * 0.5 * e"
+                        : "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e");
 }
 
 /* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0
    are not 1; lavapipe loses NaN. */
 static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
-    vc_type type = n->type;
-    uint32_t x = n->a[0], y = n->a[1], zero, c, v, r, low;
-    if (vc__kind(type) == VC_F64) return vc__lower_math64(s, n);
+    if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
-    zero = vc__make_small_const(s, type, 0);
-    if (vc__is_c(s->target)) {
-        v = vc__make_unary(s, VC__OP_ABS, x);
-        r = vc__make_raw(s, VC__OP_POW, type, v, y, VC__NIL, 0);
-        low = vc__make_compare(s, VC__OP_LT, x, zero);
-        c = vc__make_compare(s, VC__OP_NE, y, zero);
-        c = vc__make_binary(s, VC__OP_AND, low, c);
-        v = vc__make_nan_or_infinity(s, type, true);
-        return vc__make_select(s, c, v, r);
-    }
-    r = vc__make_raw(s, VC__OP_POW, type, x, y, VC__NIL, 0);
-    low = vc__make_compare(s, VC__OP_LT, y, zero);
-    v = vc__make_nan_or_infinity(s, type, false);
-    v = vc__make_select(s, low, v, zero);
-    c = vc__make_is_zero(s, x);
-    r = vc__make_select(s, c, v, r);
-    c = vc__make_compare(s, VC__OP_LE, zero, x);
-    low = vc__make_is_number(s, y);
-    c = vc__make_binary(s, VC__OP_AND, c, low);
-    v = vc__make_nan_or_infinity(s, type, true);
-    r = vc__make_select(s, c, r, v);
-    v = vc__make_small_const(s, type, 1);
-    c = vc__make_compare(s, VC__OP_EQ, y, zero);
-    low = vc__make_compare(s, VC__OP_EQ, x, v);
-    c = vc__make_binary(s, VC__OP_OR, c, low);
-    return vc__make_select(s, c, v, r);
+    if (vc__is_c(s->target)) return vc__rule(s, n, "z = T(0); r = native(abs(x), y); x < z & y != z ? nan : r");
+    return vc__rule(s, n,
+                    "z = T(0); r = native(x, y); v = y < z ? inf : z; r = is_zero(x) ? v : r; "
+                    "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r");
 }
 
 VC__SMALL_END
@@ -5240,18 +5259,9 @@ VC__SMALL
 /* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of a computing or comparing atomic on memory
    that is an address. Swapping the halves twice makes an integer with the same bits. */
 static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
-    vc_type type = vc__lowered_type(s, x), u = vc__to_unsigned(type);
-    uint32_t half = vc__bits(vc__kind(type)) / 2;
-    if (vc__lowered_node(s, x)->op != VC__OP_BITCAST
-        || !vc__is_float(vc__lowered_type(s, vc__lowered_node(s, x)->a[0])))
-        return x;
-    x = vc__make_cast(s, u, x);
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t low = vc__make_binary_const(s, VC__OP_SHR, x, half);
-        uint32_t high = vc__make_binary_const(s, VC__OP_SHL, x, half);
-        x = vc__make_binary(s, VC__OP_OR, low, high);
-    }
-    return vc__make_cast(s, type, x);
+    const vc__node *n = vc__lowered_node(s, x);
+    if (n->op != VC__OP_BITCAST || !vc__is_float(vc__lowered_type(s, n->a[0]))) return x;
+    return vc__rule_of(s, "x = U(x); x = x >> half | x << half; T(x >> half | x << half)", x, x);
 }
 
 /* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
@@ -5666,7 +5676,7 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
 }
 
 // >>math64
-/* Elementary functions of f64. GLSL.std.450 has none, so they are built from + - * /, fma, sqrt, round, select and
+/* Elementary functions of f64. GLSL.std.450 has none, so rules build them from + - * /, fma, sqrt, round, select and
    integer operations on the bits. Vectors are computed by component.
    Accuracy: the largest errors found against 113-bit arithmetic over the whole range, in ulp, are: log2 0.6,
    log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3, rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4.
@@ -5675,554 +5685,62 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
    pow ignores the sign of x = -0.
    Methods: argument reduction by constants split so that products are exact (Cody and Waite, Software Manual for the
    Elementary Functions, 1980), error-free products and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for
-   logarithms, Chebyshev interpolation. Products are split by masking bits, not by fma, because fma may round twice.
-   All compilers must create nodes in the same order: an argument list has at most one call that creates nodes. */
+   logarithms, Chebyshev interpolation. Polynomials interpolate over the reduced range, in 250-bit arithmetic. Products
+   are split by masking bits, not by fma, because fma may round twice. */
 
-typedef struct vc__m64 {
-    vc__lowering *s;
-    vc_type f, i, b; /* f64, i64 and bool with as many components as the node */
-} vc__m64;
-
-#define VC__M_ONE 0x3ff0000000000000u
-#define VC__M_HALF 0x3fe0000000000000u
-#define VC__M_INF 0x7ff0000000000000u
-#define VC__M_NAN 0x7ff8000000000000u
-#define VC__M_SIGN 0x8000000000000000u
-#define VC__M_LN2_HIGH 0x3fe62e42fee00000u /* 32 significant bits, so its product with an exponent is exact */
-#define VC__M_LN2_LOW 0x3dea39ef35793c76u
-#define VC__M_PIO2 0x3ff921fb54442d18u
-#define VC__M_PIO2_LOW 0x3c91a62633145c07u
-#define VC__M_PI 0x400921fb54442d18u
-#define VC__M_PI_LOW 0x3ca1a62633145c07u
-
-/* Polynomial coefficients, highest power first, from Chebyshev interpolation over the reduced range in 250-bit
-   arithmetic. */
-static const uint64_t vc__m_exp_poly[11] = { /* (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
-    0x3e21f6025e1721d9u, 0x3e5af4df7e870362u, 0x3e927e4e7ddba33fu, 0x3ec71de022aa7c92u, 0x3efa01a01a0d8f8eu,
-    0x3f2a01a01abea2dau, 0x3f56c16c16c17705u, 0x3f811111111100d8u, 0x3fa5555555555552u, 0x3fc5555555555557u,
-    0x3fe0000000000000u
+static const struct { uint16_t op; const char *text; } vc__math64[] = {
+    { VC__OP_RSQRT, "1 / sqrt(x)" },
+    { VC__OP_EXP, "p:k = exp_parts(x); ldexp(p, k)" },
+    { VC__OP_EXP2, "x = bounded(x, -1100, 1100); k = round(x); exp2_parts(x - k, k)" },
+    /* log(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + z p)) with s = f / (2 + f), z = s^2 <= 0.0295 and the polynomial
+       p = (2 atanh(s) / s - 2) / z */
+    { VC__OP_LOG,
+      "k:f = split(x); f = f + -1; s = f / (f + 2); z = s * s; "
+      "r = z * poly(z, "
+      "0x3fc0c04595972ab8, 0x3fc0fbe83c2cbcf3, 0x3fc3b1c360763b8a, 0x3fc745cf901605f7, 0x3fcc71c720160b47, "
+      "0x3fd2492492476c87, 0x3fd9999999999a38, 0x3fe5555555555555); "
+      "h = f * 0.5 * f; r = s * (h + r); r = r + k * 0x3dea39ef35793c76; r = h - r - f; "
+      "log_special(x, k * 0x3fe62e42fee00000 - r)" },
+    { VC__OP_LOG2, "h:l = log2_pair(x); log_special(x, h + l)" },
+    /* y is bounded by +-2^66: larger |y| give the same result, and no product overflows. s is x^y for x = 0 and inf. */
+    { VC__OP_POW,
+      "h:l = log2_pair(x); c = bounded(y, 0xc410000000000000, 0x4410000000000000); p:q = product(h, c); "
+      "l = q + l * c; l = abs(p) > 1100 ? 0 : l; p = bounded(p, -1100, 1100); k = round(p); "
+      "r = exp2_parts(p - k + l, k); "
+      "z = x == 0; e = z ? -y : y; s = e < 0 ? 0 : 1; s = e > 0 ? inf : s; "
+      "r = z ? s : r; r = x == inf ? s : r; r = 0 <= x ? r : nan; r = y == y ? r : nan; "
+      "r = y == 0 ? 1 : r; x == 1 ? 1 : r" },
+    /* below 2^-26, sin(x) and tan(x) are x, which keeps -0 */
+    { VC__OP_SIN, "s:c:n = sin_cos_of(x); v = sin_in(x, n, s, c); abs(x) < 0x3e50000000000000 ? x : v" },
+    { VC__OP_COS, "s:c:n = sin_cos_of(x); sin_in(x, n + 1, s, c)" }, /* sin(x + pi / 2) */
+    { VC__OP_TAN,
+      "s:c:n = sin_cos_of(x); o = (n & 1) != 0; a = o ? c : s; v = a / (o ? -s : c); m = abs(x); "
+      "v = m < inf ? v : nan; m < 0x3e50000000000000 ? x : v" },
+    { VC__OP_ASIN,
+      "r:f = asin_parts(abs(x)); t = r + r + 0xbc91a62633145c07; r = f ? 0x3ff921fb54442d18 - t : r; "
+      "xor_sign(r, ints(x))" },
+    { VC__OP_ACOS,
+      "r:f = asin_parts(abs(x)); t = r + r; s = 0x400921fb54442d18 - (t + 0xbca1a62633145c07); t = x < 0 ? s : t; "
+      "r = xor_sign(r, ints(x)); r = 0x3ff921fb54442d18 - (r + 0xbc91a62633145c07); f ? t : r" },
+    { VC__OP_ATAN, "xor_sign(positive_atan(abs(x)), ints(x))" },
+    /* atan2(x, y): |x| = |y| includes 0 / 0 and inf / inf */
+    { VC__OP_ATAN2,
+      "a = abs(x); b = abs(y); e = b == a; o = b == 0 ? b : 1; r = positive_atan(e ? o : a / b); "
+      "s = 0x400921fb54442d18 - (r + 0xbca1a62633145c07); r = ints(y) < 0 ? s : r; r = y != y ? y : r; "
+      "xor_sign(r, ints(x))" },
+    { VC__OP_SINH,
+      "s = small_sinh(x); e:d = exp_halves(x); l = xor_sign(e - d, ints(x)); abs(x) < 1 ? s : l" },
+    { VC__OP_COSH, "e:d = exp_halves(x); e + d" },
+    /* tanh(x) = 1 - 2 / (e^2x + 1) = 1 - 1 / (e^2x / 2 + 1/2) */
+    { VC__OP_TANH,
+      "s = small_sinh(x); s = s / sqrt(s * s + 1); m = abs(x); l = 1 - 1 / (half_exp(m + m) + 0.5); "
+      "l = xor_sign(l, ints(x)); m < 1 ? s : l" }
 };
-static const uint64_t vc__m_exp2_poly[13] = { /* (2^r - 1) / r, |r| <= 1/2 */
-    0x3d7cdc9ba155becdu, 0x3dbc4b5b04b1e8f9u, 0x3dfe88d0e5866e32u, 0x3e3e4cf03bac04a7u, 0x3e7b5255079d0d73u,
-    0x3eb62c022460176eu, 0x3eeffcbfc52c5d76u, 0x3f2430912f86ac5bu, 0x3f55d87fe78a74a6u, 0x3f83b2ab6fba4e7bu,
-    0x3fac6b08d704a0bcu, 0x3fcebfbdff82c58fu, 0x3fe62e42fefa39efu
-};
-static const uint64_t vc__m_log_poly[8] = { /* (2 atanh(s) / s - 2) / z, z = s^2 <= 0.0295 */
-    0x3fc0c04595972ab8u, 0x3fc0fbe83c2cbcf3u, 0x3fc3b1c360763b8au, 0x3fc745cf901605f7u, 0x3fcc71c720160b47u,
-    0x3fd2492492476c87u, 0x3fd9999999999a38u, 0x3fe5555555555555u
-};
-static const uint64_t vc__m_log2_poly[8] = { /* vc__m_log_poly / ln(2) without its first two terms */
-    0x3fc5a60ae4e0bdd7u, 0x3fc59e08811ee6b3u, 0x3fc89fed27be41beu, 0x3fcc68f2f01d5108u, 0x3fd0c9a84bf5081cu,
-    0x3fd484b13d79c3b6u, 0x3fda61762a7adfa8u, 0x3fe2776c50ef9bfeu
-};
-static const uint64_t vc__m_sin_poly[6] = { /* (sin(x) / x - 1) / z, z = x^2 <= (pi / 4)^2 */
-    0x3de5e0b05bff20f2u, 0xbe5ae600aca92c64u, 0x3ec71de379654304u, 0xbf2a01a019e83816u, 0x3f81111111110bb2u,
-    0xbfc5555555555555u
-};
-static const uint64_t vc__m_cos_poly[6] = { /* (cos(x) - 1 + z / 2) / z^2 */
-    0xbda907d8f29fe831u, 0x3e21eeb68cd22f56u, 0xbe927e4fa17bf139u, 0x3efa01a019f4e9b4u, 0xbf56c16c16c16967u,
-    0x3fa5555555555555u
-};
-static const uint64_t vc__m_atan_poly[11] = { /* (atan(x) / x - 1) / z, z = x^2 <= (7 / 16)^2 */
-    0xbf91f782b80bfd1eu, 0x3fa35da608772867u, 0xbfa9c6054173be88u, 0x3fadf0b70d0fde14u, 0xbfb10ed1cedbec09u,
-    0x3fb3b116171b0dd7u, 0xbfb745cff6136307u, 0x3fbc71c7136517a9u, 0xbfc24924923b06cdu, 0x3fc999999999885fu,
-    0xbfd5555555555554u
-};
-static const uint64_t vc__m_asin_poly[13] = { /* (asin(x) / x - 1) / z, z = x^2 <= 1/4 */
-    0x3f9d72b2bc8155f8u, 0xbf8e6aaa8a0a04ccu, 0x3f91d189408314eeu, 0x3f765a9c4dfcf8b2u, 0x3f852420b04b37beu,
-    0x3f8782651caa6547u, 0x3f8c9cf07674736au, 0x3f91c4d35cf95421u, 0x3f96e8bb1c8209a2u, 0x3f9f1c71c1db0623u,
-    0x3fa6db6db6e31f13u, 0x3fb3333333332ecau, 0x3fc5555555555556u
-};
-static const uint64_t vc__m_sinh_poly[8] = { /* (sinh(x) / x - 1) / z, z = x^2 <= 1 */
-    0x3ce99f0806c2628du, 0x3d6ae777c36fd5b6u, 0x3de612467ccb2260u, 0x3e5ae6456792a77fu, 0x3ec71de3a556f96cu,
-    0x3f2a01a01a01a001u, 0x3f81111111111111u, 0x3fc5555555555555u
-};
-/* pi / 2 as a sum: five parts of at most 23 bits, whose products with integers up to 2^30 are exact, and the remainder.
-   */
-static const uint64_t vc__m_pio2_parts[6] = {
-    0x3ff921fb40000000u, 0x3e74442d00000000u, 0x3cf8469800000000u, 0x3ba3198a00000000u, 0x3a3701b800000000u,
-    0x38ccd129024e088au
-};
-
-VC__NOINLINE static uint32_t vc__m_const(const vc__m64 *m, uint64_t bits) { return vc__make_const(m->s, m->f, bits); }
-VC__NOINLINE static uint32_t vc__m_binary(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
-    return vc__make(m->s, op, m->f, a, b, VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__m_add(const vc__m64 *m, uint32_t a, uint32_t b) {
-    return vc__m_binary(m, VC__OP_ADD, a, b);
-}
-VC__NOINLINE static uint32_t vc__m_sub(const vc__m64 *m, uint32_t a, uint32_t b) {
-    return vc__m_binary(m, VC__OP_SUB, a, b);
-}
-VC__NOINLINE static uint32_t vc__m_mul(const vc__m64 *m, uint32_t a, uint32_t b) {
-    return vc__m_binary(m, VC__OP_MUL, a, b);
-}
-VC__NOINLINE static uint32_t vc__m_div(const vc__m64 *m, uint32_t a, uint32_t b) {
-    return vc__m_binary(m, VC__OP_DIV, a, b);
-}
-VC__NOINLINE static uint32_t vc__m_unary(const vc__m64 *m, uint16_t op, uint32_t a) {
-    return vc__m_binary(m, op, a, VC__NIL);
-}
-VC__NOINLINE static uint32_t vc__m_fma(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t c) {
-    return vc__make(m->s, VC__OP_FMA, m->f, a, b, c, 0);
-}
-VC__NOINLINE static uint32_t vc__m_add_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
-    return vc__m_add(m, a, vc__m_const(m, bits));
-}
-VC__NOINLINE static uint32_t vc__m_mul_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
-    return vc__m_mul(m, a, vc__m_const(m, bits));
-}
-/* constant - a */
-VC__NOINLINE static uint32_t vc__m_const_sub(const vc__m64 *m, uint64_t bits, uint32_t a) {
-    return vc__m_sub(m, vc__m_const(m, bits), a);
-}
-VC__NOINLINE static uint32_t vc__m_int_op(const vc__m64 *m, uint16_t op, uint32_t a, uint64_t bits) {
-    return vc__make(m->s, op, m->i, a, vc__make_const(m->s, m->i, bits), VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__m_as_int(const vc__m64 *m, uint32_t a) {
-    return vc__make(m->s, VC__OP_BITCAST, m->i, a, VC__NIL, VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__m_as_float(const vc__m64 *m, uint32_t a) {
-    return vc__make(m->s, VC__OP_BITCAST, m->f, a, VC__NIL, VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__m_select(const vc__m64 *m, uint32_t c, uint32_t a, uint32_t b) {
-    return vc__make(m->s, VC__OP_SELECT, m->f, c, a, b, 0);
-}
-VC__NOINLINE static uint32_t vc__m_compare(const vc__m64 *m, uint16_t op, uint32_t a, uint32_t b) {
-    return vc__make(m->s, op, m->b, a, b, VC__NIL, 0);
-}
-VC__NOINLINE static uint32_t vc__m_lt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
-    return vc__m_compare(m, VC__OP_LT, a, vc__m_const(m, bits));
-}
-VC__NOINLINE static uint32_t vc__m_gt_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
-    return vc__m_compare(m, VC__OP_LT, vc__m_const(m, bits), a);
-}
-VC__NOINLINE static uint32_t vc__m_eq_const(const vc__m64 *m, uint32_t a, uint64_t bits) {
-    return vc__m_compare(m, VC__OP_EQ, a, vc__m_const(m, bits));
-}
-
-/* Clamps x to [low, high]. Unlike min and max, this keeps NaN. */
-static uint32_t vc__m_clamp(const vc__m64 *m, uint32_t x, uint64_t low, uint64_t high) {
-    uint32_t above = vc__m_gt_const(m, x, high);
-    x = vc__m_select(m, above, vc__m_const(m, high), x);
-    uint32_t below = vc__m_lt_const(m, x, low);
-    return vc__m_select(m, below, vc__m_const(m, low), x);
-}
-
-/* Evaluates a polynomial of `count` coefficients at x by Horner's rule. */
-static uint32_t vc__m_poly(const vc__m64 *m, const uint64_t *c, int count, uint32_t x) {
-    uint32_t r = vc__m_const(m, c[0]);
-    for (int i = 1; i < count; i++) r = vc__m_fma(m, r, x, vc__m_const(m, c[i]));
-    return r;
-}
-
-/* Flips the sign of x if the sign bit of `bits` is set. */
-static uint32_t vc__m_xor_sign(const vc__m64 *m, uint32_t x, uint32_t bits) {
-    uint32_t sign = vc__m_int_op(m, VC__OP_AND, bits, VC__M_SIGN);
-    return vc__m_as_float(m, vc__make(m->s, VC__OP_XOR, m->i, vc__m_as_int(m, x), sign, VC__NIL, 0));
-}
-
-/* a * b = out[0] + out[1] with a relative error of at most 2^-105; out[0] is the rounded product. */
-static void vc__m_two_product(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t out[2]) {
-    uint32_t ah = vc__m_as_float(m, vc__m_int_op(m, VC__OP_AND, vc__m_as_int(m, a), 0xfffffffff8000000u));
-    uint32_t al = vc__m_sub(m, a, ah);
-    uint32_t bh = vc__m_as_float(m, vc__m_int_op(m, VC__OP_AND, vc__m_as_int(m, b), 0xfffffffff8000000u));
-    uint32_t bl = vc__m_sub(m, b, bh);
-    uint32_t p = vc__m_mul(m, a, b);
-    uint32_t e = vc__m_sub(m, vc__m_mul(m, ah, bh), p);
-    e = vc__m_add(m, e, vc__m_mul(m, ah, bl));
-    e = vc__m_add(m, e, vc__m_mul(m, al, bh));
-    out[1] = vc__m_add(m, e, vc__m_mul(m, al, bl));
-    out[0] = p;
-}
-
-/* Rounding error of sum = fl(a + b), exact if |a| >= |b| or a = 0. */
-static uint32_t vc__m_fast_two_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
-    return vc__m_sub(m, b, vc__m_sub(m, sum, a));
-}
-
-/* Rounding error of sum = fl(a + b), exact for any a and b (Knuth). */
-static uint32_t vc__m_two_sum_error(const vc__m64 *m, uint32_t a, uint32_t b, uint32_t sum) {
-    uint32_t b_rounded = vc__m_sub(m, sum, a);
-    uint32_t a_error = vc__m_sub(m, a, vc__m_sub(m, sum, b_rounded));
-    return vc__m_add(m, vc__m_sub(m, b, b_rounded), a_error);
-}
-
-/* p * 2^k for integral k. Two factors, because 2^k alone may overflow or underflow although the result does not. */
-static uint32_t vc__m_ldexp(const vc__m64 *m, uint32_t p, uint32_t k) {
-    uint32_t half = vc__m_unary(m, VC__OP_FLOOR, vc__m_mul_const(m, k, VC__M_HALF));
-    uint32_t factor[2];
-    factor[0] = half;
-    factor[1] = vc__m_sub(m, k, half);
-    for (int i = 0; i < 2; i++) { /* adding 1.5 * 2^52 + 1023 moves the biased exponent to the lowest bits */
-        uint32_t bits = vc__m_as_int(m, vc__m_add_const(m, factor[i], 0x43380000000003ffu));
-        p = vc__m_mul(m, p, vc__m_as_float(m, vc__m_int_op(m, VC__OP_SHL, bits, 52)));
-    }
-    return p;
-}
-
-/* e^x * 2^bias; `bias` is the bit pattern of an integral f64. */
-static uint32_t vc__m_exp_scaled(const vc__m64 *m, uint32_t x, uint64_t bias) {
-    x = vc__m_clamp(m, x, 0xc087500000000000u, 0x4086380000000000u); /* -746, 711 */
-    uint32_t k = vc__m_unary(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3ff71547652b82feu));
-    uint32_t r = vc__m_sub(m, x, vc__m_mul_const(m, k, VC__M_LN2_HIGH));
-    r = vc__m_sub(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
-    uint32_t p = vc__m_poly(m, vc__m_exp_poly, 11, r);
-    p = vc__m_fma(m, vc__m_mul(m, r, r), p, r);
-    p = vc__m_add_const(m, p, VC__M_ONE);
-    if (bias) k = vc__m_add_const(m, k, bias);
-    return vc__m_ldexp(m, p, k);
-}
-
-static uint32_t vc__m_exp(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp_scaled(m, x, 0); }
-
-/* 2^(x + low); `low` is VC__NIL or a value with |low| < 2^-40. */
-static uint32_t vc__m_exp2_sum(const vc__m64 *m, uint32_t x, uint32_t low) {
-    x = vc__m_clamp(m, x, 0xc091300000000000u, 0x4091300000000000u); /* 1100 */
-    uint32_t k = vc__m_unary(m, VC__OP_ROUND, x);
-    uint32_t r = vc__m_sub(m, x, k);
-    if (low != VC__NIL) r = vc__m_add(m, r, low);
-    uint32_t p = vc__m_mul(m, r, vc__m_poly(m, vc__m_exp2_poly, 13, r));
-    return vc__m_ldexp(m, vc__m_add_const(m, p, VC__M_ONE), k);
-}
-
-static uint32_t vc__m_exp2(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_exp2_sum(m, x, VC__NIL); }
-
-/* Splits x = 2^k * mantissa with sqrt(1/2) <= mantissa < sqrt(2). Returns k as f64. */
-static uint32_t vc__m_split_exponent(const vc__m64 *m, uint32_t x, uint32_t *mantissa) {
-    uint32_t subnormal = vc__m_lt_const(m, x, 0x0010000000000000u); /* is scaled by 2^54 */
-    x = vc__m_select(m, subnormal, vc__m_mul_const(m, x, 0x4350000000000000u), x);
-    uint32_t bits = vc__m_as_int(m, x);
-    uint32_t k = vc__m_int_op(m, VC__OP_SHR, vc__m_int_op(m, VC__OP_SUB, bits, 0x3fe6a09e667f3bcdu), 52);
-    uint32_t shifted = vc__m_int_op(m, VC__OP_SHL, k, 52);
-    *mantissa = vc__m_as_float(m, vc__make(m->s, VC__OP_SUB, m->i, bits, shifted, VC__NIL, 0));
-    k = vc__make(m->s, VC__OP_CAST, m->f, k, VC__NIL, VC__NIL, 0);
-    uint32_t unscaled = vc__m_add_const(m, k, 0xc04b000000000000u); /* -54 */
-    return vc__m_select(m, subnormal, unscaled, k);
-}
-
-/* Corrects r, a logarithm of x, for x outside 0 < x < inf: NaN below 0, -inf at 0, x for inf and NaN. */
-static uint32_t vc__m_log_special(const vc__m64 *m, uint32_t x, uint32_t r) {
-    r = vc__m_select(m, vc__m_lt_const(m, x, VC__M_INF), r, x);
-    uint32_t negative = vc__m_lt_const(m, x, 0);
-    r = vc__m_select(m, negative, vc__m_const(m, VC__M_NAN), r);
-    uint32_t zero = vc__m_eq_const(m, x, 0);
-    return vc__m_select(m, zero, vc__m_const(m, VC__M_INF | VC__M_SIGN), r);
-}
-
-static uint32_t vc__m_log(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t f, k = vc__m_split_exponent(m, x, &f);
-    (void)y;
-    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
-    uint32_t s = vc__m_div(m, f, vc__m_add_const(m, f, 0x4000000000000000u));
-    uint32_t z = vc__m_mul(m, s, s);
-    uint32_t r = vc__m_mul(m, z, vc__m_poly(m, vc__m_log_poly, 8, z));
-    /* log(1 + f) = f - (f^2 / 2 - s * (f^2 / 2 + r)) */
-    uint32_t half = vc__m_mul(m, vc__m_mul_const(m, f, VC__M_HALF), f);
-    r = vc__m_mul(m, s, vc__m_add(m, half, r));
-    r = vc__m_add(m, r, vc__m_mul_const(m, k, VC__M_LN2_LOW));
-    r = vc__m_sub(m, vc__m_sub(m, half, r), f);
-    uint32_t k_ln2 = vc__m_mul_const(m, k, VC__M_LN2_HIGH);
-    return vc__m_log_special(m, x, vc__m_sub(m, k_ln2, r));
-}
-
-/* log2(x) = out[0] + out[1] with a relative error of 2^-63: k + 2 / ln(2) * atanh(s) with s = (f - 1) / (f + 1). The
-   first two terms of the series are computed as unevaluated sums of two f64. */
-static void vc__m_log2_pair(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
-    uint32_t f, k = vc__m_split_exponent(m, x, &f), p[2], z[2];
-    uint32_t d = vc__m_add_const(m, f, VC__M_ONE);
-    uint32_t dl = vc__m_sub(m, f, vc__m_add_const(m, d, VC__M_ONE | VC__M_SIGN));
-    f = vc__m_add_const(m, f, VC__M_ONE | VC__M_SIGN);
-    uint32_t s = vc__m_div(m, f, d);
-    vc__m_two_product(m, s, d, p);
-    uint32_t sl = vc__m_sub(m, vc__m_sub(m, f, p[0]), p[1]);
-    sl = vc__m_sub(m, sl, vc__m_mul(m, s, dl));
-    sl = vc__m_div(m, sl, d);
-    vc__m_two_product(m, s, s, z);
-    uint32_t two_s = vc__m_add(m, s, s);
-    z[1] = vc__m_add(m, z[1], vc__m_mul(m, two_s, sl));
-
-    uint32_t t = vc__m_mul(m, z[0], vc__m_poly(m, vc__m_log2_poly, 8, z[0]));
-    uint32_t c = vc__m_const(m, 0x3feec709dc3a03fdu); /* 2 / (3 ln(2)) */
-    uint32_t w = vc__m_add(m, c, t);
-    uint32_t wl = vc__m_add_const(m, vc__m_fast_two_sum_error(m, c, t, w), 0x3c8d27f05548af0cu);
-    vc__m_two_product(m, w, z[0], p);
-    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, z[1]));
-    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, z[0]));
-
-    c = vc__m_const(m, 0x40071547652b82feu); /* 2 / ln(2) */
-    w = vc__m_add(m, c, p[0]);
-    wl = vc__m_fast_two_sum_error(m, c, p[0], w);
-    wl = vc__m_add(m, wl, vc__m_add_const(m, p[1], 0x3c8777d0ffda0d24u));
-    vc__m_two_product(m, w, s, p);
-    p[1] = vc__m_add(m, p[1], vc__m_mul(m, w, sl));
-    p[1] = vc__m_add(m, p[1], vc__m_mul(m, wl, s));
-    out[0] = vc__m_add(m, k, p[0]);
-    out[1] = vc__m_add(m, p[1], vc__m_fast_two_sum_error(m, k, p[0], out[0]));
-}
-
-static uint32_t vc__m_log2(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t l[2];
-    (void)y;
-    vc__m_log2_pair(m, x, l);
-    return vc__m_log_special(m, x, vc__m_add(m, l[0], l[1]));
-}
-
-/* x^y for x = 0 or x = inf: inf, 0, or 1 if y = 0. `zero` says whether x is 0. */
-static uint32_t vc__m_pow_special(const vc__m64 *m, uint32_t zero, uint32_t y) {
-    uint32_t exponent = vc__m_select(m, zero, vc__m_unary(m, VC__OP_NEG, y), y);
-    uint32_t vanishes = vc__m_lt_const(m, exponent, 0), r = vc__m_const(m, 0);
-    r = vc__m_select(m, vanishes, r, vc__m_const(m, VC__M_ONE));
-    uint32_t overflows = vc__m_gt_const(m, exponent, 0);
-    return vc__m_select(m, overflows, vc__m_const(m, VC__M_INF), r);
-}
-
-static uint32_t vc__m_pow(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t l[2], p[2];
-    vc__m_log2_pair(m, x, l);
-    /* +-2^66: larger |y| give the same result, and no product overflows */
-    uint32_t clamped = vc__m_clamp(m, y, 0xc410000000000000u, 0x4410000000000000u);
-    vc__m_two_product(m, l[0], clamped, p);
-    uint32_t low = vc__m_add(m, p[1], vc__m_mul(m, l[1], clamped));
-    uint32_t out_of_range = vc__m_gt_const(m, vc__m_unary(m, VC__OP_ABS, p[0]), 0x4091300000000000u); /* 1100 */
-    low = vc__m_select(m, out_of_range, vc__m_const(m, 0), low);
-    uint32_t r = vc__m_exp2_sum(m, p[0], low);
-
-    uint32_t zero = vc__m_eq_const(m, x, 0);
-    uint32_t special = vc__m_pow_special(m, zero, y);
-    r = vc__m_select(m, zero, special, r);
-    r = vc__m_select(m, vc__m_eq_const(m, x, VC__M_INF), special, r);
-    uint32_t x_valid = vc__m_compare(m, VC__OP_LE, vc__m_const(m, 0), x);
-    uint32_t nan = vc__m_const(m, VC__M_NAN);
-    r = vc__m_select(m, x_valid, r, nan);
-    r = vc__m_select(m, vc__m_compare(m, VC__OP_EQ, y, y), r, nan);
-    r = vc__m_select(m, vc__m_eq_const(m, y, 0), vc__m_const(m, VC__M_ONE), r);
-    return vc__m_select(m, vc__m_eq_const(m, x, VC__M_ONE), vc__m_const(m, VC__M_ONE), r);
-}
-
-/* Argument reduction: x = n * pi / 2 + r[0] + r[1] with |r[0]| <= pi / 4. Returns an i64 whose low bits are those of n.
-   r is 0 if the reduction fails, for |x| far beyond 2^30. */
-static uint32_t vc__m_reduce_pio2(const vc__m64 *m, uint32_t x, uint32_t r[2]) {
-    uint32_t n = vc__m_unary(m, VC__OP_ROUND, vc__m_mul_const(m, x, 0x3fe45f306dc9c883u));
-    uint32_t high = vc__m_sub(m, x, vc__m_mul_const(m, n, vc__m_pio2_parts[0]));
-    high = vc__m_sub(m, high, vc__m_mul_const(m, n, vc__m_pio2_parts[1])); /* both differences are exact */
-    uint32_t minus = vc__m_unary(m, VC__OP_NEG, n), low = VC__NIL;
-    for (int i = 2; i < 5; i++) {
-        uint32_t part = vc__m_mul_const(m, minus, vc__m_pio2_parts[i]);
-        uint32_t sum = vc__m_add(m, high, part);
-        uint32_t error = vc__m_two_sum_error(m, high, part, sum);
-        low = low == VC__NIL ? error : vc__m_add(m, low, error);
-        high = sum;
-    }
-    low = vc__m_add(m, low, vc__m_mul_const(m, minus, vc__m_pio2_parts[5]));
-    uint32_t sum = vc__m_add(m, high, low);
-    low = vc__m_fast_two_sum_error(m, high, low, sum);
-    uint32_t reduced = vc__m_lt_const(m, vc__m_unary(m, VC__OP_ABS, sum), VC__M_ONE);
-    r[0] = vc__m_select(m, reduced, sum, vc__m_const(m, 0));
-    r[1] = vc__m_select(m, reduced, low, vc__m_const(m, 0));
-    return vc__m_as_int(m, vc__m_add_const(m, n, 0x4338000000000000u)); /* 1.5 * 2^52 */
-}
-
-/* Sine and cosine of r[0] + r[1], as vc__m_reduce_pio2 returns them. */
-static void vc__m_sin_cos(const vc__m64 *m, const uint32_t r[2], uint32_t *sine, uint32_t *cosine) {
-    uint32_t z = vc__m_mul(m, r[0], r[0]);
-    uint32_t half = vc__m_mul_const(m, z, VC__M_HALF);
-    uint32_t t = vc__m_sub(m, r[1], vc__m_mul(m, half, r[1]));
-    uint32_t p = vc__m_poly(m, vc__m_sin_poly, 6, z);
-    p = vc__m_fma(m, vc__m_mul(m, z, r[0]), p, t);
-    *sine = vc__m_add(m, r[0], p);
-
-    uint32_t w = vc__m_const_sub(m, VC__M_ONE, half);
-    t = vc__m_sub(m, vc__m_const_sub(m, VC__M_ONE, w), half);
-    p = vc__m_poly(m, vc__m_cos_poly, 6, z);
-    p = vc__m_mul(m, p, vc__m_mul(m, z, z));
-    p = vc__m_sub(m, p, vc__m_mul(m, r[0], r[1]));
-    *cosine = vc__m_add(m, w, vc__m_add(m, t, p));
-}
-
-/* Sine or cosine of x; cos(x) = sin(x + pi / 2), so the cosine adds 1 to the quadrant. */
-static uint32_t vc__m_sin_or_cos(const vc__m64 *m, uint32_t x, bool cosine) {
-    uint32_t r[2], s, c, n = vc__m_reduce_pio2(m, x, r);
-    vc__m_sin_cos(m, r, &s, &c);
-    if (cosine) n = vc__m_int_op(m, VC__OP_ADD, n, 1);
-    uint32_t odd = vc__m_int_op(m, VC__OP_AND, n, 1);
-    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
-    uint32_t v = vc__m_select(m, odd, c, s);
-    v = vc__m_xor_sign(m, v, vc__m_int_op(m, VC__OP_SHL, n, 62));
-    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
-    uint32_t finite = vc__m_lt_const(m, magnitude, VC__M_INF);
-    v = vc__m_select(m, finite, v, vc__m_const(m, VC__M_NAN));
-    return cosine ? v : vc__m_select(m, vc__m_lt_const(m, magnitude, 0x3e50000000000000u), x, v); /* 2^-26; keeps -0 */
-}
-
-static uint32_t vc__m_sin(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_sin_or_cos(m, x, false); }
-static uint32_t vc__m_cos(const vc__m64 *m, uint32_t x, uint32_t y) { (void)y; return vc__m_sin_or_cos(m, x, true); }
-
-static uint32_t vc__m_tan(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t r[2], s, c, n = vc__m_reduce_pio2(m, x, r);
-    (void)y;
-    vc__m_sin_cos(m, r, &s, &c);
-    uint32_t odd = vc__m_int_op(m, VC__OP_AND, n, 1);
-    odd = vc__m_compare(m, VC__OP_NE, odd, vc__make_const(m->s, m->i, 0));
-    uint32_t numerator = vc__m_select(m, odd, c, s);
-    uint32_t denominator = vc__m_select(m, odd, vc__m_unary(m, VC__OP_NEG, s), c);
-    uint32_t v = vc__m_div(m, numerator, denominator);
-    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
-    uint32_t finite = vc__m_lt_const(m, magnitude, VC__M_INF);
-    v = vc__m_select(m, finite, v, vc__m_const(m, VC__M_NAN));
-    return vc__m_select(m, vc__m_lt_const(m, magnitude, 0x3e50000000000000u), x, v);
-}
-
-/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c * x)) with the nearest c among 0, 1/2, 1, 3/2 and inf. */
-static uint32_t vc__m_atan_positive(const vc__m64 *m, uint32_t x) {
-    static const uint64_t interval[4][4] = { /* lower bound of x, c, atan(c) as a sum of two */
-        { 0x3fdc000000000000u, 0x3fe0000000000000u, 0x3fddac670561bb4fu, 0x3c7a2b7f222f65e2u },
-        { 0x3fe6000000000000u, 0x3ff0000000000000u, 0x3fe921fb54442d18u, 0x3c81a62633145c07u },
-        { 0x3ff3000000000000u, 0x3ff8000000000000u, 0x3fef730bd281f69bu, 0x3c7007887af0cbbdu },
-        { 0x4003800000000000u, VC__M_ONE, VC__M_PIO2, VC__M_PIO2_LOW }
-    };
-    uint32_t selected[3], above = 0;
-    for (int i = 0; i < 3; i++) selected[i] = vc__m_const(m, 0);
-    for (int i = 0; i < 4; i++) {
-        above = vc__m_compare(m, VC__OP_LE, vc__m_const(m, interval[i][0]), x);
-        for (int j = 0; j < 3; j++)
-            selected[j] = vc__m_select(m, above, vc__m_const(m, interval[i][j + 1]), selected[j]);
-    }
-    uint32_t numerator = vc__m_sub(m, x, selected[0]);
-    uint32_t denominator = vc__m_add_const(m, vc__m_mul(m, selected[0], x), VC__M_ONE);
-    numerator = vc__m_select(m, above, vc__m_const(m, VC__M_ONE | VC__M_SIGN), numerator);
-    denominator = vc__m_select(m, above, x, denominator);
-    uint32_t t = vc__m_div(m, numerator, denominator);
-    uint32_t z = vc__m_mul(m, t, t);
-    uint32_t p = vc__m_poly(m, vc__m_atan_poly, 11, z);
-    p = vc__m_fma(m, vc__m_mul(m, t, z), p, selected[2]);
-    return vc__m_add(m, selected[1], vc__m_add(m, p, t));
-}
-
-static uint32_t vc__m_atan(const vc__m64 *m, uint32_t x, uint32_t y) {
-    (void)y;
-    uint32_t r = vc__m_atan_positive(m, vc__m_unary(m, VC__OP_ABS, x));
-    return vc__m_xor_sign(m, r, vc__m_as_int(m, x));
-}
-
-static uint32_t vc__m_atan2(const vc__m64 *m, uint32_t y, uint32_t x) {
-    uint32_t ay = vc__m_unary(m, VC__OP_ABS, y);
-    uint32_t ax = vc__m_unary(m, VC__OP_ABS, x);
-    uint32_t equal = vc__m_compare(m, VC__OP_EQ, ax, ay); /* includes 0 / 0 and inf / inf */
-    uint32_t zero = vc__m_eq_const(m, ax, 0), one = vc__m_const(m, VC__M_ONE);
-    one = vc__m_select(m, zero, ax, one);
-    uint32_t r = vc__m_select(m, equal, one, vc__m_div(m, ay, ax));
-    r = vc__m_atan_positive(m, r);
-    uint32_t reflected = vc__m_const_sub(m, VC__M_PI, vc__m_add_const(m, r, VC__M_PI_LOW | VC__M_SIGN));
-    uint32_t sign = vc__m_as_int(m, x);
-    uint32_t x_negative = vc__make(m->s, VC__OP_LT, m->b, sign, vc__make_const(m->s, m->i, 0), VC__NIL, 0);
-    r = vc__m_select(m, x_negative, reflected, r);
-    uint32_t nan = vc__m_compare(m, VC__OP_NE, x, x);
-    r = vc__m_select(m, nan, x, r);
-    return vc__m_xor_sign(m, r, vc__m_as_int(m, y));
-}
-
-/* Up to 1/2, asin(v) = v + v * z * p(z) with z = v^2. Above 1/2, asin(v) = pi / 2 - 2 asin(sqrt((1 - v) / 2)). Returns
-   asin(v) in the first case and asin(sqrt((1 - v) / 2)) in the second, in which *reflected is true. v is |x|. */
-static uint32_t vc__m_asin_inner(const vc__m64 *m, uint32_t magnitude, uint32_t *reflected) {
-    uint32_t z = vc__m_mul(m, magnitude, magnitude);
-    uint32_t w = vc__m_mul_const(m, vc__m_const_sub(m, VC__M_ONE, magnitude), VC__M_HALF);
-    *reflected = vc__m_gt_const(m, magnitude, VC__M_HALF);
-    uint32_t root = vc__m_unary(m, VC__OP_SQRT, w);
-    z = vc__m_select(m, *reflected, w, z);
-    root = vc__m_select(m, *reflected, root, magnitude);
-    uint32_t p = vc__m_poly(m, vc__m_asin_poly, 13, z);
-    return vc__m_fma(m, vc__m_mul(m, root, z), p, root);
-}
-
-static uint32_t vc__m_asin(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t reflected, r = vc__m_asin_inner(m, vc__m_unary(m, VC__OP_ABS, x), &reflected);
-    (void)y;
-    uint32_t two_r = vc__m_add_const(m, vc__m_add(m, r, r), VC__M_PIO2_LOW | VC__M_SIGN);
-    r = vc__m_select(m, reflected, vc__m_const_sub(m, VC__M_PIO2, two_r), r);
-    return vc__m_xor_sign(m, r, vc__m_as_int(m, x));
-}
-
-static uint32_t vc__m_acos(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t reflected, r = vc__m_asin_inner(m, vc__m_unary(m, VC__OP_ABS, x), &reflected);
-    (void)y;
-    uint32_t two_r = vc__m_add(m, r, r);
-    uint32_t supplement = vc__m_const_sub(m, VC__M_PI, vc__m_add_const(m, two_r, VC__M_PI_LOW | VC__M_SIGN));
-    uint32_t negative = vc__m_lt_const(m, x, 0);
-    two_r = vc__m_select(m, negative, supplement, two_r);
-    r = vc__m_xor_sign(m, r, vc__m_as_int(m, x));
-    r = vc__m_const_sub(m, VC__M_PIO2, vc__m_add_const(m, r, VC__M_PIO2_LOW | VC__M_SIGN));
-    return vc__m_select(m, reflected, two_r, r);
-}
-
-/* sinh(x) for |x| <= 1, as a series because e^x - e^-x cancels there. */
-static uint32_t vc__m_sinh_small(const vc__m64 *m, uint32_t x) {
-    uint32_t z = vc__m_mul(m, x, x);
-    uint32_t p = vc__m_poly(m, vc__m_sinh_poly, 8, z);
-    return vc__m_fma(m, vc__m_mul(m, x, z), p, x);
-}
-
-/* out[0] = e^|x| / 2 and out[1] = e^-|x| / 2. */
-static void vc__m_exp_halves(const vc__m64 *m, uint32_t x, uint32_t out[2]) {
-    out[0] = vc__m_exp_scaled(m, vc__m_unary(m, VC__OP_ABS, x), VC__M_ONE | VC__M_SIGN);
-    out[1] = vc__m_div(m, vc__m_const(m, 0x3fd0000000000000u), out[0]);
-}
-
-static uint32_t vc__m_sinh(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t e[2], small = vc__m_sinh_small(m, x);
-    (void)y;
-    vc__m_exp_halves(m, x, e);
-    uint32_t large = vc__m_sub(m, e[0], e[1]);
-    large = vc__m_xor_sign(m, large, vc__m_as_int(m, x));
-    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
-    return vc__m_select(m, vc__m_lt_const(m, magnitude, VC__M_ONE), small, large);
-}
-
-static uint32_t vc__m_cosh(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t e[2];
-    (void)y;
-    vc__m_exp_halves(m, x, e);
-    return vc__m_add(m, e[0], e[1]);
-}
-
-static uint32_t vc__m_tanh(const vc__m64 *m, uint32_t x, uint32_t y) {
-    uint32_t s = vc__m_sinh_small(m, x);
-    (void)y;
-    uint32_t c = vc__m_add_const(m, vc__m_mul(m, s, s), VC__M_ONE);
-    uint32_t small = vc__m_div(m, s, vc__m_unary(m, VC__OP_SQRT, c));
-    uint32_t magnitude = vc__m_unary(m, VC__OP_ABS, x);
-    /* tanh(x) = 1 - 2 / (e^2x + 1) = 1 - 1 / (e^2x / 2 + 1 / 2) */
-    uint32_t e = vc__m_exp_scaled(m, vc__m_add(m, magnitude, magnitude), VC__M_ONE | VC__M_SIGN);
-    e = vc__m_add_const(m, e, VC__M_HALF);
-    uint32_t large = vc__m_const_sub(m, VC__M_ONE, vc__m_div(m, vc__m_const(m, VC__M_ONE), e));
-    large = vc__m_xor_sign(m, large, vc__m_as_int(m, x));
-    return vc__m_select(m, vc__m_lt_const(m, magnitude, VC__M_ONE), small, large);
-}
-
-static uint32_t vc__m_rsqrt(const vc__m64 *m, uint32_t x, uint32_t y) {
-    (void)y;
-    uint32_t root = vc__m_unary(m, VC__OP_SQRT, x);
-    return vc__m_div(m, vc__m_const(m, VC__M_ONE), root);
-}
 
 static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
-    static const struct { uint16_t op; uint32_t (*make)(const vc__m64 *m, uint32_t a, uint32_t b); } table[] = {
-        { VC__OP_RSQRT, vc__m_rsqrt }, { VC__OP_EXP, vc__m_exp }, { VC__OP_EXP2, vc__m_exp2 },
-        { VC__OP_LOG, vc__m_log }, { VC__OP_LOG2, vc__m_log2 }, { VC__OP_POW, vc__m_pow },
-        { VC__OP_SIN, vc__m_sin }, { VC__OP_COS, vc__m_cos }, { VC__OP_TAN, vc__m_tan },
-        { VC__OP_ASIN, vc__m_asin }, { VC__OP_ACOS, vc__m_acos }, { VC__OP_ATAN, vc__m_atan },
-        { VC__OP_ATAN2, vc__m_atan2 }, { VC__OP_SINH, vc__m_sinh }, { VC__OP_COSH, vc__m_cosh },
-        { VC__OP_TANH, vc__m_tanh }
-    };
     if ((n->type & 15u) != VC_F64) return VC__NIL;
-    uint32_t shape = n->type & 48u;
-    vc__m64 m;
-    m.s = s;
-    m.f = VC_F64 + shape;
-    m.i = VC_I64 + shape;
-    m.b = VC_BOOL + shape;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (table[i].op == n->op) return table[i].make(&m, n->a[0], n->a[1]);
+    for (size_t i = 0; i < sizeof vc__math64 / sizeof *vc__math64; i++)
+        if (vc__math64[i].op == n->op) return vc__rule(s, n, vc__math64[i].text);
     return VC__NIL;
 }
 

@@ -17,6 +17,7 @@
 #include "builder_parts.c"
 #include "builder_print.c"
 #include "builder_robust.c"
+#include "builder_rules.c"
 #include "builder_sync.c"
 #include "builder_texts.c"
 #include "cache.c"
@@ -47,7 +48,8 @@ static const unit_file files[] = {
     UNIT_FILE(blob), UNIT_FILE(builder_composite), UNIT_FILE(builder_divergence), UNIT_FILE(builder_dump),
     UNIT_FILE(builder_errors), UNIT_FILE(builder_fold), UNIT_FILE(builder_functions), UNIT_FILE(builder_images),
     UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_parts), UNIT_FILE(builder_print),
-    UNIT_FILE(builder_robust), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts), UNIT_FILE(cache),
+    UNIT_FILE(builder_robust), UNIT_FILE(builder_rules), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts),
+    UNIT_FILE(cache),
     UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(dispatch), UNIT_FILE(errors), UNIT_FILE(extremes),
     UNIT_FILE(hazards), UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
     UNIT_FILE(privileged), UNIT_FILE(reflect), UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
