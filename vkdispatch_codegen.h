@@ -3822,7 +3822,7 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 }
 
 // >>rules
-/* Rules: short programs in text that add operations to the listing, for example
+/* Rules: short programs in text that add operations to the listing, or record them. For example
 
        vc__rule(s, n, "w = floor(x); x - w")
 
@@ -3844,11 +3844,13 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 
 VC__SMALL
 
-/* Values in rules are nodes of the listing, or numbers whose type is not known yet. */
+/* Values in rules are nodes of the listing (NODE), values of a kernel or immediates, or numbers whose type is not known
+   yet. */
 enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED };
 
 typedef struct vc__rule_state {
-    vc__lowering *s;
+    vc__lowering *s;  /* NULL: operations are recorded */
+    vc_kernel *k;     /* NULL: all values are immediates */
     const char *at;
     vc_type type;     /* T */
     uint16_t op;      /* native */
@@ -3865,7 +3867,8 @@ static const vc__rule_name vc__rule_names[] = {
     { "ints", VC__OP_BITCAST }, { "fma", VC__OP_FMA }, { "abs", VC__OP_ABS }, { "floor", VC__OP_FLOOR },
     { "round", VC__OP_ROUND }, { "sqrt", VC__OP_SQRT }, { "min", VC__OP_MIN }, { "max", VC__OP_MAX },
     { "trunc", VC__OP_TRUNC }, { "rem", VC__OP_REM }, { "exp", VC__OP_EXP }, { "popcount", VC__OP_POPCOUNT },
-    { "bit_reverse", VC__OP_BIT_REVERSE }, { "find_msb", VC__OP_FIND_MSB }
+    { "bit_reverse", VC__OP_BIT_REVERSE }, { "find_msb", VC__OP_FIND_MSB }, { "log", VC__OP_LOG },
+    { "sin", VC__OP_SIN }, { "cos", VC__OP_COS }, { "atan2", VC__OP_ATAN2 }
 };
 
 /* Rules that others call by name: a text, or a function where the operations depend on the target. */
@@ -3909,6 +3912,31 @@ static const vc__rule_row vc__rules[] = {
     { "half_value",
       "m = x & 0x7fff; s = (x ^ m) << 16; r = (m << 13) + 0x38000000; o = r + 0x38000000; r = 0x7c00 <= m ? o : r; "
       "o = bits(f32(m) * 0x33800000); r = m < 0x400 ? o : r; real(r | s)", NULL },
+    /* ---- complex numbers, f32 and f64 ---- */
+    /* Powers of two for numbers whose magnitude is x: the factor f, its square root and 1 / that root. Multiplied by f,
+       which is 2^-96, 1 or 2^96 (f64: 2^-768, 1 or 2^768), their squares neither overflow nor underflow. This holds for
+       a second component 2^-12 times as large, too (f64: 2^-27), the smallest that still affects a sum of squares. */
+    { "scaling",
+      "b = x > {0x5d800000, 0x5f30000000000000}; s = x < {0x26800000, 0x21f0000000000000}; " /* 2^60, 2^500; 2^-50, … */
+      "b ? {0x0f800000, 0x0ff0000000000000} : s ? {0x6f800000, 0x6ff0000000000000} : 1, "
+      "b ? {0x27800000, 0x27f0000000000000} : s ? {0x57800000, 0x57f0000000000000} : 1, "
+      "b ? {0x57800000, 0x57f0000000000000} : s ? {0x27800000, 0x27f0000000000000} : 1", NULL },
+    /* x^2 as a sum of two numbers, exactly (Dekker's product); the factor is 2^12 + 1 or 2^27 + 1 */
+    { "exact_square",
+      "f = x * {0x45800800, 0x41a0000002000000}; h = f - (f - x); l = x - h; t = h + h; p = x * x; "
+      "e = h * h - p; e = e + t * l; p, e + l * l", NULL },
+    /* x + y and its rounding error (TwoSum, Knuth) */
+    { "sum", "s = x + y; p = s - x; e = x - (s - p); s, e + (y - p)", NULL },
+    /* x^2 + y^2 - 1 to about one unit in the last place, for x, y >= 0 with a sum of squares from 1/2 to 3. It is
+       computed as 2 d + d^2 + m^2, where d = max(x, y) - 1 is exact and m = min(x, y). The terms cancel near the unit
+       circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump,
+       Oishi, SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
+    { "squares_minus_1",
+      "d = max(x, y) - 1; a:b = exact_square(d); c:e = exact_square(min(x, y)); f = d + d; "
+      "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); "
+      "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); a + b + c + e + f", NULL },
+    /* the angle of x + i y; 0 for 0, since atan2(0, 0) differs between devices */
+    { "angle", "x == 0 & y == 0 ? 0 : atan2(y, x)", NULL },
     /* ---- f64: sums and products without rounding error ---- */
     /* bounds y and z; unlike min and max, this keeps NaN */
     { "bounded", "x = z < x ? z : x; x < y ? y : x", NULL },
@@ -4021,6 +4049,7 @@ static const vc__rule_row vc__rules[] = {
 };
 
 static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
+static bool vc__rule_is_number(vc_val v) { return v.owner >= VC__RULE_NUMBER && v.owner <= VC__RULE_NAMED; }
 static vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
 
 VC__INLINE char vc__rule_peek(vc__rule_state *r) {
@@ -4035,8 +4064,7 @@ static inline bool vc__rule_accept(vc__rule_state *r, char c) {
 /* Requires the character c. A text that does not parse is an error in this file, which the tests find. */
 static void vc__rule_expect(vc__rule_state *r, char c) {
     if (vc__rule_accept(r, c)) return;
-    vc__fail(r->s->kernel, "kernel '%s': internal error: the lowering rule does not parse at '%.20s'",
-             vc__name(r->s->kernel), r->at);
+    if (r->k) vc__fail(r->k, "kernel '%s': internal error: a rule does not parse at '%.20s'", vc__name(r->k), r->at);
     r->at = "";
 }
 /* Whether the text at `name`, which ends after `length` characters, is `other`. */
@@ -4072,19 +4100,40 @@ static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
            + (sign << (vc__bits(kind) - 1));
 }
 
-/* Returns v as a node; a number gets the type. */
-static uint32_t vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
-    if (r->s->kernel->failed) return VC__NIL;
-    return v.owner == VC__RULE_NODE ? (uint32_t)v.bits : vc__make_const(r->s, type, vc__rule_pattern(type, v));
+/* The type of a value; numbers have that of the rule. */
+static vc_type vc__rule_type(const vc__rule_state *r, vc_val v) {
+    return v.owner == VC__RULE_NODE ? vc__lowered_type(r->s, (uint32_t)v.bits)
+           : vc__rule_is_number(v)  ? r->type
+                                    : vc_typeof(v);
+}
+
+/* Returns v; a number as a constant of the type. */
+static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
+    if (!vc__rule_is_number(v)) return v;
+    if (!r->s) return vc_imm(vc__scalar(type), vc__rule_pattern(type, v));
+    return vc__rule_node(r->k->failed ? VC__NIL : vc__make_const(r->s, type, vc__rule_pattern(type, v)));
+}
+
+static vc_val vc__convert(uint32_t op, vc_type type, vc_val v);
+static vc_val vc__shift(uint32_t op, vc_val a, vc_val count);
+static vc_val vc__rule_record(uint32_t op, vc_type to, const vc_val *v, uint32_t count) {
+    if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(op, to, v[0]);
+    if (op == VC__OP_SELECT) return vc_select(v[0], v[1], v[2]);
+    if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(op, v[0], v[1]);
+    if (vc__op[op].result == VC__RESULT_BOOL && count == 2) return vc__compare(v[0], v[1], op);
+    return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
 
 /* Adds an operation. to: type of the result; VC_NONE: as the table of operations says. */
 static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, vc_val *v, uint32_t count) {
     uint32_t first = op == VC__OP_SELECT, a[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_type type = r->type;
-    for (uint32_t i = count; i-- > first;)
-        if (v[i].owner == VC__RULE_NODE) type = vc__lowered_type(r->s, (uint32_t)v[i].bits);
-    for (uint32_t i = 0; i < count && i < 3; i++) a[i] = vc__rule_typed(r, v[i], type);
+    for (uint32_t i = count; i-- > first;) if (!vc__rule_is_number(v[i])) type = vc__rule_type(r, v[i]);
+    for (uint32_t i = 0; i < count && i < 3; i++) {
+        v[i] = vc__rule_typed(r, v[i], type);
+        a[i] = (uint32_t)v[i].bits;
+    }
+    if (!r->s) return vc__rule_record(op, to, v, count);
     if (!to) to = vc__result_type(op, type);
     return vc__rule_node(raw ? vc__make_raw(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0)
                              : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
@@ -4122,18 +4171,18 @@ static vc_val vc__rule_polynomial(vc__rule_state *r) {
 
 /* Calls the rule or cast of this name. */
 static vc_val vc__rule_call(vc__rule_state *r, const char *name, size_t length, vc_val *v) {
-    bool number = v[0].owner != VC__RULE_NODE;
-    vc_type type = number ? r->type : vc__lowered_type(r->s, (uint32_t)v[0].bits), to = VC_NONE;
+    vc_type type = vc__rule_type(r, v[0]), to = VC_NONE;
     vc__rule_state inner;
-    if (length == 1) to = *name == 'T' ? r->type : vc__to_unsigned(type);
+    if (length == 1) to = *name == 'T' ? vc__scalar(r->type) + (type & 48u) : vc__to_unsigned(type);
     for (uint32_t kind = VC_BOOL; kind <= VC_F64; kind++)
         if (vc__rule_is(name, length, vc__kind_names[kind][0])) to = kind + (type & 48u);
-    if (to && number) return vc__rule_node(vc__rule_typed(r, v[0], to));
+    if (to && vc__rule_is_number(v[0])) return vc__rule_typed(r, v[0], to);
     if (to) return vc__rule_apply(r, VC__OP_CAST, false, to, v, 1);
     for (const vc__rule_row *rule = vc__rules; rule->name[0]; rule++) {
         if (!vc__rule_is(name, length, rule->name)) continue;
-        if (rule->make) return vc__rule_node(rule->make(r->s, (uint32_t)v[0].bits));
+        if (rule->make && r->s) return vc__rule_node(rule->make(r->s, (uint32_t)v[0].bits));
         inner.s = r->s;
+        inner.k = r->k;
         inner.at = rule->text;
         inner.type = type;
         inner.op = r->op;
@@ -4169,7 +4218,7 @@ static vc_val vc__rule_named(vc__rule_state *r) {
     if (i == sizeof vc__rule_names / sizeof *vc__rule_names) return vc__rule_call(r, name, length, v);
     uint32_t op = i == VC__RULE_NATIVE ? r->op : vc__rule_names[i].op;
     if (vc__op[op].operands != count) vc__rule_expect(r, '?');
-    vc_type type = v[0].owner == VC__RULE_NODE ? vc__lowered_type(r->s, (uint32_t)v[0].bits) : r->type;
+    vc_type type = vc__rule_type(r, v[0]);
     vc_type to = i == VC__RULE_NATIVE    ? r->type
                  : i == VC__RULE_REAL    ? vc__to_unsigned(type) + VC_F16 - VC_U16
                  : i == VC__RULE_BITS_OF ? vc__bits_type(type)
@@ -4203,11 +4252,12 @@ static vc_val vc__rule_primary(vc__rule_state *r) {
     } else {
         v = vc__rule_named(r);
     }
-    if (v.owner != VC__RULE_NODE || *r->at != '.') return v;
-    c = r->at[1];
+    if (*r->at != '.' || !r->at[1]) return v;
+    uint32_t i = (uint32_t)(r->at[1] - '0');
     r->at += 2;
-    return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, vc__scalar(vc__lowered_type(r->s, (uint32_t)v.bits)),
-                                  (uint32_t)v.bits, VC__NIL, VC__NIL, (uint32_t)(c - '0')));
+    if (!r->s) return vc_component(v, i);
+    vc_type type = vc__scalar(vc__rule_type(r, v));
+    return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, type, (uint32_t)v.bits, VC__NIL, VC__NIL, i));
 }
 
 /* The binary operator at the current position: the operation, its precedence times 256, and flags; 0: none. */
@@ -4277,7 +4327,7 @@ static void vc__rule_run(vc__rule_state *r) {
         vc__rule_expect(r, ';');
     }
     for (uint32_t i = 0; i < 3; i++) {
-        r->out[i] = vc__rule_expression(r);
+        r->out[i] = vc__rule_typed(r, vc__rule_expression(r), r->type);
         if (!vc__rule_accept(r, ',')) break;
     }
     if (vc__rule_peek(r)) vc__rule_expect(r, ';');
@@ -4286,6 +4336,7 @@ static void vc__rule_run(vc__rule_state *r) {
 /* Prepares a rule of a type on the values x, y and z. */
 static void vc__rule_begin(vc__rule_state *r, vc__lowering *s, vc_type type, uint32_t x, uint32_t y, uint32_t z) {
     r->s = s;
+    r->k = s->kernel;
     r->type = type;
     r->op = VC__OP_NONE;
     r->v['x' - 'a'] = vc__rule_node(x);
@@ -4298,7 +4349,7 @@ static void vc__rule_set(vc__rule_state *r, char name, uint64_t bits) {
 static uint32_t vc__rule_end(vc__rule_state *r, const char *text) {
     r->at = text;
     vc__rule_run(r);
-    return vc__rule_typed(r, r->out[0], r->type);
+    return (uint32_t)r->out[0].bits;
 }
 
 /* Lowers n by a rule. */
@@ -4308,6 +4359,20 @@ static uint32_t vc__rule(vc__lowering *s, const vc__node *n, const char *text) {
     r.op = n->op;
     return vc__rule_end(&r, text);
 }
+/* Records a rule of a type on values, whose names are letters. Returns `count` results, at most three. */
+static void vc__rule_record_of(vc_kernel *k, vc_type type, const char *text, const char *names, const vc_val *values,
+                               vc_val *out, uint32_t count) {
+    vc__rule_state r;
+    r.s = NULL;
+    r.k = k;
+    r.type = type;
+    r.op = VC__OP_NONE;
+    r.at = text;
+    for (uint32_t i = 0; names[i]; i++) r.v[names[i] - 'a'] = values[i];
+    vc__rule_run(&r);
+    for (uint32_t i = 0; i < count; i++) out[i] = r.out[i];
+}
+
 /* Applies a rule of the type of x. */
 static uint32_t vc__rule_of(vc__lowering *s, const char *text, uint32_t x, uint32_t y) {
     vc__rule_state r;
@@ -11911,49 +11976,9 @@ static vc_val vc__power_of_two(vc_type kind, int exponent) {
     return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
 
-/* Power-of-two factors for numbers whose magnitude is `size`. Multiplied by `by` (2^-96, 1 or 2^96; f64: 2^-768, 1 or
-   2^768) their squares neither overflow nor underflow. This holds for a second component 2^-12 times as large too
-   (f64: 2^-27), the smallest that still affects a sum of squares. */
-typedef struct vc__scaling {
-    vc_val by, root, back; /* the factor, its square root, and 1 / root */
-} vc__scaling;
-
-static vc__scaling vc__scaling_of(vc_type kind, vc_val size) {
-    int big_exponent = kind == VC_F64 ? 500 : 60, small_exponent = kind == VC_F64 ? 480 : 50;
-    int step = kind == VC_F64 ? 384 : 48;
-    vc_val big = vc_gt(size, vc__power_of_two(kind, big_exponent));
-    vc_val small = vc_lt(size, vc__power_of_two(kind, -small_exponent)), one = vc__power_of_two(kind, 0);
-    vc__scaling s;
-    s.by = vc_select(big, vc__power_of_two(kind, -2 * step), vc_select(small, vc__power_of_two(kind, 2 * step), one));
-    s.root = vc_select(big, vc__power_of_two(kind, -step), vc_select(small, vc__power_of_two(kind, step), one));
-    s.back = vc_select(big, vc__power_of_two(kind, step), vc_select(small, vc__power_of_two(kind, -step), one));
-    return s;
-}
-
-static vc_val vc__max_abs(vc_val re, vc_val im) { return vc_max(vc_abs(re), vc_abs(im)); }
-static vc_val vc__sum_of_squares(vc_val re, vc_val im) { return vc_fma(re, re, vc_mul(im, im)); }
-
-/* The angle of a complex number. For 0 it is 0, since atan2(0, 0) differs between devices. */
-static vc_val vc__complex_arg(vc_type kind, vc_val re, vc_val im) {
-    vc_val zero = vc_imm(kind, 0), is_zero = vc_and(vc_eq(re, zero), vc_eq(im, zero));
-    return vc_select(is_zero, zero, vc_atan2(im, re));
-}
-
 static void vc__complex_mul(const vc_val *a, const vc_val *b, vc_val *out) {
     out[0] = vc_fma(a[0], b[0], vc_neg(vc_mul(a[1], b[1])));
     out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
-}
-
-/* a / b = a * conj(b) / |b|^2. With `real` the imaginary part of a is 0 and is left out, because drivers simplify
-   fma(x, y, 0) in different ways. */
-static void vc__complex_unscaled_div(const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val n = vc__sum_of_squares(b[0], b[1]), re = vc_mul(a[0], b[0]), im = vc_neg(vc_mul(a[0], b[1]));
-    if (!real) {
-        re = vc_fma(a[0], b[0], vc_mul(a[1], b[1]));
-        im = vc_fma(a[1], b[0], im);
-    }
-    out[0] = vc_div(re, n);
-    out[1] = vc_div(im, n);
 }
 
 /* A component of a complex number divided by a real one. f16 is divided in f32: a native f16 quotient may be off by
@@ -11962,76 +11987,35 @@ static vc_val vc__complex_real_div(vc_type kind, vc_val a, vc_val b) {
     return kind == VC_F16 ? vc_cast(kind, vc_div(vc_cast(VC_F32, a), vc_cast(VC_F32, b))) : vc_div(a, b);
 }
 
-/* a / b with operands scaled, so that no square overflows or underflows; f16 in f32. */
-static void vc__complex_div(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
-    vc_val x[2], y[2];
-    if (kind == VC_F16) {
-        for (uint32_t i = 0; i < 2; i++) { x[i] = vc_cast(VC_F32, a[i]); y[i] = vc_cast(VC_F32, b[i]); }
-        vc__complex_unscaled_div(x, y, real, out);
-        for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(VC_F16, out[i]);
-        return;
-    }
-    vc__scaling sa = vc__scaling_of(kind, real ? vc_abs(a[0]) : vc__max_abs(a[0], a[1]));
-    vc__scaling sb = vc__scaling_of(kind, vc__max_abs(b[0], b[1]));
-    for (uint32_t i = 0; i < 2; i++) { x[i] = vc_mul(a[i], sa.by); y[i] = vc_mul(b[i], sb.by); }
-    vc__complex_unscaled_div(x, y, real, out);
-    vc_val back = vc_mul(sa.back, sb.root);
-    for (uint32_t i = 0; i < 2; i++) out[i] = vc_mul(vc_mul(out[i], back), back);
-}
-
-/* a * a = out[0] + out[1] without rounding error (Dekker's product). factor: 2^12 + 1 for f32, 2^27 + 1 for f64. */
-static void vc__exact_square(vc_val a, vc_val factor, vc_val out[2]) {
-    vc_val scaled = vc_mul(a, factor), high = vc_sub(scaled, vc_sub(scaled, a)), low = vc_sub(a, high);
-    vc_val twice = vc_add(high, high);
-    out[0] = vc_mul(a, a);
-    vc_val e = vc_sub(vc_mul(high, high), out[0]);
-    e = vc_add(e, vc_mul(twice, low));
-    out[1] = vc_add(e, vc_mul(low, low));
-}
-
-/* re^2 + im^2 - 1 to about one unit in the last place, for re, im >= 0 with a sum of squares from 1/2 to 3. It is
-   computed as 2 d + d^2 + y^2, where d = max(re, im) - 1 is exact and y = min(re, im). The terms cancel near the unit
-   circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump, Oishi,
-   SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
-static vc_val vc__sum_of_squares_minus_one(vc_type kind, vc_val re, vc_val im) {
-    vc_val d = vc_sub(vc_max(re, im), vc__power_of_two(kind, 0)), v[5];
-    vc_val factor = kind == VC_F64 ? vc_f64(134217729.0) : vc_f32(4097.0f);
-    vc__exact_square(d, factor, v);
-    vc__exact_square(vc_min(re, im), factor, v + 2);
-    v[4] = vc_add(d, d);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 1; i < 5; i++) { /* TwoSum (Knuth): two numbers become their sum and its rounding error */
-            vc_val sum = vc_add(v[i], v[i - 1]), part = vc_sub(sum, v[i]), error = vc_sub(v[i], vc_sub(sum, part));
-            v[i - 1] = vc_add(error, vc_sub(v[i - 1], part));
-            v[i] = sum;
-        }
-    }
-    vc_val r = v[0];
-    for (uint32_t i = 1; i < 5; i++) r = vc_add(r, v[i]);
-    return r;
+/* a / b = a * conj(b) / |b|^2, with operands scaled, so that no square overflows or underflows; f16 in f32. With `real`
+   the imaginary part of a is 0 and is left out, because drivers simplify fma(x, y, 0) in different ways. */
+static void vc__complex_div(vc_kernel *k, vc_type kind, const vc_val *v, bool real, vc_val *out) {
+    static const char *const texts[2][2] = {
+        { "s:t:u = scaling(max(abs(x), abs(y))); p:q:r = scaling(max(abs(z), abs(w))); x = x * s; y = y * s; "
+          "z = z * p; w = w * p; n = fma(z, z, w * w); b = u * q; "
+          "fma(x, z, y * w) / n * b * b, fma(y, z, -(x * w)) / n * b * b",
+          "s:t:u = scaling(abs(x)); p:q:r = scaling(max(abs(z), abs(w))); x = x * s; z = z * p; w = w * p; "
+          "n = fma(z, z, w * w); b = u * q; x * z / n * b * b, -(x * w) / n * b * b" },
+        { "x = f32(x); y = f32(y); z = f32(z); w = f32(w); n = fma(z, z, w * w); "
+          "f16(fma(x, z, y * w) / n), f16(fma(y, z, -(x * w)) / n)",
+          "x = f32(x); z = f32(z); w = f32(w); n = fma(z, z, w * w); f16(x * z / n), f16(-(x * w) / n)" }
+    };
+    vc__rule_record_of(k, kind, texts[kind == VC_F16][real], "xyzw", v, out, 2);
 }
 
 static vc_val vc__half_log1p(vc_type kind, vc_val u);
 
-/* log |re + i im|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the scaled |z|^2. */
-static vc_val vc__complex_log_abs(vc_type kind, vc_val re, vc_val im) {
+/* log |z|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the scaled |z|^2. */
+static vc_val vc__complex_log_abs(vc_kernel *k, vc_type kind, const vc_val *z) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val x = vc_abs(vc_cast(type, re)), y = vc_abs(vc_cast(type, im));
-    vc_val half = vc__power_of_two(type, -1), one = vc__power_of_two(type, 0);
-    vc__scaling s = vc__scaling_of(type, vc_max(x, y));
-    vc_val shift = type == VC_F64 ? vc_f64(532.33703467003799763) : vc_f32(66.542130f); /* 768 ln 2, 96 ln 2 */
-    vc_val value = vc_mul(vc_log(vc__sum_of_squares(vc_mul(x, s.by), vc_mul(y, s.by))), half);
-    value = vc_select(vc_lt(s.by, one), vc_add(value, shift), vc_select(vc_gt(s.by, one), vc_sub(value, shift), value));
-    vc_val huge = vc_imm(type, (uint64_t)(2 * vc__bias(type) + 1) << vc__kinds[type].fraction);
-    value = vc_select(vc_eq(vc_max(x, y), huge), huge, value);
-    vc_val u = vc__sum_of_squares_minus_one(type, x, y);
-    vc_val near_one = vc_and(vc_le(vc_neg(half), u), vc_le(u, vc_add(one, one)));
-    return vc_cast(kind, vc_select(near_one, vc__half_log1p(type, u), value));
-}
-
-static void vc__complex_polar(vc_val radius, vc_val angle, vc_val *out) {
-    out[0] = vc_mul(radius, vc_cos(angle));
-    out[1] = vc_mul(radius, vc_sin(angle));
+    vc_val v[3];
+    vc__rule_record_of(k, type,
+                       "x = abs(T(x)); y = abs(T(y)); m = max(x, y); s = scaling(m); p = x * s; q = y * s; "
+                       "l = log(fma(p, p, q * q)) * 0.5; "
+                       "h = {0x42851592, 0x4080a2b23f3bab73}; " /* log(2^96), log(2^768) */
+                       "l = s < 1 ? l + h : s > 1 ? l - h : l; u = squares_minus_1(x, y); "
+                       "m == inf ? inf : l, u, -0.5 <= u & u <= 2", "xy", z, v, 3);
+    return vc_cast(kind, vc_select(v[2], vc__half_log1p(type, v[1]), v[0]));
 }
 
 /* Whether the sign bit of an f32 or f64 is set, which includes -0. Without 64-bit integers an f64 -0 counts as
@@ -12044,55 +12028,50 @@ static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
 
 /* The square root with a non-negative real part, from t = sqrt((|re| + |z|) / 2), which has no cancellation. On the
    branch cut, the negative real axis, the sign of a zero imaginary part selects the side, as in C99 Annex G. */
-static void vc__complex_sqrt(const vc_kernel *k, vc_type kind, const vc_val *z, vc_val *out) {
+static void vc__complex_sqrt(vc_kernel *k, vc_type kind, const vc_val *a, vc_val *out) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val re = vc_cast(type, z[0]), im = vc_cast(type, z[1]);
-    vc_val half = vc__power_of_two(type, -1), zero = vc_imm(type, 0);
-    vc_val negative_im = vc__sign_bit(k, type, im);
-    vc__scaling s = vc__scaling_of(type, vc__max_abs(re, im));
-    re = vc_mul(re, s.by);
-    im = vc_mul(im, s.by);
-    vc_val t = vc_sqrt(vc_add(vc_mul(vc_abs(re), half), vc_mul(vc_sqrt(vc__sum_of_squares(re, im)), half)));
-    vc_val u = vc_select(vc_eq(t, zero), zero, vc_div(vc_mul(im, half), t));
-    vc_val negative_re = vc_lt(re, zero);
-    out[0] = vc_cast(kind, vc_mul(vc_select(negative_re, vc_abs(u), t), s.back));
-    out[1] = vc_cast(kind, vc_mul(vc_select(negative_re, vc_select(negative_im, vc_neg(t), t), u), s.back));
+    vc_val v[3];
+    for (uint32_t i = 0; i < 2; i++) v[i] = vc_cast(type, a[i]);
+    v[2] = vc__sign_bit(k, type, v[1]);
+    vc__rule_record_of(k, type,
+                       "s:p:q = scaling(max(abs(x), abs(y))); x = x * s; y = y * s; "
+                       "t = sqrt(abs(x) * 0.5 + sqrt(fma(x, x, y * y)) * 0.5); u = t == 0 ? 0 : y * 0.5 / t; "
+                       "n = x < 0; (n ? abs(u) : t) * q, (n ? z ? -t : t : u) * q", "xyz", v, out, 2);
+    for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
 /* a^b as e^(b log a). For a = 0 it is the real power 0^b.re. real: b.im is 0. */
-static void vc__complex_pow(vc_type kind, const vc_val *a, const vc_val *b, bool real, vc_val *out) {
+static void vc__complex_pow(vc_kernel *k, vc_type kind, const vc_val *ab, bool real, vc_val *out) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
-    vc_val a_re = vc_cast(type, a[0]), a_im = vc_cast(type, a[1]);
-    vc_val b_re = vc_cast(type, b[0]), b_im = vc_cast(type, b[1]);
-    vc_val log_abs = vc__complex_log_abs(type, a_re, a_im), arg = vc__complex_arg(type, a_re, a_im);
-    vc_val zero = vc_imm(type, 0);
-    vc_val log_radius = vc_select(vc_eq(b_re, zero), zero, vc_mul(b_re, log_abs));
-    vc_val angle = vc_mul(b_re, arg);
-    if (!real) {
-        log_radius = vc_sub(log_radius, vc_mul(b_im, arg));
-        angle = vc_select(vc_eq(vc_max(vc_abs(a_re), vc_abs(a_im)), zero), zero, vc_fma(b_im, log_abs, angle));
-    }
-    vc__complex_polar(vc_exp(log_radius), angle, out);
-    out[0] = vc_cast(kind, out[0]);
-    out[1] = vc_cast(kind, out[1]);
+    vc_val v[5];
+    for (uint32_t i = 0; i < 4; i++) v[i] = real && i == 3 ? ab[i] : vc_cast(type, ab[i]);
+    v[4] = vc__complex_log_abs(k, type, v);
+    vc__rule_record_of(k, type,
+                       real ? "r = exp(z == 0 ? 0 : z * l); p = z * angle(x, y); r * cos(p), r * sin(p)"
+                            : "a = angle(x, y); r = exp((z == 0 ? 0 : z * l) - w * a); "
+                              "p = max(abs(x), abs(y)) == 0 ? 0 : fma(w, l, z * a); r * cos(p), r * sin(p)",
+                       "xyzwl", v, out, 2);
+    for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
 /* The operation `op` on complex numbers. left, right: that operand is real. */
 static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left,
                               bool right, vc_val *out) {
+    vc_val v[4];
+    for (uint32_t i = 0; i < 4; i++) v[i] = i < 2 ? a[i] : b[i - 2];
     switch (op) {
     case VC__OP_NEG: for (uint32_t i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
     case VC__OP_ADD: for (uint32_t i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
     case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
     case VC__OP_MUL: vc__complex_mul(a, b, out); break;
-    case VC__OP_DIV: vc__complex_div(kind, a, b, left, out); break;
-    case VC__OP_EXP: vc__complex_polar(vc_exp(a[0]), a[1], out); break;
+    case VC__OP_DIV: vc__complex_div(k, kind, v, left, out); break;
+    case VC__OP_EXP: vc__rule_record_of(k, kind, "r = exp(x); r * cos(y), r * sin(y)", "xy", v, out, 2); break;
     case VC__OP_LOG:
-        out[0] = vc__complex_log_abs(kind, a[0], a[1]);
-        out[1] = vc__complex_arg(kind, a[0], a[1]);
+        out[0] = vc__complex_log_abs(k, kind, a);
+        vc__rule_record_of(k, kind, "angle(x, y)", "xy", v, out + 1, 1);
         break;
     case VC__OP_SQRT: vc__complex_sqrt(k, kind, a, out); break;
-    default: vc__complex_pow(kind, a, b, right, out); break;
+    default: vc__complex_pow(k, kind, v, right, out); break;
     }
 }
 
@@ -12260,7 +12239,8 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_val part[2];
     if (!k) return vc__pair_without_kernel("vc_polar", radius, angle);
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
-    vc__complex_polar(radius, angle, part);
+    part[0] = vc_mul(radius, vc_cos(angle));
+    part[1] = vc_mul(radius, vc_sin(angle));
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
@@ -12284,8 +12264,10 @@ VC_API vc_val vc_conj(vc_val z) {
 
 VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
-    return vc__math_operand_only("vc_arg", z, false, &f) ? vc__complex_arg(vc__scalar(f.type), f.part[0], f.part[1])
-                                                         : vc__no_value();
+    vc_val r = vc__no_value();
+    vc_kernel *k = vc__math_operand_only("vc_arg", z, false, &f);
+    if (k) vc__rule_record_of(k, vc__scalar(f.type), "angle(x, y)", "xy", f.part, &r, 1);
+    return r;
 }
 
 VC_API vc_val vc_transpose(vc_val m) {
