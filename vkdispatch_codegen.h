@@ -3834,11 +3834,12 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
      values, hexadecimal numbers bit patterns. These depend on the type: inf, nan, least (the smallest normal number),
      ones (all bits), positive (all but the highest), mask (the lower half), top (the number of the highest bit), half
      (the number of bits in a half).
-   * v.0 is a component. f32(v) casts to a kind; T(v) to the type of the rule, U(v) to its unsigned type. bits(v) and
-     ints(v) reinterpret a float as unsigned or signed integers, real(v) integers as a float.
+   * v.0 is a component. f32(v) casts to a kind; T(v) to the type of the rule, U(v) to the unsigned type of v, I(v)
+     to signed integers as wide as the type of the rule. bits(v) and ints(v) reinterpret a float as unsigned or signed
+     integers, real(v) integers as a float.
    * Operations are called by name: fma(a, b, c). native(…) is the operation that is lowered, div_native(a, b) a
      division; neither is lowered again.
-   * poly(v, a, b, c) is a v^2 + b v + c, by fma.
+   * poly(v, a, b, c) is a v^2 + b v + c, by fma. poly(v, p) has the coefficients of a vc__polynomial.
    * The rules of vc__rules are called by name, with up to four arguments x, y, z and w. p:q = f(x) assigns two results.
    * A number becomes a constant of the module where it is used; T(0) does that earlier. */
 
@@ -3846,7 +3847,10 @@ VC__SMALL
 
 /* Values in rules are nodes of the listing (NODE), values of a kernel or immediates, or numbers whose type is not known
    yet. */
-enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED };
+enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED, VC__RULE_POLYNOMIAL };
+
+/* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
+typedef struct vc__polynomial { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_count, f64_count; } vc__polynomial;
 
 typedef struct vc__rule_state {
     vc__lowering *s;  /* NULL: operations are recorded */
@@ -3868,7 +3872,9 @@ static const vc__rule_name vc__rule_names[] = {
     { "round", VC__OP_ROUND }, { "sqrt", VC__OP_SQRT }, { "min", VC__OP_MIN }, { "max", VC__OP_MAX },
     { "trunc", VC__OP_TRUNC }, { "rem", VC__OP_REM }, { "exp", VC__OP_EXP }, { "popcount", VC__OP_POPCOUNT },
     { "bit_reverse", VC__OP_BIT_REVERSE }, { "find_msb", VC__OP_FIND_MSB }, { "log", VC__OP_LOG },
-    { "sin", VC__OP_SIN }, { "cos", VC__OP_COS }, { "atan2", VC__OP_ATAN2 }
+    { "sin", VC__OP_SIN }, { "cos", VC__OP_COS }, { "atan2", VC__OP_ATAN2 }, { "log2", VC__OP_LOG2 },
+    { "exp2", VC__OP_EXP2 }, { "clamp", VC__OP_CLAMP }, { "step", VC__OP_STEP }, { "isinf", VC__OP_ISINF },
+    { "find_lsb", VC__OP_FIND_LSB }
 };
 
 /* Rules that others call by name: a text, or a function where the operations depend on the target. */
@@ -3912,6 +3918,21 @@ static const vc__rule_row vc__rules[] = {
     { "half_value",
       "m = x & 0x7fff; s = (x ^ m) << 16; r = (m << 13) + 0x38000000; o = r + 0x38000000; r = 0x7c00 <= m ? o : r; "
       "o = bits(f32(m) * 0x33800000); r = m < 0x400 ? o : r; real(r | s)", NULL },
+    /* ---- functions of f32 and f64 ---- */
+    /* log(x + y), where y = sqrt(x^2 +- 1). For large x, where x^2 may overflow, it is log(2 x) to the precision of the
+       type. */
+    { "log_sum",
+      "l = x > {0x46800000, 0x41d0000000000000}; r = log(l ? x : x + y); " /* 2^14, 2^30 */
+      "l ? r + {0x3f317218, 0x3fe62e42fefa39ef} : r", NULL },
+    /* x 2^y for |y| up to three times the largest exponent: three factors that are powers of 2 and normal numbers */
+    { "scale",
+      "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
+      "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
+      "p = clamp(y, {-126, -1022}, {126, 1022}); x * real(I(p + {127, 1023}) << {23, 52})", NULL },
+    /* a step of Halley's method for the cube root of x, which triples the number of correct bits of y */
+    { "halley", "r = x / (y * y); y + y * ((r - y) / (y + y + r))", NULL },
+    /* whether |x| is a normal number */
+    { "normal", "x = abs(x); least <= x & x < inf", NULL },
     /* ---- complex numbers, f32 and f64 ---- */
     /* Powers of two for numbers whose magnitude is x: the factor f, its square root and 1 / that root. Multiplied by f,
        which is 2^-96, 1 or 2^96 (f64: 2^-768, 1 or 2^768), their squares neither overflow nor underflow. This holds for
@@ -4155,12 +4176,21 @@ static vc_val vc__rule_number(vc__rule_state *r) {
     return hexadecimal ? vc__immediate(VC__RULE_BITS, n) : vc__immediate(VC__RULE_NUMBER, 2 * n + half);
 }
 
-/* v^n a + … + z, from the coefficients in the text. */
+/* v^n a + … + z. */
 static vc_val vc__rule_polynomial(vc__rule_state *r) {
     vc_val v[3];
     v[1] = vc__rule_expression(r);
     vc__rule_expect(r, ',');
     v[0] = vc__rule_expression(r);
+    if (v[0].owner == VC__RULE_POLYNOMIAL) {
+        const vc__polynomial *p = (const vc__polynomial *)(uintptr_t)v[0].bits;
+        bool wide = vc__kind(r->type) == VC_F64;
+        v[0] = vc__immediate(VC__RULE_BITS, wide ? p->f64[0] : p->f32[0]);
+        for (uint32_t i = 1; i < (wide ? p->f64_count : p->f32_count); i++) {
+            v[2] = vc__immediate(VC__RULE_BITS, wide ? p->f64[i] : p->f32[i]);
+            v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
+        }
+    }
     while (vc__rule_accept(r, ',')) {
         v[2] = vc__rule_expression(r);
         v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
@@ -4173,7 +4203,10 @@ static vc_val vc__rule_polynomial(vc__rule_state *r) {
 static vc_val vc__rule_call(vc__rule_state *r, const char *name, size_t length, vc_val *v) {
     vc_type type = vc__rule_type(r, v[0]), to = VC_NONE;
     vc__rule_state inner;
-    if (length == 1) to = *name == 'T' ? vc__scalar(r->type) + (type & 48u) : vc__to_unsigned(type);
+    if (length == 1)
+        to = *name == 'T'   ? vc__scalar(r->type) + (type & 48u)
+             : *name == 'I' ? vc__to_signed(vc__bits_type(vc__scalar(r->type))) + (type & 48u)
+                            : vc__to_unsigned(type);
     for (uint32_t kind = VC_BOOL; kind <= VC_F64; kind++)
         if (vc__rule_is(name, length, vc__kind_names[kind][0])) to = kind + (type & 48u);
     if (to && vc__rule_is_number(v[0])) return vc__rule_typed(r, v[0], to);
@@ -15139,6 +15172,17 @@ VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     return vc__fn_end(f, f->v[0]);
 }
 
+/* Records a rule on the operands x, y and z, with the polynomials p and q, and ends the call. */
+static vc_val vc__fn_polynomials(const vc__fn *f, const char *text, const vc__polynomial *p, const vc__polynomial *q) {
+    vc_val v[5], r = vc__no_value();
+    for (uint32_t i = 0; i < 3; i++) v[i] = f->v[i];
+    v[3] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)p);
+    v[4] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)q);
+    if (f->type) vc__rule_record_of(f->k, f->type, text, "xyzpq", v, &r, 1);
+    return vc__fn_end(f, r);
+}
+static vc_val vc__fn_rule(const vc__fn *f, const char *text) { return vc__fn_polynomials(f, text, NULL, NULL); }
+
 /* For the common type: the width of a component in bits, an immediate of its kind, its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
@@ -15161,10 +15205,7 @@ VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC_
 
 VC_API vc_val vc_clz(vc_val a) {
     vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = vc_find_msb(vc__cast_kind(vc__fn_unsigned(&f), f.v[0]));
-    a = vc_sub(vc_imm(vc__to_signed(vc__scalar(f.type)), vc__fn_width(&f) - 1), a);
-    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
+    return vc__fn_rule(&f, "T(top - find_msb(U(x)))");
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
@@ -15254,45 +15295,28 @@ VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) { return vc__carry("vc_sub_borro
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = vc__cast_kind(vc__fn_unsigned(&f), vc_max(f.v[0], f.v[1]));
-    b = vc__cast_kind(vc__fn_unsigned(&f), vc_min(f.v[0], f.v[1]));
-    return vc__fn_end(&f, vc_sub(a, b));
+    return vc__fn_rule(&f, "U(max(x, y)) - U(min(x, y))");
 }
 
-/* The result of a signed overflow: the largest number, or the smallest one if `a` is negative. */
-static vc_val vc__fn_overflow_limit(const vc__fn *f, vc_val a) {
-    uint32_t width = vc__fn_width(f);
-    return vc_xor(vc_shr(a, vc_u32(width - 1)), vc__fn_imm(f, vc__ones(width - 1)));
-}
-
+/* o is negative if a signed result has overflowed: it is the largest number then, or the smallest one if x is negative.
+   */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    b = f.v[1];
-    vc_val sum = vc_add(a, b);
-    if (vc__is_unsigned(f.type))
-        return vc__fn_end(&f, vc_select(vc_lt(sum, a), vc__fn_imm(&f, vc__ones(vc__fn_width(&f))), sum));
-    vc_val over = vc_and(vc_xor(a, sum), vc_xor(b, sum)); /* negative if the sum has the sign of neither operand */
-    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), sum));
+    return vc__fn_rule(&f, vc__is_unsigned(f.type)
+        ? "s = x + y; s < x ? ones : s"
+        : "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s");
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_sub_sat", VC__KINDS_IU, a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    b = f.v[1];
-    if (vc__is_unsigned(f.type)) return vc__fn_end(&f, vc_sub(vc_max(a, b), b));
-    vc_val rest = vc_sub(a, b);
-    vc_val over = vc_and(vc_xor(a, b), vc_xor(a, rest));
-    return vc__fn_end(&f, vc_select(vc_lt(over, vc__fn_imm(&f, 0)), vc__fn_overflow_limit(&f, a), rest));
+    return vc__fn_rule(&f, vc__is_unsigned(f.type)
+        ? "max(x, y) - y"
+        : "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s");
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_average", VC__KINDS_IU, a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_add(vc_and(f.v[0], f.v[1]), vc_shr(vc_xor(f.v[0], f.v[1]), vc_u32(1))));
+    return vc__fn_rule(&f, "(x & y) + ((x ^ y) >> 1)");
 }
 
 /* ---- floats ---- */
@@ -15331,46 +15355,28 @@ static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64;
 
 /* A constant by its value, and by its bits in f32 and f64. */
 static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
-static vc_val vc__fn_constant(const vc__fn *f, uint32_t f32, uint64_t f64) {
-    return vc__fn_imm(f, vc__fn_is_f64(f) ? f64 : f32);
+/* A function of one floating-point operand. */
+static vc_val vc__fn_rule1(const char *call, vc_val a, const char *text) {
+    vc__fn f = vc__fn_float1(call, a);
+    return vc__fn_rule(&f, text);
 }
-
-/* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
-typedef struct vc__fn_poly { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_count, f64_count; } vc__fn_poly;
-static vc_val vc__fn_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x) {
-    bool wide = vc__fn_is_f64(f);
-    uint32_t count = wide ? p->f64_count : p->f32_count;
-    vc_val r = vc__fn_imm(f, wide ? p->f64[0] : p->f32[0]);
-    for (uint32_t i = 1; i < count; i++) r = vc_fma(r, x, vc__fn_imm(f, wide ? p->f64[i] : p->f32[i]));
-    return r;
-}
-
-/* Negates r if x is negative. */
-static vc_val vc__fn_copy_sign(const vc__fn *f, vc_val x, vc_val r) {
-    return vc_select(vc_lt(x, vc__fn_real(f, 0)), vc_neg(r), r);
-}
-
-static vc_val vc__fn_nan(const vc__fn *f) { return vc__fn_constant(f, 0x7fc00000u, 0x7ff8000000000000u); }
-static vc_val vc__fn_infinity(const vc__fn *f) { return vc__fn_constant(f, 0x7f800000u, 0x7ff0000000000000u); }
-/* The smallest normal number. */
-static vc_val vc__fn_least_normal(const vc__fn *f) { return vc__fn_constant(f, 0x00800000u, 0x0010000000000000u); }
 
 /* The polynomials interpolate at Chebyshev nodes; they were computed with 260-bit arithmetic. */
-static const vc__fn_poly vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
+static const vc__polynomial vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
     { 0x3c22ccb8u, 0xbca827ceu, 0x3cf70a17u, 0xbd36cdf8u, 0x3d999975u, 0xbe2aaaabu },
     { 0x3f5ee3fd77d44d42u, 0xbf74733e5158e0e1u, 0x3f7f38921b605d54u, 0xbf83a4aeece7e69cu, 0x3f879b0dbdcdfc75u,
       0xbf8c983b8d12e853u, 0x3f91c4e072f36dc7u, 0xbf96e8b9ab4638efu, 0x3f9f1c71c3bee026u, 0xbfa6db6db6d5b365u,
       0x3fb3333333332f5fu, 0xbfc5555555555555u },
     6, 12
 };
-static const vc__fn_poly vc__fn_atanh_poly = { /* (atanh(x) / x - 1) / z, z = x^2 <= 1/4 */
+static const vc__polynomial vc__fn_atanh_poly = { /* (atanh(x) / x - 1) / z, z = x^2 <= 1/4 */
     { 0x3e200aebu, 0x3d2797c7u, 0x3dc7b841u, 0x3de2522du, 0x3e124fe2u, 0x3e4cccb2u, 0x3eaaaaabu },
     { 0x3fcb016cba23eee4u, 0xbfc27f230f3831a3u, 0x3fc15aa7698edf42u, 0x3f892cc88a36f708u, 0x3fabdcd3cefa72ceu,
       0x3faa6c53053bf30cu, 0x3fae2c342108eb1fu, 0x3fb1108e26d64a6du, 0x3fb3b1417e6e07dfu, 0x3fb745d1406b992eu,
       0x3fbc71c71d6cc5d1u, 0x3fc249249247e911u, 0x3fc9999999999ad1u, 0x3fd5555555555555u },
     7, 14
 };
-static const vc__fn_poly vc__fn_erf_poly = { /* erf(x) / x - 1, z = x^2 <= 1 */
+static const vc__polynomial vc__fn_erf_poly = { /* erf(x) / x - 1, z = x^2 <= 1 */
     { 0x38a52b48u, 0xba522844u, 0x3baa0938u, 0xbcdbfd5du, 0x3de71688u, 0xbec0939fu, 0x3e0375d4u },
     { 0x3dd05ffd737fb32eu, 0xbe1389d4f2641625u, 0x3e4f7b4bf3b13964u, 0xbe85f1ecb6f0764cu, 0x3ebb9df224ca4b97u,
       0xbeef4d1e3183f7aeu, 0x3f1f9a321d5b8e1eu, 0xbf4c02db3dac435fu, 0x3f7565bcd0dbaa38u, 0xbf9b82ce31284e00u,
@@ -15378,7 +15384,7 @@ static const vc__fn_poly vc__fn_erf_poly = { /* erf(x) / x - 1, z = x^2 <= 1 */
     7, 13
 };
 /* (1 - erf(x)) * e^(x^2); f32: t = (x - 1) / (x + 1), x <= 4; f64: t = (x - 2) / (x + 2), x <= 6 */
-static const vc__fn_poly vc__fn_erfc_poly = {
+static const vc__polynomial vc__fn_erfc_poly = {
     { 0xbb39b434u, 0xbc429e3bu, 0x3bfec6e7u, 0x3d5e39d1u, 0x3d91a3c2u, 0xbf0be293u, 0x3edaec3cu },
     { 0x3ed06de90fce20e3u, 0x3ebe89749bb276c3u, 0xbeed8072f8b2af1eu, 0xbefcfd845cfda3f9u, 0x3efce18d5b499621u,
       0x3f26dac8e32716eeu, 0x3f06d5bf00483674u, 0xbf5016b61e9c90a9u, 0xbf4bc25a2a5685b8u, 0x3f7ca95ed5c92a4bu,
@@ -15386,241 +15392,125 @@ static const vc__fn_poly vc__fn_erfc_poly = {
     7, 15
 };
 
-/* x + x z p(z): asinh and atanh for |x| <= 1/2, with z = x^2. */
-static vc_val vc__fn_odd_polynomial(const vc__fn *f, const vc__fn_poly *p, vc_val x, vc_val z) {
-    return vc_fma(vc_mul(x, z), vc__fn_polynomial(f, p, z), x);
-}
-
 /* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2 with small relative error; `kind` is f32 or f64. */
 static vc_val vc__half_log1p(vc_type kind, vc_val u) {
-    vc__fn f;
-    memset(&f, 0, sizeof f);
-    f.type = kind;
-    vc_val s = vc_div(u, vc_add(u, vc__fn_real(&f, 2)));
-    return vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, s, vc_mul(s, s));
-}
-
-/* log(x + root), where root = sqrt(x^2 +- 1). For large x, where x^2 may overflow, it is log(2 x) to the precision
-   of the type. */
-static vc_val vc__fn_log_of_sum(const vc__fn *f, vc_val x, vc_val root) {
-    vc_val large = vc_lt(vc__fn_real(f, vc__fn_is_f64(f) ? 1073741824.0 : 16384.0), x);
-    vc_val r = vc_log(vc_select(large, x, vc_add(x, root)));
-    return vc_select(large, vc_add(r, vc__fn_real(f, 0.69314718055994530942)), r);
+    vc_val v[2];
+    v[0] = u;
+    v[1] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)&vc__fn_atanh_poly);
+    vc__rule_record_of(NULL, kind, "s = x / (x + 2); z = s * s; fma(s * z, poly(z, p), s)", "xp", v, v, 1);
+    return v[0];
 }
 
 VC_API vc_val vc_asinh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_asinh", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    vc_val magnitude = vc_abs(a);
-    vc_val z = vc_mul(a, a);
-    vc_val large = vc__fn_log_of_sum(&f, magnitude, vc_sqrt(vc_add(z, vc__fn_real(&f, 1))));
-    return vc__fn_end(&f,
-                      vc_select(vc_lt(magnitude, vc__fn_real(&f, 0.5)),
-                                vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, a, z), vc__fn_copy_sign(&f, a, large)));
+    return vc__fn_polynomials(&f,
+                              "m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
+                              "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l", &vc__fn_asinh_poly, NULL);
 }
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_acosh", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    vc_val one = vc__fn_real(&f, 1);
-    vc_val a_minus_1 = vc_sub(a, one);
-    vc_val z = vc_mul(a_minus_1, vc__fn_real(&f, 0.5));
-    vc_val small = vc__fn_odd_polynomial(&f, &vc__fn_asinh_poly, vc_sqrt(vc_max(z, vc__fn_real(&f, 0))), z);
-    vc_val r = vc__fn_log_of_sum(&f, a, vc_sqrt(vc_max(vc_mul(a_minus_1, vc_add(a, one)), vc__fn_real(&f, 0))));
-    r = vc_select(vc_lt(a, vc__fn_real(&f, 1.5)), vc_add(small, small), r);
-    return vc__fn_end(&f, vc_select(vc_le(one, a), r, vc__fn_nan(&f)));
+    return vc__fn_polynomials(&f,
+                              "m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); s = fma(v * z, poly(z, p), v); "
+                              "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; 1 <= x ? r : nan",
+                              &vc__fn_asinh_poly, NULL);
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_atanh", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    vc_val one = vc__fn_real(&f, 1);
-    vc_val magnitude = vc_abs(a);
-    vc_val large = vc_mul(vc_log(vc_div(vc_add(one, magnitude), vc_sub(one, magnitude))), vc__fn_real(&f, 0.5));
-    large = vc__fn_copy_sign(&f, a, vc_select(vc_eq(magnitude, one), vc__fn_infinity(&f), large));
-    vc_val r = vc_select(vc_lt(magnitude, vc__fn_real(&f, 0.5)),
-                         vc__fn_odd_polynomial(&f, &vc__fn_atanh_poly, a, vc_mul(a, a)), large);
-    return vc__fn_end(&f, vc_select(vc_le(magnitude, one), r, vc__fn_nan(&f)));
-}
-
-/* a * 2^n for |n| up to three times the largest exponent: three multiplications by powers of 2 that are normal
-   numbers. */
-static vc_val vc__fn_scale(const vc__fn *f, vc_val a, vc_val n) {
-    bool wide = vc__fn_is_f64(f);
-    vc_type kind = wide ? VC_I64 : VC_I32;
-    int32_t max_exponent = wide ? 1022 : 126;
-    uint32_t fraction = vc__kinds[vc__kind(f->type)].fraction;
-    for (int32_t i = 0; i < 3; i++) {
-        vc_val part = vc_clamp(n, vc_i32(-max_exponent), vc_i32(max_exponent));
-        vc_val power = vc_shl(vc__cast_kind(kind, vc_add(part, vc_i32(max_exponent + 1))), vc_u32(fraction));
-        a = vc_mul(a, vc_bitcast(vc__vec(vc__scalar(f->type), vc__components(vc_typeof(power))), power));
-        n = vc_sub(n, part);
-    }
-    return a;
+    return vc__fn_polynomials(&f,
+                              "m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; l = m == 1 ? inf : l; l = x < 0 ? -l : l; "
+                              "z = x * x; r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan",
+                              &vc__fn_atanh_poly, NULL);
 }
 
 VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
     vc__fn f = vc__fn_float("vc_ldexp", 1, 2, a, exponent, vc__no_value());
-    vc_type kind = vc__scalar(vc_typeof(f.v[1]));
     if (!f.type) return vc__fn_end(&f, a);
-    exponent = f.v[1];
-    if (vc__bits(kind) > 32 || kind == VC_U32) exponent = vc_min(exponent, vc_imm(kind, 4000));
-    if (kind == VC_I64) exponent = vc_max(exponent, vc_i64(-4000));
-    return vc__fn_end(&f, vc__fn_scale(&f, f.v[0], vc__cast_kind(VC_I32, exponent)));
+    vc_type kind = vc__scalar(vc_typeof(f.v[1]));
+    if (vc__bits(kind) > 32 || kind == VC_U32) f.v[1] = vc_min(f.v[1], vc_imm(kind, 4000));
+    if (kind == VC_I64) f.v[1] = vc_max(f.v[1], vc_i64(-4000));
+    return vc__fn_rule(&f, "scale(x, i32(y))");
 }
 
-VC_API vc_val vc_exp10(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_exp10", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    vc_val limit = vc__fn_real(&f, vc__fn_is_f64(&f) ? 1200 : 200);
-    vc_val n = vc_clamp(vc_round(vc_mul(f.v[0], vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u))), vc_neg(limit),
-                        limit);
-    /* log10(2) as a sum of two parts, of which n times the first is exact */
-    vc_val r = vc_sub(f.v[0], vc_mul(n, vc__fn_constant(&f, 0x3e9a2000u, 0x3fd34413509f6000u)));
-    r = vc_sub(r, vc_mul(n, vc__fn_constant(&f, 0x369a84fcu, 0x3d59fef311f12b36u)));
-    r = vc_exp2(vc_mul(r, vc__fn_constant(&f, 0x40549a78u, 0x400a934f0979a371u)));
-    return vc__fn_end(&f, vc__fn_scale(&f, r, vc__cast_kind(VC_I32, n)));
+VC_API vc_val vc_exp10(vc_val a) { /* log10(2) is a sum of two parts, of which n times the first is exact */
+    return vc__fn_rule1("vc_exp10", a,
+                        "l = {0x40549a78, 0x400a934f0979a371}; n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
+                        "r = x - n * {0x3e9a2000, 0x3fd34413509f6000}; r = r - n * {0x369a84fc, 0x3d59fef311f12b36}; "
+                        "scale(exp2(r * l), i32(n))");
 }
 
 VC_API vc_val vc_log10(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_log10", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_mul(vc_log2(f.v[0]), vc__fn_constant(&f, 0x3e9a209bu, 0x3fd34413509f79ffu)));
+    return vc__fn_rule1("vc_log10", a, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}");
 }
 
-/* Dividing the bits by 3 divides the exponent by 3 and gives a guess with 5 correct bits. Each step of Halley's
-   method triples the number of correct bits. */
+/* Dividing the bits by 3 divides the exponent by 3 and gives a guess with 5 correct bits. The steps of
+   Halley's method follow. */
 VC_API vc_val vc_cbrt(vc_val a) {
     vc__fn f = vc__fn_float1("vc_cbrt", a);
-    vc_val t, r;
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    vc_val magnitude = vc_abs(a);
-    vc_val is_normal = vc_and(vc_le(vc__fn_least_normal(&f), magnitude), vc_lt(magnitude, vc__fn_infinity(&f)));
-    magnitude = vc_select(is_normal, magnitude, vc__fn_real(&f, 1));
-    uint32_t iterations = vc__fn_is_f64(&f) ? 3 : 2;
-    if (vc__fn_is_f64(&f)) {
-        t = vc__cast_kind(VC_U32, vc_shr(vc_bitcast(vc__vec(VC_U64, vc__components(f.type)), magnitude), vc_u32(32)));
-        t = vc__cast_kind(VC_U64, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a9f7893u)));
-        t = vc_bitcast(f.type, vc_shl(t, vc_u32(32)));
-    } else {
-        t = vc_bitcast(vc__vec(VC_U32, vc__components(f.type)), magnitude);
-        t = vc_bitcast(f.type, vc_add(vc_div(t, vc_u32(3)), vc_u32(0x2a5119f2u)));
-    }
-    for (uint32_t i = 0; i < iterations; i++) {
-        r = vc_div(magnitude, vc_mul(t, t));
-        t = vc_add(t, vc_mul(t, vc_div(vc_sub(r, t), vc_add(vc_add(t, t), r))));
-    }
-    r = vc_mul(a, vc_step(vc__fn_real(&f, 1), vc_abs(a))); /* keeps infinities and NaN, flushes the rest to 0 */
-    return vc__fn_end(&f, vc_select(is_normal, vc__fn_copy_sign(&f, a, t), r));
+    /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
+    return vc__fn_rule(&f, vc__fn_is_f64(&f)
+        ? "n = normal(x); m = n ? abs(x) : 1; t = real(u64(u32(bits(m) >> 32) / 3 + 0x2a9f7893) << 32); "
+          "t = halley(m, t); t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r"
+        : "n = normal(x); m = n ? abs(x) : 1; t = real(bits(m) / 3 + 0x2a5119f2); "
+          "t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r");
 }
 
-/* sqrt(a^2 + b^2) of numbers scaled by 1, 2^-70 or 2^70 (f64: 2^-520 or 2^520), so that their squares neither
-   overflow nor underflow. */
-static vc_val vc__fn_scaled_norm(const vc__fn *f, vc_val a, vc_val b, vc_val larger) {
-    vc_val one = vc__fn_real(f, 1);
-    vc_val up = vc__fn_constant(f, 0x62800000u, 0x6070000000000000u);   /* 2^70, 2^520 */
-    vc_val down = vc__fn_constant(f, 0x1c800000u, 0x1f70000000000000u); /* 2^-70, 2^-520 */
-    /* scale down above 2^60 (f64: 2^500), up below 2^-60 (2^-500) */
-    vc_val scale = vc_select(vc_lt(vc__fn_constant(f, 0x5d800000u, 0x5f30000000000000u), larger), down, one);
-    scale = vc_select(vc_lt(larger, vc__fn_constant(f, 0x21800000u, 0x20b0000000000000u)), up, scale);
-    a = vc_mul(a, scale);
-    b = vc_mul(b, scale);
-    vc_val r = vc_sqrt(vc_fma(a, a, vc_mul(b, b)));
-    return vc_mul(r, vc_select(vc_eq(scale, one), one, vc_select(vc_eq(scale, up), down, up)));
-}
-
-/* Also the magnitude of complex numbers. Squares of f16 values cannot overflow or underflow in f32. */
+/* Also the magnitude of complex numbers. Numbers are scaled by 1, 2^-70 or 2^70 (f64: 2^-520 or 2^520), so that their
+   squares neither overflow nor underflow: down above 2^60 (f64: 2^500), up below 2^-60 (2^-500). Squares of f16 values
+   cannot overflow or underflow in f32. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_hypot", a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = vc_abs(f.v[0]);
-    b = vc_abs(f.v[1]);
-    vc_val larger = vc_max(a, b);
-    vc_val r = f.half ? vc_sqrt(vc_fma(a, a, vc_mul(b, b))) : vc__fn_scaled_norm(&f, a, b, larger);
-    return vc__fn_end(&f, vc_select(vc_eq(larger, vc__fn_infinity(&f)), vc__fn_infinity(&f), r));
+    return vc__fn_rule(&f, f.half
+        ? "a = abs(x); b = abs(y); max(a, b) == inf ? inf : sqrt(fma(a, a, b * b))"
+        : "a = abs(x); b = abs(y); m = max(a, b); "
+          "u = {0x62800000, 0x6070000000000000}; d = {0x1c800000, 0x1f70000000000000}; "
+          "s = m > {0x5d800000, 0x5f30000000000000} ? d : 1; s = m < {0x21800000, 0x20b0000000000000} ? u : s; "
+          "a = a * s; b = b * s; r = sqrt(fma(a, a, b * b)) * (s == 1 ? 1 : s == u ? d : u); m == inf ? inf : r");
 }
 
 VC_API vc_val vc_erf(vc_val a) {
     vc__fn f = vc__fn_float1("vc_erf", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = f.v[0];
-    vc_val magnitude = vc_abs(a);
-    vc_val one = vc__fn_real(&f, 1);
-    vc_val center = vc__fn_real(&f, vc__fn_is_f64(&f) ? 2 : 1);
-    vc_val z = vc_mul(a, a);
-    vc_val t = vc_div(vc_sub(magnitude, center), vc_add(magnitude, center));
-    vc_val large = vc_sub(one, vc_mul(vc_exp(vc_neg(z)), vc__fn_polynomial(&f, &vc__fn_erfc_poly, t)));
-    large = vc_select(vc_lt(vc__fn_real(&f, vc__fn_is_f64(&f) ? 6 : 4), magnitude), one, large);
-    return vc__fn_end(&f, vc_select(vc_lt(magnitude, one), vc_fma(a, vc__fn_polynomial(&f, &vc__fn_erf_poly, z), a),
-                                    vc__fn_copy_sign(&f, a, large)));
+    return vc__fn_polynomials(&f,
+                              "m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); l = 1 - exp(-z) * poly(t, q); "
+                              "l = {4, 6} < m ? 1 : l; m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l",
+                              &vc__fn_erf_poly, &vc__fn_erfc_poly);
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
-    vc__fn f = vc__fn_float1("vc_radians", degrees);
-    if (!f.type) return vc__fn_end(&f, degrees);
-    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_constant(&f, 0x3c8efa35u, 0x3f91df46a2529d39u)));
+    return vc__fn_rule1("vc_radians", degrees, "x * {0x3c8efa35, 0x3f91df46a2529d39}");
 }
 
 VC_API vc_val vc_degrees(vc_val radians) {
-    vc__fn f = vc__fn_float1("vc_degrees", radians);
-    if (!f.type) return vc__fn_end(&f, radians);
-    return vc__fn_end(&f, vc_mul(f.v[0], vc__fn_constant(&f, 0x42652ee1u, 0x404ca5dc1a63c1f8u)));
+    return vc__fn_rule1("vc_degrees", radians, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}");
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
     vc__fn f = vc__fn_one("vc_saturate", VC__KINDS_F, a);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_clamp(f.v[0], vc__fn_imm(&f, 0), vc__fn_imm(&f, vc__one_bits(vc__kind(f.type)))));
+    return vc__fn_rule(&f, "clamp(x, 0, 1)");
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
     vc__fn f = vc__fn_float("vc_smoothstep", 3, 3, low, high, x);
-    if (!f.type) return vc__fn_end(&f, x);
-    vc_val t = vc_clamp(vc_div(vc_sub(f.v[2], f.v[0]), vc_sub(f.v[1], f.v[0])), vc__fn_real(&f, 0), vc__fn_real(&f, 1));
     /* t * t alone may be flushed to 0 */
-    return vc__fn_end(&f, vc_mul(t, vc_mul(t, vc_sub(vc__fn_real(&f, 3), vc_add(t, t)))));
+    return vc__fn_rule(&f, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))");
 }
 
-/* The bits of operand 0. *normal: whether it is a normal number. */
-static vc_val vc__fn_bits(const vc__fn *f, vc_val *normal) {
-    vc_val size = vc_abs(f->v[0]);
-    *normal = vc_and(vc_le(vc__fn_least_normal(f), size), vc_lt(size, vc__fn_infinity(f)));
-    return vc_bitcast(vc__vec(vc__fn_is_f64(f) ? VC_U64 : VC_U32, vc__components(f->type)), f->v[0]);
-}
-
-VC_API vc_val vc_frexp_mantissa(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_frexp_mantissa", a);
-    bool wide = vc__fn_is_f64(&f);
-    vc_type kind = wide ? VC_U64 : VC_U32;
-    vc_val normal;
-    if (!f.type) return vc__fn_end(&f, a);
-    vc_val bits = vc__fn_bits(&f, &normal);
-    bits = vc_and(bits, vc_imm(kind, wide ? 0x800fffffffffffffu : 0x807fffffu));
-    bits = vc_or(bits, vc_imm(kind, wide ? 0x3fe0000000000000u : 0x3f000000u));
-    a = vc_mul(f.v[0], vc_step(vc__fn_least_normal(&f), vc_abs(f.v[0]))); /* subnormals become 0 */
-    return vc__fn_end(&f, vc_select(normal, vc_bitcast(f.type, bits), a));
+VC_API vc_val vc_frexp_mantissa(vc_val a) { /* subnormals become 0 */
+    return vc__fn_rule1("vc_frexp_mantissa", a,
+                        "b = bits(x) & {0x807fffff, 0x800fffffffffffff} | {0x3f000000, 0x3fe0000000000000}; "
+                        "normal(x) ? real(b) : x * step(least, abs(x))");
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_frexp_exponent", a);
-    bool wide = vc__fn_is_f64(&f);
-    vc_val normal;
-    if (!f.type) return vc__fn_end(&f, a);
-    vc_val bits = vc_shr(vc__fn_bits(&f, &normal), vc_u32(wide ? 52 : 23));
-    bits = vc_sub(vc_and(vc__cast_kind(VC_I32, bits), vc_i32(wide ? 2047 : 255)), vc_i32(wide ? 1022 : 126));
-    return vc__fn_end(&f, vc_select(normal, bits, vc_i32(0)));
+    return vc__fn_rule1("vc_frexp_exponent", a,
+                        "b = i32(bits(x) >> {23, 52}) & {255, 2047}; normal(x) ? b - {126, 1022} : 0");
 }
 
 VC_API vc_val vc_modf_fract(vc_val a) {
     vc__fn f = vc__fn_one("vc_modf_fract", VC__KINDS_F, a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = vc_select(vc_isinf(f.v[0]), vc__fn_imm(&f, 0), f.v[0]);
-    return vc__fn_end(&f, vc_sub(a, vc_trunc(a)));
+    return vc__fn_rule(&f, "x = isinf(x) ? 0 : x; x - trunc(x)");
 }
 
 /* ---- geometry ---- */
@@ -16026,17 +15916,11 @@ VC_API vc_val vc_normal(vc_val bits) {
 
 VC_API vc_val vc_hash_bits(vc_val v) {
     vc__fn f = vc__fn_one("vc_hash_bits", VC__KINDS_IU, v);
-    vc_val x;
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) == VC_U32) {
-        x = vc_add(vc_mul(v, vc_u32(747796405u)), vc_u32(2891336453u));
-        x = vc_mul(vc_xor(vc_shr(x, vc_add(vc_shr(x, vc_u32(28)), vc_u32(4))), x), vc_u32(277803737u));
-        return vc__fn_end(&f, vc_xor(vc_shr(x, vc_u32(22)), x));
-    }
-    x = vc_add(v, vc_u64(0x9e3779b97f4a7c15u));
-    x = vc_mul(vc_xor(x, vc_shr(x, vc_u32(30))), vc_u64(0xbf58476d1ce4e5b9u));
-    x = vc_mul(vc_xor(x, vc_shr(x, vc_u32(27))), vc_u64(0x94d049bb133111ebu));
-    return vc__fn_end(&f, vc_xor(x, vc_shr(x, vc_u32(31))));
+    return vc__fn_rule(&f, vc__kind(f.type) == VC_U32
+        ? "x = x * 747796405 + 2891336453; x = ((x >> (x >> 28) + 4) ^ x) * 277803737; x >> 22 ^ x"
+        : "x = x + 0x9e3779b97f4a7c15; x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9; "
+          "x = (x ^ x >> 27) * 0x94d049bb133111eb; x ^ x >> 31");
 }
 
 /* ---- output ----
