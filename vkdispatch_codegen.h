@@ -4257,6 +4257,9 @@ static vc_val vc__rule_named(vc__rule_state *r) {
                  : i == VC__RULE_BITS_OF ? vc__bits_type(type)
                  : i == VC__RULE_INTS    ? vc__to_signed(vc__bits_type(type))
                                          : (vc_type)VC_NONE;
+    /* bits(inf): without a constant inf, which would change the order of the constants of the module */
+    if (i == VC__RULE_BITS_OF && vc__rule_is_number(v[0]))
+        return vc__rule_typed(r, vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v[0])), to);
     return vc__rule_apply(r, op, i <= VC__RULE_DIV_NATIVE, to, v, count);
 }
 
@@ -4941,6 +4944,7 @@ static uint32_t vc__make_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_s
     vc__rule_state r;
     vc__rule_begin(&r, s, to, x, VC__NIL, VC__NIL);
     vc__rule_set(&r, 'n', 24 - 8 * i);
+    if (i == 3) return vc__rule_end(&r, is_signed ? "T(i32(x) >> 24)" : "T(x >> 24)");
     return vc__rule_end(&r, is_signed ? "T(i32(x) << n >> 24)" : "T(x << n >> 24)");
 }
 
