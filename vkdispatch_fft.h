@@ -286,23 +286,32 @@
        all others                                                complex, imaginary part 0
 
    Fragments
-       A fragment is a callback of type vd_fragment that records a part of a kernel: map, combine, keep or bin of the
-       plans below. It gets one or two values in `in` and must set *out.
+       A fragment is a callback that records a part of a kernel: map, combine, keep or bin of the plans below. Its
+       function `emit` gets a vd_fragment_io and must set io->out:
 
-       field                  in[0]           in[1]                       *out
-       -----                  -----           -----                       ----
-       map of a reduction     element         VD_REDUCE_DOT: element of   type of the elements; VD_REDUCE_ANY and
-                                              the second input            VD_REDUCE_ALL: also bool
-       map of a scan          element         -                           type of the elements
-       map of top-k           element         its index in the row, u32   type of the elements
-       combine                first operand   second operand              type of the operands
-       keep of a compaction   element         -                           bool
-       bin of a histogram     element         -                           a number
+           static void weighted(vc_kernel *k, vd_fragment_io *io, void *user) {
+               vc_val w = vc_load(((struct mine *)user)->weights, io->index);
+               (void)k;
+               io->out = vc_mul(io->in[0], w);
+           }
+
+       field                  in[0]           in[1]                       index         out
+       -----                  -----           -----                       -----         ---
+       map of a reduction     element         VD_REDUCE_DOT: element of   in C order    type of the elements; for
+                                              the second input            of the shape  VD_REDUCE_ANY, _ALL also bool
+       map of a scan          element         -                           -             type of the elements
+       map of top-k           element         -                           in the row    type of the elements
+       combine                first operand   second operand              -             type of the operands
+       keep of a compaction   element         -                           -             bool
+       bin of a histogram     element         -                           -             a number
 
        * combine gets f16 as f32 and integers of less than 32 bits as 32 bits. Fragments may return either width.
        * Immediates of any type are converted.
-       * A fragment is called several times while the plan is made. It declares no arguments: it computes with the
-         elements and with what is known at that time.
+       * A fragment is called several times while the plan is made, and may run more than once for an element. It must
+         have no effects except vc_printf.
+       * Arguments. `declare` of the map of a reduction declares buffers and parameters, once for each kernel, and
+         stores the refs and values where `user` points. Their values are passed to vd_reduce_run_io by name;
+         vd_reduce_arguments lists them. Other fragments have no arguments.
        * It runs in divergent control flow: no barriers, work-group collectives or vc_return_if. Use vc_select or VC_IF.
 
    Reductions
@@ -349,7 +358,7 @@
        elements of a reduction, scan, sort, histogram or top-k                                2^31
        processors: channels or filters of a convolution                                       32768
        dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
-       arguments of hooks; bytes of a name                                                    16; 63
+       arguments of hooks or of a map; bytes of a name                                        16; 63
        bins of a histogram; k of top-k                                                        2^31; 1024
 
        More is VD_ERROR_UNSUPPORTED. On processors, whose drivers end very long loops, some one-pass operations are
@@ -512,7 +521,7 @@ typedef struct vd_fft_desc {
                                 own elements only */
 } vd_fft_desc;
 
-typedef struct vd_fft_argument { const char *name; vd_arg value; } vd_fft_argument; /* { "window", vd_b(buffer) } */
+typedef struct vd_named_arg { const char *name; vd_arg value; } vd_named_arg; /* { "window", vd_b(buffer) } */
 
 /* Buffers may have any type. They must reach to the last element and begin at a multiple of an element's size: a pair
    of in_type or out_type, or one number for real arrays; the reals of VD_FFT_REAL begin at a multiple of a pair's
@@ -523,7 +532,7 @@ typedef struct vd_fft_io {
     vd_buffer out;           /* {0}, or the same memory as in: in place. That needs equal counts, strides and types; for
                                 VD_FFT_REAL rows of reals that begin where their bins do (desc.padded). Other overlap is
                                 an error */
-    const vd_fft_argument *args; /* of the hooks, in any order, each exactly once */
+    const vd_named_arg *args; /* of the hooks, in any order, each exactly once */
     int arg_count;           /* of args */
 } vd_fft_io;
 
@@ -665,9 +674,26 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filt
 
 /* ---- fragments ---- */
 
-/* Records code that computes *out from in[0] and, where the manual's table says so, in[1]. *out is {0} before the call
-   and must be set. user: the …_user of the desc. See Fragments. */
-typedef void (*vd_fragment)(vc_kernel *k, const vc_val *in, vc_val *out, void *user);
+/* What a fragment gets and sets; the manual's table says which fields each fragment has. Others are {0}. */
+typedef struct vd_fragment_io {
+    vc_val in[2];            /* elements or operands */
+    vc_val index;            /* u32: index of the element */
+    vc_val out;              /* the result; {0} before the call, must be set */
+} vd_fragment_io;
+
+/* Records code that computes io->out. user: vd_fragment.user. */
+typedef void (*vd_fragment_emit)(vc_kernel *k, vd_fragment_io *io, void *user);
+
+/* Code of the caller in the kernels of a plan; see Fragments. */
+typedef struct vd_fragment {
+    vd_fragment_emit emit;   /* default: no fragment */
+
+    /* Declares arguments, only for the map of a reduction: at most 16, with different names of 1 to 63 bytes. Default:
+       no arguments. */
+    void (*declare)(vc_kernel *k, void *user);
+
+    void *user;              /* passed to the functions above, which are called only while the plan is made */
+} vd_fragment;
 
 /* ---- reductions ---- */
 
@@ -704,9 +730,7 @@ typedef struct vd_reduce_desc {
     uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results are in C order of the other
                                 dimensions */
     vd_fragment map;         /* replaces each element before it is reduced; default: none */
-    void *map_user;          /* passed to map */
     vd_fragment combine;     /* replaces op: an associative and commutative operation of two elements; default: none */
-    void *combine_user;      /* passed to combine */
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
                                 vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
     bool extra_out;          /* write vd_reduce_io.extra_out: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
@@ -725,9 +749,11 @@ typedef struct vd_reduce_io {
                                 1] - 1 */
     vd_buffer extra_out;     /* with desc.extra_out, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE:
                                 the means */
+    const vd_named_arg *args; /* of map.declare, in any order, each exactly once */
+    int arg_count;           /* of args */
 } vd_reduce_io;
 
-/* Makes a plan; calls map and combine. Returns NULL on failure. */
+/* Makes a plan; calls the fragments. Returns NULL on failure. */
 VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc);
 
 /* Destroys a plan (see Plans). NULL is allowed. */
@@ -738,6 +764,9 @@ VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_
 
 /* Records a reduction. */
 VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
+
+/* Returns what map.declare declared (name, kind, type, access); *count receives the number. The array is the plan's. */
+VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *plan, int *count);
 
 /* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). */
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
@@ -774,9 +803,7 @@ typedef struct vd_scan_desc {
     bool exclusive;          /* a result combines the elements before its own; default: its own too */
     bool segmented;          /* vd_scan_io.segment_heads marks where a new segment begins; default: no segments */
     vd_fragment map;         /* replaces each element before it is scanned; default: none */
-    void *map_user;          /* passed to map */
     vd_fragment combine;     /* replaces op: an associative operation; in[0] precedes in[1]; default: none */
-    void *combine_user;      /* passed to combine */
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged */
     vd_scan_method method;   /* default: VD_SCAN_DEFAULT */
 } vd_scan_desc;
@@ -786,7 +813,6 @@ typedef struct vd_compact_desc {
     vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
     uint64_t count;          /* number of elements. Required */
     vd_fragment keep;        /* whether an element is kept, a bool. Required */
-    void *keep_user;         /* passed to keep */
     vd_scan_method method;   /* default: VD_SCAN_DEFAULT */
 } vd_compact_desc;
 
@@ -855,7 +881,6 @@ typedef struct vd_histogram_desc {
     uint32_t bins;           /* number of bins, at most 2^31. Required */
     vd_fragment bin;         /* the bin of an element, a number, rounded down. Elements outside of 0 to bins - 1 are not
                                 counted. Default: the element itself */
-    void *bin_user;          /* passed to bin */
 } vd_histogram_desc;
 
 /* Makes a plan; calls bin. Returns NULL on failure. */
@@ -879,7 +904,6 @@ typedef struct vd_top_k_desc {
     uint32_t k;              /* elements wanted of each row: 1 to 1024, at most the length of a row. Required */
     bool smallest;           /* default: the largest elements */
     vd_fragment map;         /* replaces each element before it is compared and returned; default: none */
-    void *map_user;          /* passed to map */
 } vd_top_k_desc;
 
 /* None of the three may overlap. */
@@ -1115,40 +1139,41 @@ static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) 
     return result;
 }
 
-/* A callback of the user that records a part of a kernel: its inputs and the type of its result. */
+/* A fragment of the user: its inputs and the type of its result. */
 typedef struct vd__fragment {
-    const char *name;
-    vd_fragment write;       /* NULL: the user gave none */
-    void *user;
+    const char *name;        /* field of the desc */
+    vd_fragment code;        /* emit NULL: the user gave none */
     vc_type inputs[2];       /* types of the inputs; the second is VC_NONE if there is only one */
     /* accepted types of the result; VC_NONE: any scalar type, or no second one */
     vc_type result_type, alt_result_type;
+    bool has_index;
 } vd__fragment;
 
-static vd__fragment vd__fragment_create(const char *name, vd_fragment write, void *user, vc_type first, vc_type second,
-                                      vc_type result_type, vc_type alt_result_type) {
+static vd__fragment vd__fragment_create(const char *name, vd_fragment code, vc_type first, vc_type second,
+                                      vc_type result_type, vc_type alt_result_type, bool has_index) {
     vd__fragment f;
     f.name = name;
-    f.write = write;
-    f.user = user;
+    f.code = code;
     f.inputs[0] = first;
     f.inputs[1] = second;
     f.result_type = result_type;
     f.alt_result_type = alt_result_type;
+    f.has_index = has_index;
     return f;
 }
 
-/* Records a fragment with two inputs, the second one {0} if it has only one, and returns its result. An immediate
-   becomes a value of the kernel, of alt_result_type if that is set, because an operation on immediates alone belongs to
-   no kernel. */
-static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second) {
-    static const vc_val none = { 0, 0 };
-    vc_val in[2], out = none;
-    in[0] = first;
-    in[1] = f->inputs[1] ? second : none;
-    f->write(k, in, &out, f->user);
-    if (!out.owner || out.owner >= 4096) return out;
-    out = vc_const(k, out);
+/* Records a fragment and returns its result; second and index: ignored if it does not have them. An immediate becomes
+   a value of the kernel, of alt_result_type if that is set, because an operation on immediates alone belongs to no
+   kernel. */
+static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second, vc_val index) {
+    vd_fragment_io io;
+    memset(&io, 0, sizeof io);
+    io.in[0] = first;
+    if (f->inputs[1]) io.in[1] = second;
+    if (f->has_index) io.index = index;
+    f->code.emit(k, &io, f->code.user);
+    if (!io.out.owner || io.out.owner >= 4096) return io.out;
+    vc_val out = vc_const(k, io.out);
     return f->alt_result_type ? vc_cast(f->alt_result_type, out) : out;
 }
 
@@ -1207,6 +1232,86 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
     return false;
 }
 
+/* ---- arguments that callbacks declare ---- */
+
+typedef struct vd__arguments {
+    const char *declare;     /* field of the desc that declares them */
+    vd_arg_info arg[VD__FFT_ARGS];
+    char name[VD__FFT_ARGS][64];
+    int count;
+} vd__arguments;
+
+static vd_result vd__arguments_add(vd__arguments *a, const vc_arg_info *arg) {
+    if (a->count == VD__FFT_ARGS)
+        return vd_error_set(VD_ERROR_INVALID, "%s declares more than %d arguments; argument '%.40s' exceeds the limit",
+                            a->declare, (int)VD__FFT_ARGS, arg->name ? arg->name : "");
+    if (!arg->name || !*arg->name)
+        return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name", a->count,
+                            a->declare);
+    if (strlen(arg->name) >= sizeof a->name[0])
+        return vd_error_set(VD_ERROR_INVALID, "the name of argument '%.20s...' of %s has %llu bytes, but the limit is "
+                            "%d", arg->name, a->declare, (unsigned long long)strlen(arg->name),
+                            (int)sizeof a->name[0] - 1);
+    for (int i = 0; i < a->count; i++)
+        if (strcmp(a->name[i], arg->name) == 0)
+            return vd_error_set(VD_ERROR_INVALID, "two arguments of %s are named '%s'", a->declare, arg->name);
+    vd_arg_info *info = &a->arg[a->count];
+    snprintf(a->name[a->count], sizeof a->name[0], "%s", arg->name);
+    info->name = a->name[a->count++];
+    info->kind = (vd_arg_kind)arg->kind;
+    info->type = arg->type;
+    info->access = arg->access;
+    info->size = arg->size;
+    info->align = arg->align;
+    return VD_OK;
+}
+
+/* Records the arguments that the callbacks declare. */
+static vd_result vd__arguments_find(vd__arguments *a, vd__trial *t) {
+    vd__trial_begin(t);
+    const vc_info *info = t->k ? vd__trial_reflect(t) : NULL;
+    vd_result result = info ? VD_OK : vd__trial_error(t, a->declare);
+    for (int i = t->own; !result && i < info->arg_count; i++)
+        if (!vd__trial_is_implicit(info, i)) result = vd__arguments_add(a, &info->args[i]);
+    vc_free(t->k);
+    return result;
+}
+
+/* Adds the accesses of a trial kernel to those of the arguments. Arguments that are not known are an error. */
+static vd_result vd__arguments_note_access(vd__arguments *a, const vd__trial *t, const vc_info *info) {
+    int known = 0;
+    for (int i = t->own; i < info->arg_count; i++) {
+        if (vd__trial_is_implicit(info, i)) continue;
+        if (known >= a->count)
+            return vd_error_set(t->invalid, "%s does not declare argument '%s', which a callback declares for an "
+                                "element", a->declare, info->args[i].name ? info->args[i].name : "");
+        a->arg[known++].access |= info->args[i].access;
+    }
+    return VD_OK;
+}
+
+/* Checks that the arguments of a run are those that were declared, and sets `to` to their values in that order. */
+static vd_result vd__arguments_bind(const vd__arguments *a, const vd_named_arg *args, int count, vd_arg *to) {
+    bool given[VD__FFT_ARGS] = { false };
+    int j;
+    if (count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must not be negative", count);
+    if (count && !args) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", count);
+    for (int i = 0; i < count; i++) {
+        for (j = 0; args[i].name && j < a->count && strcmp(args[i].name, a->name[j]) != 0; j++) {}
+        if (!args[i].name || j == a->count)
+            return vd_error_set(VD_ERROR_INVALID, "%s declares no argument '%s'", a->declare,
+                                args[i].name ? args[i].name : "");
+        if (given[j]) return vd_error_set(VD_ERROR_INVALID, "argument '%s' is passed twice", args[i].name);
+        given[j] = true;
+        to[j] = args[i].value;
+    }
+    for (j = 0; j < a->count; j++)
+        if (!given[j])
+            return vd_error_set(VD_ERROR_INVALID, "argument '%s', which %s declares, is missing", a->name[j],
+                                a->declare);
+    return VD_OK;
+}
+
 /* Records each callback in divergent control flow, before a barrier, as the kernels of plans do. */
 static vd_result vd__trial_divergent(vd__trial *t) {
     char what[64];
@@ -1231,6 +1336,7 @@ static void vd__fragment_declare(vd__trial *t) {
     const vd__fragment *f = (const vd__fragment *)t->code;
     for (int i = 0; i < 2; i++)
         if (f->inputs[i]) vd__trial_buffer(t, f->inputs[i], VC_READ);
+    if (f->code.declare) f->code.declare(t->k, f->code.user);
 }
 
 /* Records the fragment with inputs loaded from memory. */
@@ -1239,51 +1345,59 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
     const vd__fragment *f = (const vd__fragment *)t->code;
     vc_val second = f->inputs[1] ? vc_load(t->buffer[1], vc_u32(0)) : none;
     (void)i;
-    t->out = vd__fragment_record(f, t->k, vc_load(t->buffer[0], vc_u32(0)), second);
+    t->out = vd__fragment_record(f, t->k, vc_load(t->buffer[0], vc_u32(0)), second, vc_local_index(t->k));
     return VD_OK;
 }
 
-/* Checks that the result is a value of this kernel, that its type is accepted, and that the fragment declared no
-   argument. */
-static vd_result vd__fragment_check(const vd__trial *t) {
+/* Checks that the result is a value of this kernel, that its type is accepted, and that all arguments are known. */
+static vd_result vd__fragment_check(const vd__trial *t, vd__arguments *arguments) {
     const vd__fragment *f = (const vd__fragment *)t->code;
     vc_type type = vc_typeof(t->out);
     bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
                                    : type >= VC_I8 && type <= VC_F64;
-    if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set *out", f->name);
+    if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set out", f->name);
     if (t->out.owner != (uintptr_t)t->k || !type)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to a value that does not belong to this kernel", f->name);
+        return vd_error_set(VD_ERROR_INVALID, "%s sets out to a value that does not belong to this kernel", f->name);
     if (!accepted)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets *out to %s, but %s is expected", f->name, vc_type_name(type),
+        return vd_error_set(VD_ERROR_INVALID, "%s sets out to %s, but %s is expected", f->name, vc_type_name(type),
                             f->result_type ? vc_type_name(f->result_type) : "a number");
     vc_set(vc_var(t->k, "left", type), t->out);
     const vc_info *info = vd__trial_reflect(t);
+    if (info && arguments) return vd__arguments_note_access(arguments, t, info);
     for (int i = t->own; info && i < info->arg_count; i++)
         if (!vd__trial_is_implicit(info, i))
-            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but a fragment must not declare "
+            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but only the map of a reduction has "
                                 "arguments", f->name, info->args[i].name);
     return vc_error(t->k) ? vd__trial_error(t, f->name) : VD_OK;
 }
 
 /* Records the fragment in uniform control flow and checks its result. */
-static vd_result vd__fragment_try_result(vd__trial *t) {
+static vd_result vd__fragment_try_result(vd__trial *t, vd__arguments *arguments) {
     char what[64];
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
     if (!vc_error(t->k)) { /* otherwise the plan's own kernels report the error as well */
         vd__fragment_try(t, 0);
-        snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (only in[0] is set)");
-        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
+        snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (in[1] is not set)");
+        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t, arguments);
     }
     vc_free(t->k);
     return result;
 }
 
-/* Checks a fragment for errors before kernels with it are recorded. */
-static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const vd__fragment *f) {
+/* Checks a fragment for errors before kernels with it are recorded. arguments: receives those that it declares; NULL if
+   it must not declare any. */
+static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const vd__fragment *f,
+                                       vd__arguments *arguments) {
     vd__trial t;
-    if (!f->write) return VD_OK;
+    vd_result result = VD_OK;
+    if (f->code.declare && !f->code.emit)
+        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but %s.emit is not", f->name, f->name);
+    if (f->code.declare && !arguments)
+        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but only the map of a reduction has arguments",
+                            f->name);
+    if (!f->code.emit) return VD_OK;
     memset(&t, 0, sizeof t);
     t.ctx = ctx;
     t.plan = plan;
@@ -1292,7 +1406,8 @@ static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const 
     t.name[0] = f->name;
     t.declare = vd__fragment_declare;
     t.record = vd__fragment_try;
-    vd_result result = vd__fragment_try_result(&t);
+    if (f->code.declare) result = vd__arguments_find(arguments, &t);
+    if (!result) result = vd__fragment_try_result(&t, arguments);
     return result ? result : vd__trial_divergent(&t);
 }
 
@@ -1388,12 +1503,12 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
 }
 
 /* Checks the identity element of a user-defined combine function. */
-static vd_result vd__plan_check_identity(vd_fragment combine, vc_val identity, vd_type type) {
-    if (!identity.owner && !combine) return VD_OK;
+static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
+    if (!identity.owner && !combine->emit) return VD_OK;
     if (!identity.owner)
         return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to the immediate that "
                             "combine leaves unchanged");
-    if (!combine) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
+    if (!combine->emit) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
     if (identity.owner >= 4096)
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
@@ -1878,9 +1993,7 @@ typedef struct vd__fft_hooks {
     void *user;
     /* by direction: the load hook does not use the element; the store hook stores nothing */
     bool ignores_input[2], stores_nothing[2];
-    vd_arg_info arg[VD__FFT_ARGS];
-    char name[VD__FFT_ARGS][64];
-    int count;
+    vd__arguments arguments;
 } vd__fft_hooks;
 
 /* The part of a shape that is not determined by its pass. */
@@ -4006,32 +4119,6 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
     return vd__fft_pair(value.re, value.im);
 }
 
-/* Adds an argument of the hooks to the plan. */
-static vd_result vd__fft_add_argument(vd_fft *p, const vc_arg_info *arg) {
-    vd__fft_hooks *h = &p->hooks;
-    if (h->count == VD__FFT_ARGS)
-        return vd_error_set(VD_ERROR_INVALID, "the hooks declare more than %d arguments; argument '%.40s' exceeds "
-                            "the limit", (int)VD__FFT_ARGS, arg->name ? arg->name : "");
-    if (!arg->name || !*arg->name)
-        return vd_error_set(VD_ERROR_INVALID, "argument %d of the hooks has no name; vd_fft_run passes arguments by "
-                            "name", h->count);
-    if (strlen(arg->name) >= sizeof h->name[0])
-        return vd_error_set(VD_ERROR_INVALID, "the name of hook argument '%.20s...' has %llu bytes, but the limit is "
-                            "%d", arg->name, (unsigned long long)strlen(arg->name), (int)sizeof h->name[0] - 1);
-    for (int i = 0; i < h->count; i++)
-        if (strcmp(h->name[i], arg->name) == 0)
-            return vd_error_set(VD_ERROR_INVALID, "two arguments of the hooks are named '%s'", arg->name);
-    vd_arg_info *a = &h->arg[h->count];
-    snprintf(h->name[h->count], sizeof h->name[0], "%s", arg->name);
-    a->name = h->name[h->count++];
-    a->kind = (vd_arg_kind)arg->kind;
-    a->type = arg->type;
-    a->access = arg->access;
-    a->size = arg->size;
-    a->align = arg->align;
-    return VD_OK;
-}
-
 /* Declares the buffers of a trial, two for each hook, and the arguments of hook_declare. */
 static void vd__fft_trial_declare(vd__trial *t) {
     const vd_fft *p = (const vd_fft *)t->code;
@@ -4087,33 +4174,15 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     return result;
 }
 
-/* Records the arguments that hook_declare declares. */
-static vd_result vd__fft_find_arguments(vd_fft *p, vd__trial *t) {
-    vd__trial_begin(t);
-    const vc_info *info = t->k ? vd__trial_reflect(t) : NULL;
-    vd_result result = info ? VD_OK : vd__trial_error(t, "hook_declare");
-    for (int i = t->own; !result && i < info->arg_count; i++)
-        if (!vd__trial_is_implicit(info, i)) result = vd__fft_add_argument(p, &info->args[i]);
-    vc_free(t->k);
-    return result;
-}
-
 /* Records each hook once, so that vd_fft_create reports its errors, and finds out which arguments it accesses. */
 static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
     vd_result result = VD_OK;
-    int known = 0;
     vd__trial_begin(t);
     for (int i = 0; i < 2 && t->k && !result; i++) result = vd__fft_try_hook(t, i);
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
     if (!result && !info) result = vd__trial_error(t, "hooks");
-    for (int i = t->own; !result && i < info->arg_count; i++) {
-        if (vd__trial_is_implicit(info, i)) continue;
-        if (known < h->count) h->arg[known++].access |= info->args[i].access;
-        else
-            result = vd_error_set(VD_ERROR_COMPILE, "the hooks declare argument '%s' when they are called; declare "
-                                  "it in hook_declare", info->args[i].name ? info->args[i].name : "");
-    }
+    if (!result) result = vd__arguments_note_access(&h->arguments, t, info);
     if (!result) h->ignores_input[t->direction] = !info->args[0].access;
     if (!result) h->stores_nothing[t->direction] = !info->args[3].access;
     vc_free(t->k);
@@ -4123,6 +4192,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     vd__trial t;
+    p->hooks.arguments.declare = "hook_declare";
     if (!p->hooks.load && !p->hooks.store) return VD_OK;
     memset(&t, 0, sizeof t);
     t.ctx = p->ctx;
@@ -4133,40 +4203,13 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     t.name[1] = "the store hook";
     t.declare = vd__fft_trial_declare;
     t.record = vd__fft_try_hook;
-    vd_result result = vd__fft_find_arguments(p, &t);
+    vd_result result = vd__arguments_find(&p->hooks.arguments, &t);
     for (int i = 0; i < 2 && !result; i++) {
         t.direction = (vd_fft_direction)i;
         result = vd__fft_try_direction(p, &t);
         if (!result) result = vd__trial_divergent(&t);
     }
     return result;
-}
-
-/* Returns the argument with this name, or NULL. */
-static const vd_fft_argument *vd__fft_find_argument(const vd_fft_io *io, const char *name) {
-    for (int i = 0; i < io->arg_count; i++) if (strcmp(io->args[i].name, name) == 0) return &io->args[i];
-    return NULL;
-}
-
-/* Checks that the arguments of a run are those that the hooks declare. */
-static vd_result vd__fft_check_args(const vd_fft *p, const vd_fft_io *io) {
-    int j;
-    if (io->arg_count < 0)
-        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must not be negative", io->arg_count);
-    if (io->arg_count && !io->args)
-        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", io->arg_count);
-    for (int i = 0; i < io->arg_count; i++) {
-        for (j = 0; io->args[i].name && j < p->hooks.count && strcmp(io->args[i].name, p->hooks.name[j]) != 0; j++) {}
-        if (!io->args[i].name || j == p->hooks.count)
-            return vd_error_set(VD_ERROR_INVALID, "the hooks have no argument '%s'",
-                                io->args[i].name ? io->args[i].name : "");
-        if (vd__fft_find_argument(io, io->args[i].name) != &io->args[i])
-            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of the hooks is passed twice", io->args[i].name);
-    }
-    for (int i = 0; i < p->hooks.count; i++)
-        if (!vd__fft_find_argument(io, p->hooks.name[i]))
-            return vd_error_set(VD_ERROR_INVALID, "argument '%s' of the hooks is missing", p->hooks.name[i]);
-    return VD_OK;
 }
 
 // >>kernels
@@ -5731,6 +5774,7 @@ struct vd_reduce {
     uint32_t stage_loads;    /* staging: loads per thread */
     vd__bound_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
+    vd__arguments arguments; /* of the map */
 };
 
 typedef enum vd__reduce_role {
@@ -5789,7 +5833,7 @@ static const char *vd__reduce_op_name(vd_reduce_op op) {
 
 static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
     static const vd__reduce_op_info custom = { VC_COMBINE_NONE, 1, VD__ACCEPTS_NUMBER, false };
-    return d->combine ? &custom : &vd__reduce_op_table[d->op];
+    return d->combine.emit ? &custom : &vd__reduce_op_table[d->op];
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
@@ -5881,6 +5925,7 @@ typedef struct vd__reduce_writer {
     vc_ref shared, cells;    /* in shared memory: states of threads, staged cells */
     uint32_t levels;         /* of chains */
     vc_ref appended;         /* with several levels: number of states appended */
+    vc_val first_index;      /* staging with a map: index in the array of the result's first element */
     vc_val shift;            /* variance: subtracted from elements and added to the mean */
     vc_val result, clamped;  /* index of this thread's result, and the same limited to the last result */
     vc_val tile, part;       /* of this work-group */
@@ -5898,19 +5943,19 @@ static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
 static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine op = vd__reduce_combine_op(w);
-    s.v[0] = w->desc->combine ? vd__plan_identity(w->desc->identity, w->type[0])
+    s.v[0] = w->desc->combine.emit ? vd__plan_identity(w->desc->identity, w->type[0])
                               : vd__reduce_identity(op, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
 }
 
-/* Returns the state of element `index`; e: the element of each input. */
-static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index) {
+/* Returns the state of element `index` of a result; e: the element of each input; at: its index in the array. */
+static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index, vc_val at) {
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map) v = vd__fragment_record(&w->map, w->k, e[0], e[1]);
+    if (w->desc->map.emit) v = vd__fragment_record(&w->map, w->k, e[0], e[1], at);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -5941,14 +5986,14 @@ static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, v
 }
 
 /* Sets the shift of variances to an element of the result, or to 0 if it is NaN or so large that differences may
-   overflow. */
-static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element) {
+   overflow. at: index of the element in the array. */
+static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at) {
     static const vc_val no_shift = { 0, 0 };
     vc_type type = w->type[0];
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     e[0] = element;
     w->shift = no_shift;
-    vc_val first = vd__reduce_state_of(w, e, vc_u32(0)).v[0];
+    vc_val first = vd__reduce_state_of(w, e, vc_u32(0), at).v[0];
     w->shift = vc_select(vc_lt(vc_abs(first), vc_imm(type, type == VC_F64 ? (uint64_t)0x7fc << 52 : 0x7e000000u)),
                          first, vc_imm(type, 0));
 }
@@ -5956,7 +6001,8 @@ static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element) {
 /* Merges the states of two sets. */
 static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
-    if (w->desc->combine) s.v[0] = vc_cast(w->type[0], vd__fragment_record(&w->combine, w->k, a.v[0], b.v[0]));
+    if (w->desc->combine.emit)
+        s.v[0] = vc_cast(w->type[0], vd__fragment_record(&w->combine, w->k, a.v[0], b.v[0], a.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
         vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
@@ -6068,6 +6114,11 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index
 
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
+/* Returns the index of element j of load `at` of n elements. */
+static vc_val vd__reduce_index(vc_val at, uint32_t n, uint32_t j) {
+    return n > 1 ? vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)) : at;
+}
+
 /* Loads vector r of a result and converts its elements to states. */
 static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
     vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
@@ -6075,7 +6126,7 @@ static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_v
     for (uint32_t i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
     for (uint32_t j = 0; j < w->vector; j++) {
         for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
-        to[j] = vd__reduce_state_of(w, e, w->vector > 1 ? vc_add(vc_mul(r, vc_u32(w->vector)), vc_u32(j)) : r);
+        to[j] = vd__reduce_state_of(w, e, vd__reduce_index(r, w->vector, j), vd__reduce_index(at, w->vector, j));
     }
 }
 
@@ -6087,7 +6138,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     if (!count) return;
     VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(count)))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
-        vd__reduce_append(w, vd__reduce_state_of(w, e, at));
+        vd__reduce_append(w, vd__reduce_state_of(w, e, at, at));
     }
 }
 
@@ -6180,7 +6231,7 @@ static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
             e[i] = w->vector > 1 ? vc_component(both[i], j)
                                  : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
         if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_widened_type(w->desc->type), e[0]);
-        s[j] = vd__reduce_state_of(w, e, vc_u32(0));
+        s[j] = vd__reduce_state_of(w, e, vc_u32(0), vd__reduce_index(at, n, j));
     }
     return vd__reduce_merge_tree(w, s, n).v[0];
 }
@@ -6205,8 +6256,10 @@ static void vd__reduce_stage_blocks(const vd__reduce_writer *w) {
 static vd__reduce_state vd__reduce_cell_state(const vd__reduce_writer *w, vc_val base, vc_val r) {
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     vd__reduce_state s = vd__reduce_empty(w);
-    e[0] = vc_load(w->cells, vc_add(base, vd__digits_offset(&w->reduced, r)));
-    if (vd__reduce_stages_elements(w)) return vd__reduce_state_of(w, e, r);
+    vc_val offset = vd__digits_offset(&w->reduced, r);
+    e[0] = vc_load(w->cells, vc_add(base, offset));
+    if (w->desc->map.emit) offset = vc_add(w->first_index, offset);
+    if (vd__reduce_stages_elements(w)) return vd__reduce_state_of(w, e, r, offset);
     s.v[0] = e[0];
     return s;
 }
@@ -6222,7 +6275,9 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, vc_val local) {
     vc_val base, row = vc_min(w->row, vc_u32(rows - 1));
     kept.stride[0] = vd__reduce_block_stride(p);
     base = vd__digits_offset(&kept, local);
-    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vc_load(w->cells, base));
+    if (w->desc->map.emit)
+        w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
+    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vc_load(w->cells, base), w->first_index);
     for (; left; left -= count) {
         for (count = VD__REDUCE_IN_FLIGHT; count > left; count /= 2) { }
         for (i = 0; i < count; i++, at++) s[i] = vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows)));
@@ -6344,6 +6399,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
                                        VC_READ_WRITE | VC_ANY_TYPE);
         w->tickets = vd__bound_buffer(b, k, VD__REDUCE_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
+    if (w->desc->map.declare) w->desc->map.declare(k, w->desc->map.user);
     if (p->blocks) {
         bool of_elements = vd__reduce_stages_elements(w);
         w->cells = vc_shared(w->k, "cells", of_elements ? vd__reduce_widened_type(w->desc->type) : w->type[0],
@@ -6368,11 +6424,12 @@ static vc_val vd__reduce_begin_result(vd__reduce_writer *w) {
     return first;
 }
 
-/* Loads the first element of a result that begins at `base`; for an empty segment, any other element. */
-static vc_val vd__reduce_first_element(const vd__reduce_writer *w, vc_val base) {
-    if (w->vector > 1) return vc_component(vc_load(w->in[0][1], base), 0);
-    return vc_load(w->in[0][0], !w->desc->segments ? base
-                                : vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1)));
+/* Sets the shift of variances to the first element of a result that begins at `base`; for an empty segment, to any
+   other element. */
+static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
+    if (w->desc->segments) base = vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1));
+    vc_val first = w->vector > 1 ? vc_component(vc_load(w->in[0][1], base), 0) : vc_load(w->in[0][0], base);
+    vd__reduce_set_shift(w, first, vd__reduce_index(base, w->vector, 0));
 }
 
 /* Returns how many levels of chains a thread needs, either for its loads or for the partial results of other
@@ -6420,7 +6477,7 @@ static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
     w->clamped = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_result_count(p) - 1)) : w->result;
     vd__reduce_clear(w);
     vc_val base = vd__reduce_begin_result(w);
-    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vd__reduce_first_element(w, base));
+    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_shift_to_first(w, base);
     vd__reduce_part(w, base);
     vd__reduce_state s = vd__reduce_combine_threads(w);
     if (p->parts > 1) vd__reduce_combine_parts(w, s);
@@ -6541,13 +6598,13 @@ static void vd__reduce_plan(vd_reduce *p) {
 
 static vd__fragment vd__reduce_map_fragment(const vd_reduce_desc *d) {
     vc_type extra_type = vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_widened_type(d->type);
-    return vd__fragment_create("map", d->map, d->map_user, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE,
-                             d->type, extra_type);
+    return vd__fragment_create("map", d->map, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type,
+                               extra_type, true);
 }
 
 /* Returns the fragment of the user's combine, whose operands and result have the type of the computation. */
-static vd__fragment vd__combine_fragment(vd_fragment combine, void *user, vc_type type) {
-    return vd__fragment_create("combine", combine, user, type, type, type, type);
+static vd__fragment vd__combine_fragment(vd_fragment combine, vc_type type) {
+    return vd__fragment_create("combine", combine, type, type, type, type, false);
 }
 
 /* Builds the kernel with scalar loads or with vector loads. */
@@ -6561,7 +6618,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.info = vd__reduce_info_of(w.desc);
     w.type[0] = vd__reduce_state_type(w.desc);
     w.map = vd__reduce_map_fragment(w.desc);
-    w.combine = vd__combine_fragment(w.desc->combine, w.desc->combine_user, w.type[0]);
+    w.combine = vd__combine_fragment(w.desc->combine, w.type[0]);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
     w.levels = vd__reduce_level_count(p);
@@ -6579,10 +6636,10 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
     if (result) return result;
-    if (d->combine && d->op)
+    if (d->combine.emit && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    result = vd__plan_check_identity(&d->combine, d->identity, d->type);
     if (result) return result;
     if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but %s has only one result",
@@ -6623,11 +6680,12 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
 }
 
 /* Checks the user's fragments before kernels use them. */
-static vd_result vd__reduce_try_fragments(const vd_reduce *p) {
+static vd_result vd__reduce_try_fragments(vd_reduce *p) {
     vd__fragment map = vd__reduce_map_fragment(&p->desc);
-    vd__fragment combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, vd__reduce_state_type(&p->desc));
-    vd_result result = vd__fragment_validate(p->ctx, p->name, &map);
-    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine);
+    vd__fragment combine = vd__combine_fragment(p->desc.combine, vd__reduce_state_type(&p->desc));
+    p->arguments.declare = "map.declare";
+    vd_result result = vd__fragment_validate(p->ctx, p->name, &map, &p->arguments);
+    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine, NULL);
 }
 
 static vd_result vd__reduce_make(vd_reduce *p) {
@@ -6650,7 +6708,8 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     result = vd__reduce_build(p, p->vector > 1);
     /* Fragments may be called only while the plan is created. Without them, the kernel with scalar loads is built
        when it is first needed. */
-    return result || p->vector == 1 || (!p->desc.map && !p->desc.combine) ? result : vd__reduce_build(p, false);
+    bool fragments = p->desc.map.emit || p->desc.combine.emit;
+    return result || p->vector == 1 || !fragments ? result : vd__reduce_build(p, false);
 }
 
 VD__PLAN_NEW(reduce, vd__reduce_make)
@@ -6721,8 +6780,7 @@ struct vd_scan {
     vd_allocator allocator;
     char name[64];
     vd_scan_desc desc;
-    vd_fragment keep;            /* compaction: the predicate; NULL: a scan */
-    void *keep_user;
+    vd_fragment keep;        /* compaction: whether an element is kept; emit NULL: a scan */
     uint64_t count, rows;        /* elements along the axis, number of independent scans */
     uint64_t inner;              /* stride along the axis in elements */
     uint64_t tiles;              /* per row */
@@ -6775,14 +6833,14 @@ typedef struct vd__scan_writer {
 
 /* The type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
-    return p->keep ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
+    return p->keep.emit ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
 }
 
 /* ---- states ---- */
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
-    if (w->plan->keep) return vc_u32(0);
-    return w->desc->combine ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
+    if (w->plan->keep.emit) return vc_u32(0);
+    return w->desc->combine.emit ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
 }
 
 static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
@@ -6793,8 +6851,8 @@ static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
 }
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
-    if (!w->desc->combine) return vd__reduce_combine(w->op, a, b);
-    return vc_cast(w->type, vd__fragment_record(&w->combine, w->k, a, b));
+    if (!w->desc->combine.emit) return vd__reduce_combine(w->op, a, b);
+    return vc_cast(w->type, vd__fragment_record(&w->combine, w->k, a, b, a));
 }
 
 /* Combines the states of two adjacent ranges, a before b. */
@@ -6834,8 +6892,8 @@ static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, 
 
 /* Converts an element to the type of sums: applies map, or keep as 0 or 1. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
-    vc_val v = w->lift.write ? vd__fragment_record(&w->lift, w->k, element, element) : element;
-    return w->plan->keep ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
+    vc_val v = w->lift.code.emit ? vd__fragment_record(&w->lift, w->k, element, element, element) : element;
+    return w->plan->keep.emit ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
@@ -7290,7 +7348,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
     else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
-    if (w->plan->keep) vd__scan_write_kept(w, prefix.value, aggregate.value);
+    if (w->plan->keep.emit) vd__scan_write_kept(w, prefix.value, aggregate.value);
     else vd__scan_write(w, prefix);
 }
 
@@ -7461,7 +7519,7 @@ static void vd__scan_declare(vd__scan_writer *w) {
     vc_kernel *k = w->k;
     vd__bound_kernel *b = w->bound;
     vc_type type = w->desc->type, vector = VC_VEC(type, w->vector), heads = VC_VEC(VC_U32, w->vector);
-    uint32_t alias = p->keep ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
+    uint32_t alias = p->keep.emit ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
     if (w->mode != VD__SCAN_TILE_PREFIXES) {
         w->in[0] = vd__bound_buffer(b, k, VD__SCAN_IN, "in", type, VC_READ | alias);
         if (w->vectors) w->in[1] = vd__bound_buffer(b, k, VD__SCAN_IN, "in_vectors", vector, read_vectors | alias);
@@ -7471,9 +7529,9 @@ static void vd__scan_declare(vd__scan_writer *w) {
     }
     if (w->mode != VD__SCAN_TILE_PREFIXES && w->mode != VD__SCAN_REDUCE_TILES) {
         w->out[0] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out", type, VC_WRITE | alias);
-        if (w->vectors && !p->keep)
+        if (w->vectors && !p->keep.emit)
             w->out[1] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
-        if (p->keep) w->count = vd__bound_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
+        if (p->keep.emit) w->count = vd__bound_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
     }
     if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
         || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
@@ -7487,8 +7545,8 @@ static void vd__scan_declare(vd__scan_writer *w) {
 
 static vd__fragment vd__scan_lift_fragment(const vd_scan *p) {
     const vd_scan_desc *d = &p->desc;
-    if (p->keep) return vd__fragment_create("keep", p->keep, p->keep_user, d->type, VC_NONE, VC_BOOL, VC_BOOL);
-    return vd__fragment_create("map", d->map, d->map_user, d->type, VC_NONE, d->type, vd__scan_type(p));
+    if (p->keep.emit) return vd__fragment_create("keep", p->keep, d->type, VC_NONE, VC_BOOL, VC_BOOL, false);
+    return vd__fragment_create("map", d->map, d->type, VC_NONE, d->type, vd__scan_type(p), false);
 }
 
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
@@ -7499,10 +7557,10 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
-    w.op = p->keep ? VC_ADD : p->desc.combine ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
+    w.op = p->keep.emit ? VC_ADD : p->desc.combine.emit ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
     w.type = vd__scan_type(p);
     w.lift = vd__scan_lift_fragment(p);
-    w.combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, w.type);
+    w.combine = vd__combine_fragment(p->desc.combine, w.type);
     w.threads = p->threads;
     w.vector = p->vector;
     w.vectors = vectors;
@@ -7535,7 +7593,7 @@ static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->type ==
    memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
     uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d);
-    if (p->keep || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
+    if (p->keep.emit || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
     for (p->threads = 256;
          p->threads > VD__REDUCE_LANES
          && (p->threads > max_threads || p->threads * VD__SCAN_MAX_STAGED * size > d->limits.max_shared_bytes / 2);)
@@ -7567,7 +7625,7 @@ static void vd__scan_plan(vd_scan *p) {
     if (p->slab > p->count) p->slab = p->count;
     p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : vd__scan_forward_progress(d);
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
-    p->subgroup_look_back = !p->desc.combine && !p->desc.segmented && !vd__plan_for_cpu(d)
+    p->subgroup_look_back = !p->desc.combine.emit && !p->desc.segmented && !vd__plan_for_cpu(d)
                             && d->features & VD_FEATURE_SUBGROUP
                             && (!is_64bit || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->subgroup_look_back && subgroup_size > 1 && subgroup_size == d->limits.max_subgroup_size
@@ -7590,10 +7648,10 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
                             vd__reduce_op_name(d->op), (int)d->op);
     vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
     if (result) return result;
-    if (d->combine && d->op)
+    if (d->combine.emit && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(d->combine, d->identity, d->type);
+    result = vd__plan_check_identity(&d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
@@ -7629,9 +7687,9 @@ static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
 
 static vd_result vd__scan_check_fragments(const vd_scan *p) {
     vd__fragment lift = vd__scan_lift_fragment(p);
-    vd__fragment combine = vd__combine_fragment(p->desc.combine, p->desc.combine_user, vd__scan_type(p));
-    vd_result result = vd__fragment_validate(p->ctx, p->name, &lift);
-    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine);
+    vd__fragment combine = vd__combine_fragment(p->desc.combine, vd__scan_type(p));
+    vd_result result = vd__fragment_validate(p->ctx, p->name, &lift, NULL);
+    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine, NULL);
 }
 
 static vd_result vd__scan_make(vd_scan *p) {
@@ -7653,21 +7711,19 @@ static vd_result vd__scan_make(vd_scan *p) {
         /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
         for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
             bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
-            bool fragments = p->keep || p->desc.map || p->desc.combine;
+            bool fragments = p->keep.emit || p->desc.map.emit || p->desc.combine.emit;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
     return result;
 }
 
-static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, vd_fragment keep, void *keep_user,
-                              vd_scan **out) {
+static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, const vd_fragment *keep, vd_scan **out) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
     if (!p) return vd__fft_no_memory();
     vd_result result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
     p->desc = *desc;
-    p->keep = keep;
-    p->keep_user = keep_user;
+    if (keep) p->keep = *keep;
     if (!p->desc.type) p->desc.type = VD_F32;
     snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : keep ? "compact" : "scan");
     p->desc.name = p->name;
@@ -7685,9 +7741,9 @@ static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd__role *r) 
     r[VD__SCAN_OUT] = vd__role_of("out", io->out, p->desc.type, elements, true);
     r[VD__SCAN_COUNT] = vd__role_of("count", io->count, VD_U32, 1, true);
     r[VD__SCAN_IN].vectors = r[VD__SCAN_HEADS].vectors = r[VD__SCAN_OUT].vectors = true;
-    if (!p->keep) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
+    if (!p->keep.emit) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
     if (!p->desc.segmented) r[VD__SCAN_HEADS].unused = "desc.segmented is false";
-    if (!p->keep) r[VD__SCAN_COUNT].unused = "the plan is not a compaction";
+    if (!p->keep.emit) r[VD__SCAN_COUNT].unused = "the plan is not a compaction";
     r[VD__SCAN_STATES].buffer = p->states;
     r[VD__SCAN_FLAGS].buffer = p->flags;
 }
@@ -8286,7 +8342,7 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.method = p->desc.method;
-    if (!p->single_pass) result = vd__scan_new(p->ctx, &scan, NULL, NULL, &p->scan);
+    if (!p->single_pass) result = vd__scan_new(p->ctx, &scan, NULL, &p->scan);
     if (result) return result;
     p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
@@ -8369,13 +8425,13 @@ static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, v
 }
 
 static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
-    return vd__fragment_create("bin", d->bin, d->bin_user, d->type, VC_NONE, VC_NONE, VC_NONE);
+    return vd__fragment_create("bin", d->bin, d->type, VC_NONE, VC_NONE, VC_NONE, false);
 }
 
 /* Counts an element in the bins `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
     vd__fragment bin = vd__histogram_bin(d);
-    vc_val v = d->bin ? vd__fragment_record(&bin, k, element, element) : element;
+    vc_val v = d->bin.emit ? vd__fragment_record(&bin, k, element, element, element) : element;
     vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_widened_type(type) : type;
     v = vc_cast(type, v);
@@ -8426,7 +8482,7 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
     if (p->groups < min_groups) p->groups = min_groups;
     vd__fragment bin = vd__histogram_bin(d);
-    result = vd__fragment_validate(p->ctx, p->name, &bin);
+    result = vd__fragment_validate(p->ctx, p->name, &bin, NULL);
     if (result) return result;
     vc_kernel *k = vd__bound_begin(&p->kernel, p->ctx, p->name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
@@ -8541,7 +8597,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     }
     item.index = vc_add(s->first, i);
     v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map) v = vd__fragment_record(&w->map, w->k, v, item.index);
+    if (p->desc.map.emit) v = vd__fragment_record(&w->map, w->k, v, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
@@ -8750,7 +8806,7 @@ static void vd__top_declare(vd__top_writer *w) {
 }
 
 static vd__fragment vd__top_map(const vd_top_k_desc *d) {
-    return vd__fragment_create("map", d->map, d->map_user, d->type, VC_U32, d->type, vd__reduce_widened_type(d->type));
+    return vd__fragment_create("map", d->map, d->type, VC_NONE, d->type, vd__reduce_widened_type(d->type), true);
 }
 
 static vd_result vd__top_build(vd_top_k *p) {
@@ -8857,7 +8913,7 @@ static vd_result vd__top_make(vd_top_k *p) {
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
     vd__fragment map = vd__top_map(&p->desc);
-    result = vd__fragment_validate(p->ctx, p->name, &map);
+    result = vd__fragment_validate(p->ctx, p->name, &map, NULL);
     if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
@@ -9442,7 +9498,7 @@ VD__CACHED_PLAN(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &
                 vd_fft_destroy)
 VD__CACHED_PLAN(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan),
                 vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
-VD__CACHED_PLAN(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, NULL, &plan),
+VD__CACHED_PLAN(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, &plan),
                 vd_scan_run(plan, list, io), vd_scan_destroy)
 VD__CACHED_PLAN(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io),
                 vd_sort_destroy)
@@ -9526,9 +9582,9 @@ static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_b
     return result;
 }
 
-static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, const vd_fft_io *io,
-                                  const vd_buffer *buffers) {
-    vd__fft_route *route = vd__fft_route_of(p, (uint32_t)io->direction);
+static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, uint32_t direction,
+                                  const vd_buffer *buffers, const vd_arg *hook_args) {
+    vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
     vd_buffer source = buffers[pass->from], target = buffers[pass->to];
     bool in_place = source.id == target.id;
@@ -9541,19 +9597,22 @@ static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, con
     args[count++] = vd_b(p->tables);
     if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
     if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store))
-        for (int i = 0; i < p->hooks.count; i++) args[count++] = vd__fft_find_argument(io, p->hooks.name[i])->value;
-    desc.kernel = pass->kernels[io->direction][in_place];
+        for (int i = 0; i < p->hooks.arguments.count; i++) args[count++] = hook_args[i];
+    desc.kernel = pass->kernels[direction][in_place];
     desc.groups[0] = vd__fft_group_count(pass);
     desc.args = args;
     desc.arg_count = count;
     return vd_dispatch(list, &desc);
 }
 
-/* Records all passes. If a kernel cannot be compiled, nothing is recorded. */
-static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, const vd_fft_io *io, const vd_buffer *buffers) {
-    vd_result result = vd__fft_build_kernels(p, (uint32_t)io->direction, buffers);
-    uint32_t count = vd__fft_route_of(p, (uint32_t)io->direction)->count;
-    for (uint32_t i = 0; i < count && !result; i++) result = vd__fft_run_pass(p, list, i, io, buffers);
+/* Records all passes. If a kernel cannot be compiled, nothing is recorded. hook_args: values of the hooks' arguments,
+   in the order in which they were declared. */
+static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, const vd_buffer *buffers,
+                                 const vd_arg *hook_args) {
+    vd_result result = vd__fft_build_kernels(p, direction, buffers);
+    uint32_t count = vd__fft_route_of(p, direction)->count;
+    for (uint32_t i = 0; i < count && !result; i++)
+        result = vd__fft_run_pass(p, list, i, direction, buffers, hook_args);
     return result;
 }
 
@@ -11286,11 +11345,12 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffe
     if (!result && reads && writes)
         result = vd__plan_check_overlap(p->ctx, buffers[in], "in", buffers[out], "out", true);
     if (in_place) buffers[out] = buffers[in];
-    return result ? result : vd__fft_check_args(p, io);
+    return result;
 }
 
 static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
     vd_buffer buffers[VD__FFT_ROLES];
+    vd_arg hook_args[VD__FFT_ARGS];
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = VD__CHECK_ENUM(io->direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
@@ -11302,8 +11362,9 @@ static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *i
     buffers[out] = io->out.id ? io->out : p->hooks.stores_nothing[io->direction] ? p->tables : io->in;
     result = vd__plan_check_list(p->ctx, list);
     if (!result) result = vd__fft_check_io(p, io, buffers, in, out);
+    if (!result) result = vd__arguments_bind(&p->hooks.arguments, io->args, io->arg_count, hook_args);
     if (!result && p->vkfft) return vd__vkfft_run(p, list, io, buffers[out]);
-    return result ? result : vd__fft_run_all(p, list, io, buffers);
+    return result ? result : vd__fft_run_all(p, list, (uint32_t)io->direction, buffers, hook_args);
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
@@ -11336,8 +11397,8 @@ VD__FFT_SMALL
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     if (!p) vd__call_result("vd_fft_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
-    if (count) *count = p ? p->hooks.count : 0;
-    return p ? p->hooks.arg : NULL;
+    if (count) *count = p ? p->hooks.arguments.count : 0;
+    return p ? p->hooks.arguments.arg : NULL;
 }
 
 /* ---- padded rows of reals, for real transforms in place ---- */
@@ -11618,14 +11679,14 @@ VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
 VD__FFT_SMALL_END
 
 /* Appends a buffer to the arguments of the hooks. */
-static void vd__convolve_add_argument(vd_fft_io *io, vd_fft_argument *args, const char *name, vd_buffer buffer) {
+static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const char *name, vd_buffer buffer) {
     args[io->arg_count].name = name;
     args[io->arg_count++].value = vd_b(buffer);
     io->args = args;
 }
 
 static vd_result vd__convolve_set_filter_scoped(vd_convolve *p, vd_list *list, vd_buffer filter) {
-    vd_fft_argument args[3];
+    vd_named_arg args[3];
     vd_fft_io io;
     bool thread_order = p && vd__convolve_thread_order_pass(p);
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
@@ -11651,7 +11712,8 @@ VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer
 }
 
 static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_fft_argument args[3];
+    vd_named_arg args[3];
+    vd_arg hook_args[VD__FFT_ARGS];
     vd_fft_io io;
     vd_buffer buffers[VD__FFT_ROLES];
     if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
@@ -11671,7 +11733,9 @@ static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffe
     /* with hooks these arrays are arguments; unused kernel arguments still need a buffer */
     buffers[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in;
     buffers[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
-    return vd__fft_run_all(p->run, list, &io, buffers);
+    if (p->run->hooks.declare)
+        result = vd__arguments_bind(&p->run->hooks.arguments, io.args, io.arg_count, hook_args);
+    return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, buffers, hook_args);
 }
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
@@ -11745,16 +11809,25 @@ VD_API void vd_reduce_destroy(vd_reduce *p) {
 
 static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
     vd__role roles[VD__REDUCE_ROLES];
+    vd_arg map_args[VD__FFT_ARGS];
     uint64_t alignment = 0;
     if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
     vd_result result = vd__plan_check_list(p->ctx, list);
     if (result) return result;
     vd__reduce_roles(p, io, roles);
     result = vd__roles_check(p->ctx, roles, VD__REDUCE_PARTIALS, &alignment);
+    if (!result) result = vd__arguments_bind(&p->arguments, io->args, io->arg_count, map_args);
     bool vectors = p->vector > 1 && alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
     if (!result && !p->kernels[vectors].kernel.id) result = vd__reduce_build(p, vectors);
     if (result) return result;
-    return vd__bound_dispatch(&p->kernels[vectors], list, roles, NULL, 0, p->tiles * p->parts, UINT32_MAX);
+    return vd__bound_dispatch(&p->kernels[vectors], list, roles, map_args,
+                              (uint32_t)p->arguments.count, p->tiles * p->parts, UINT32_MAX);
+}
+
+VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *p, int *count) {
+    if (!p) vd__call_result("vd_reduce_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
+    if (count) *count = p ? p->arguments.count : 0;
+    return p ? p->arguments.arg : NULL;
 }
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
@@ -11835,7 +11908,7 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
     vd_scan *p = NULL;
     VD__CALL_IN_SCOPE(ctx, "vd_scan_create", desc ? vd__plan_name(desc->name, "scan") : "",
-                 vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__scan_new(ctx, desc, NULL, NULL, &p));
+                 vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__scan_new(ctx, desc, NULL, &p));
     return p;
 }
 
@@ -11843,13 +11916,13 @@ static vd_result vd__compact_new(vd_context *ctx, const vd_compact_desc *desc, v
     vd_scan_desc scan;
     vd_result result = vd__plan_check_create(ctx, desc);
     if (result) return result;
-    if (!desc->keep) return vd_error_set(VD_ERROR_INVALID, "keep is NULL");
+    if (!desc->keep.emit) return vd_error_set(VD_ERROR_INVALID, "keep.emit is NULL");
     memset(&scan, 0, sizeof scan);
     scan.name = desc->name;
     scan.type = desc->type;
     scan.shape[0] = desc->count;
     scan.method = desc->method;
-    return vd__scan_new(ctx, &scan, desc->keep, desc->keep_user, out);
+    return vd__scan_new(ctx, &scan, &desc->keep, out);
 }
 
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) {

@@ -116,10 +116,10 @@ static vd_result make_finder(finder *f, const float *photo) {
 /* Returns in `best` the index of the brightest point, and in `height` its value, which is 1 if the parts differ only
    by a shift. */
 static vd_result find(finder *f, position first, position second, uint32_t *best, float *height) {
-    const vd_fft_argument cut[] = { { "photo", vd_b(f->photo) }, { "width", vd_u32(f->wide) },
+    const vd_named_arg cut[] = { { "photo", vd_b(f->photo) }, { "width", vd_u32(f->wide) },
                                     { "first y", vd_u32(first.y) }, { "first x", vd_u32(first.x) },
                                     { "second y", vd_u32(second.y) }, { "second x", vd_u32(second.x) } };
-    const vd_fft_argument both = { "spectra", vd_b(f->spectra) };
+    const vd_named_arg both = { "spectra", vd_b(f->spectra) };
     vd_list *list = vd_immediate(f->ctx, 0, 0);
     vd_result r = vd_fft_run(f->forward, list, &(vd_fft_io){ .out = f->spectra, .args = cut, .arg_count = 6 });
     if (!r)

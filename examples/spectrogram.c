@@ -131,7 +131,7 @@ static vd_result draw(vd_context *ctx, const sound *s, const float *window, pict
                                                       .shape = { p->frames, FRAME }, .in_stride = { p->hop, 1 },
                                                       .load = load_windowed, .store = store_decibels,
                                                       .hook_declare = declare, .hook_user = &a });
-    vd_fft_argument args[] = { { "window", vd_b(windows) }, { "picture", vd_b(out) }, { "frames", vd_u32(p->frames) } };
+    vd_named_arg args[] = { { "window", vd_b(windows) }, { "picture", vd_b(out) }, { "frames", vd_u32(p->frames) } };
     vd_result r = VD_ERROR_INVALID;
     p->decibels = malloc(pixels * sizeof *p->decibels);
     if (!p->decibels) r = vd_error_set(VD_ERROR_OUT_OF_MEMORY, "no memory for the picture");

@@ -89,7 +89,7 @@ static vd_result find(vd_context *ctx, const float *signal, const float *window,
                                                       .shape = { SIGNALS, SAMPLES }, .load = load_windowed,
                                                       .store = store_power, .hook_declare = declare, .hook_user = &a });
     vd_top_k *top = vd_top_k_create(ctx, &(vd_top_k_desc){ .shape = { SIGNALS, BINS }, .k = BEST });
-    vd_fft_argument args[] = { { "window", vd_b(windows) }, { "power", vd_b(power) } };
+    vd_named_arg args[] = { { "window", vd_b(windows) }, { "power", vd_b(power) } };
     static float powers[SIGNALS * BEST];
     static uint32_t indices[SIGNALS * BEST];
     vd_result r = plan && top && signals.id && windows.id && power.id && highest.id && bins.id

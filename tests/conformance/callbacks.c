@@ -39,10 +39,10 @@ static vd_result on_attach(vd_context *ctx, void **data, void *user) {
 static vd_result on_native(const vd_native *native, void *user) { (void)native, (void)user; call_now(); return VD_OK; }
 static vd_result on_record(void *user, void *commands) { (void)user, (void)commands; call_now(); return VD_OK; }
 
-static void on_fragment(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void on_fragment(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
     call_now();
-    *out = in[0];
+    io->out = io->in[0];
 }
 
 static void on_hook(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user) {
@@ -127,7 +127,7 @@ static void reduce_with_fragment(vd_context *ctx) {
     vd_reduce_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.shape[0] = ELEMENTS;
-    desc.map = on_fragment;
+    desc.map.emit = on_fragment;
     vd_reduce *p = vd_reduce_create(ctx, &desc);
     vd_reduce_run(p, vd_immediate(ctx, 0, 0), the_world.buffers[1], the_world.buffers[5]);
     vd_reduce_destroy(p);

@@ -404,10 +404,12 @@ static void call_convolve(caller *c) {
 static void call_reduce(caller *c) {
     vd_context *ctx = c->w->ctx;
     vd_reduce_io io;
+    int count;
     memset(&io, 0, sizeof io);
     io.in = any_buffer(c);
     io.out = any_buffer(c);
     TOOK(vd_reduce_run_io(c->reduce, immediate(c), &io));
+    vd_reduce_arguments(c->reduce, &count);
     TOOK(vd_reduce_run(c->reduce, immediate(c), any_buffer(c), any_buffer(c)));
     /* with the plan that may be running the callback */
     if (c->within) TOOK(vd_reduce_sum(ctx, c->w->buffers[1], c->w->buffers[5]));
@@ -454,9 +456,9 @@ static void call_sort(caller *c) {
     TOOK(vd_top_k_smallest(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c)));
 }
 
-static void keep_all(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void keep_all(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_ge(in[0], vc_f32(0));
+    io->out = vc_ge(io->in[0], vc_f32(0));
 }
 
 /* Plans of one caller; creating them may fail in a callback. */
@@ -504,7 +506,7 @@ static void call_plans(caller *c) {
     if (!c->within && any(c, 20)) return; /* compiles many kernels */
     memset(&desc, 0, sizeof desc);
     desc.count = ELEMENTS;
-    desc.keep = keep_all;
+    desc.keep.emit = keep_all;
     vd_scan_destroy(vd_compact_create(c->w->ctx, &desc));
     plans_open(&other);
     plans_close(&other);

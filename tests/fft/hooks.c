@@ -133,7 +133,7 @@ static void check(const sample *s) {
     vd_fft *plan = vd_fft_create(device_context, &desc);
     vd_buffer in = device_buffer(VD_F32C, ins, data), out = s->in_place ? in : device_buffer(VD_F32C, outs, NULL),
               w = device_buffer(VD_F32, n, window);
-    vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(w) } };
+    vd_named_arg args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(w) } };
     memset(&io, 0, sizeof io);
     io.direction = s->direction;
     io.in = in;
@@ -249,7 +249,7 @@ static void check_power(const sample *s) {
     assert_int_equal(info[1].access, VD_WRITE);
     assert_int_equal(info[1].type, VD_F32);
     vd_buffer real = device_buffer(VD_F32, n, data), power = device_buffer(VD_F32, n, NULL);
-    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
+    vd_named_arg args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
     memset(&io, 0, sizeof io);
     io.direction = s->direction;
     io.args = args;
@@ -357,7 +357,7 @@ static void weigh_on_host(const real_sample *r, const real_array *a, const float
 /* Runs a plan with or without hooks. `memory` contains the input and receives the result. */
 static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory,
                         uint64_t room) {
-    vd_fft_argument args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
+    vd_named_arg args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
     vd_buffer in = device_buffer(VD_F32, room, memory), out = r->in_place ? in : device_buffer(VD_F32, room, NULL);
     vd_fft_desc desc = { 0 };
     vd_fft_io io;
@@ -488,7 +488,7 @@ static void store_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
    but with half the bins. */
 static void run_own(vd_fft *plan, vd_fft_direction direction, vd_buffer in, vd_buffer out, vd_buffer real,
                     vd_buffer power) {
-    vd_fft_argument args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
+    vd_named_arg args[2] = { { "real", vd_b(real) }, { "power", vd_b(power) } };
     vd_fft_io io;
     memset(&io, 0, sizeof io);
     io.direction = direction;
@@ -652,7 +652,7 @@ static void printf_in_hooks(void **state) {
         vd_fft_arguments(plan, &count);
         assert_int_equal(count, turn ? 2 : 0);
         vd_buffer b = buffer_of(ctx, VD_F32C, 48, data), w = buffer_of(ctx, VD_F32, 48, window);
-        vd_fft_argument args[2] = { { "gain", vd_f32(0.5f) }, { "window", vd_b(w) } };
+        vd_named_arg args[2] = { { "gain", vd_f32(0.5f) }, { "window", vd_b(w) } };
         io.in = b;
         io.args = args;
         io.arg_count = count;
@@ -696,10 +696,10 @@ static void load_nothing(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
 static void bad_names(vd_context *ctx, vd_fft_desc desc) {
     static const char of_64[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     static const struct { const char *name[2], *says; } cases[] = {
-        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of the hooks are named 'w'" },
-        { { "w", of_64 }, "'hooked': the name of hook argument '0123456789abcdef0123...' has 64 bytes, but the limit is 63" },
-        { { NULL, "w" }, "'hooked': argument 0 of the hooks has no name" },
-        { { "w", "" }, "'hooked': argument 1 of the hooks has no name" },
+        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of hook_declare are named 'w'" },
+        { { "w", of_64 }, "'hooked': the name of argument '0123456789abcdef0123...' of hook_declare has 64 bytes, but the limit is 63" },
+        { { NULL, "w" }, "'hooked': argument 0 of hook_declare has no name" },
+        { { "w", "" }, "'hooked': argument 1 of hook_declare has no name" },
     };
     const char *longest[2] = { of_64 + 1, "w" };
     const vd_arg_info *info;
@@ -817,7 +817,7 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
         { declares, VD_ERROR_COMPILE,
-          "'hooked': the hooks declare argument 'late' when they are called; declare it in hook_declare" },
+          "'hooked': hook_declare does not declare argument 'late', which a callback declares for an element" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': hooks: " },
     };
     size_t count = COUNT(cases);
@@ -842,7 +842,7 @@ static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const
 
 static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     vd_buffer_desc memory = { 0 };
-    vd_fft_argument args[3] = { { "gain", vd_f32(1) }, { "wind", vd_f32(1) }, { "gain", vd_f32(2) } };
+    vd_named_arg args[3] = { { "gain", vd_f32(1) }, { "wind", vd_f32(1) }, { "gain", vd_f32(2) } };
     vd_fft_io io;
     vd_fft *plan = vd_fft_create(ctx, &desc);
     assert_non_null(plan);
@@ -850,7 +850,7 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     memory.type = VD_F32C;
     memory.shape[0] = 16;
     io.in = vd_buffer_create(ctx, &memory);
-    refuse_run(plan, ctx, &io, "'hooked': argument 'window' of the hooks is missing");
+    refuse_run(plan, ctx, &io, "'hooked': argument 'window', which hook_declare declares, is missing");
     vd_fft_io empty = { 0 };
     refuse_run(plan, ctx, &empty, "'hooked': in: the buffer handle is 0");
     io.arg_count = 2;
@@ -859,15 +859,15 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     refuse_run(plan, ctx, &io, "'hooked': arg_count is -1, but must not be negative");
     io.arg_count = 2;
     io.args = args;
-    refuse_run(plan, ctx, &io, "'hooked': the hooks have no argument 'wind'");
+    refuse_run(plan, ctx, &io, "'hooked': hook_declare declares no argument 'wind'");
     args[1].name = NULL;
-    refuse_run(plan, ctx, &io, "'hooked': the hooks have no argument ''");
+    refuse_run(plan, ctx, &io, "'hooked': hook_declare declares no argument ''");
     args[1].name = "window";
     refuse_run(plan, ctx, &io, "'window' is a value of f32, but the kernel expects a buffer of f32");
     args[1].value = vd_b(io.in);
     refuse_run(plan, ctx, &io, "'window' is a buffer of complex f32, but the kernel expects a buffer of f32");
     io.arg_count = 3;
-    refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' of the hooks is passed twice");
+    refuse_run(plan, ctx, &io, "vd_fft_run 'hooked': argument 'gain' is passed twice");
     vd_buffer_destroy(ctx, io.in);
     vd_fft_destroy(plan);
 }
@@ -944,7 +944,7 @@ static void bad_input(void **state) {
     desc.store = NULL;
     desc.load = load_nothing;
     assert_null(vd_fft_create(ctx, &desc));
-    says("'hooked': the hooks declare more than 16 arguments; argument '");
+    says("'hooked': hook_declare declares more than 16 arguments; argument '");
     bad_names(ctx, desc);
     bad_places(ctx, desc);
     desc.store = NULL;

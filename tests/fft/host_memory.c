@@ -68,22 +68,22 @@ static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *
     v->re = vc_mul(v->re, vc_load(*(vc_ref *)user, at->coordinate[0]));
 }
 
-static void larger(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void larger(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_max(in[0], in[1]);
+    io->out = vc_max(io->in[0], io->in[1]);
 }
 
-static void twice(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void twice(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(in[0], in[0]);
+    io->out = vc_add(io->in[0], io->in[0]);
 }
 
-static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void positive(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_gt(in[0], vc_f32(0));
+    io->out = vc_gt(io->in[0], vc_f32(0));
 }
 
-static vd_result transform(fixture *f, vd_fft_desc *desc, vd_buffer out, const vd_fft_argument *args) {
+static vd_result transform(fixture *f, vd_fft_desc *desc, vd_buffer out, const vd_named_arg *args) {
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
     vd_fft *plan = vd_fft_create(f->ctx, desc);
     vd_result result = last(plan);
@@ -107,7 +107,7 @@ static vd_result fft(fixture *f) {
 static vd_result hooks(fixture *f) {
     vd_fft_desc desc = { 0 };
     vc_ref ref;
-    vd_fft_argument arg = { "window", vd_b(f->in) };
+    vd_named_arg arg = { "window", vd_b(f->in) };
     desc.shape[0] = 24;
     desc.load = desc.store = window;
     desc.hook_declare = declare;
@@ -139,8 +139,8 @@ static vd_result convolve(fixture *f) {
 static vd_result reduce(fixture *f) {
     vd_reduce_desc desc = { 0 };
     desc.shape[0] = N;
-    desc.map = twice;
-    desc.combine = larger;
+    desc.map.emit = twice;
+    desc.combine.emit = larger;
     desc.identity = vc_f32(0);
     vd_reduce *plan = vd_reduce_create(f->ctx, &desc);
     vd_result result = last(plan);
@@ -170,7 +170,7 @@ static vd_result scan(fixture *f) {
 static vd_result compact(fixture *f) {
     vd_compact_desc desc = { 0 };
     desc.count = N;
-    desc.keep = positive;
+    desc.keep.emit = positive;
     desc.method = VD_SCAN_ONE_PASS;
     return run_scan(f, vd_compact_create(f->ctx, &desc), true);
 }

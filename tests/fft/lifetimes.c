@@ -66,9 +66,9 @@ typedef struct plans {
 
 typedef struct buffers { vd_buffer pairs, in, out, numbers; } buffers;
 
-static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void positive(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_gt(in[0], vc_f32(0));
+    io->out = vc_gt(io->in[0], vc_f32(0));
 }
 
 static const char *make_transforms(vd_context *ctx, plans *p) {
@@ -92,7 +92,7 @@ static const char *make_the_others(vd_context *ctx, plans *p) {
     vd_histogram_desc histogram = { 0 };
     vd_top_k_desc top = { 0 };
     reduce.shape[0] = scan.shape[0] = compact.count = sort.count = histogram.count = top.shape[0] = N;
-    compact.keep = positive;
+    compact.keep.emit = positive;
     histogram.bins = top.k = 10;
     p->reduce = vd_reduce_create(ctx, &reduce);
     p->scan = vd_scan_create(ctx, &scan);

@@ -41,16 +41,16 @@ typedef struct scan_sample {
     bool exclusive, segmented, last, compact, in_place, gpu;
 } scan_sample;
 
-static void last_one(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+static void last_one(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
     (void)user;
-    *out = vc_select(vc_ne(pair[1], vc_i32(0)), pair[1], pair[0]);
+    io->out = vc_select(vc_ne(io->in[1], vc_i32(0)), io->in[1], io->in[0]);
 }
 
-static void odd(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+static void odd(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
     (void)user;
-    *out = vc_ne(vc_and(*x, vc_imm(vc_typeof(*x), 1)), vc_imm(vc_typeof(*x), 0));
+    io->out = vc_ne(vc_and(io->in[0], vc_imm(vc_typeof(io->in[0]), 1)), vc_imm(vc_typeof(io->in[0]), 0));
 }
 
 static vd_scan *scan_of(const scan_sample *s) {
@@ -60,10 +60,10 @@ static vd_scan *scan_of(const scan_sample *s) {
     scan.method = compact.method = VD_SCAN_ONE_PASS;
     memcpy(scan.shape, s->shape, sizeof s->shape);
     compact.count = s->shape[0];
-    compact.keep = odd;
+    compact.keep.emit = odd;
     scan.exclusive = s->exclusive;
     scan.segmented = s->segmented;
-    if (s->last) scan.combine = last_one;
+    if (s->last) scan.combine.emit = last_one;
     if (s->last) scan.identity = vc_imm(s->type, 0);
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_scan *p = s->compact ? vd_compact_create(device_context, &compact) : vd_scan_create(device_context, &scan);

@@ -54,10 +54,10 @@ static void reductions(void **state) {
         }
 }
 
-static void odd(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
-    vc_type type = vc_typeof(*x);
+static void odd(vc_kernel *k, vd_fragment_io *io, void *user) {
+    vc_type type = vc_typeof(io->in[0]);
     (void)k, (void)user;
-    *out = vc_ne(vc_rem(*x, vc_cast(type, vc_i32(2))), vc_cast(type, vc_i32(0)));
+    io->out = vc_ne(vc_rem(io->in[0], vc_cast(type, vc_i32(2))), vc_cast(type, vc_i32(0)));
 }
 
 static void scans(void **state) {
@@ -77,7 +77,7 @@ static void scans(void **state) {
         vd_compact_desc compact = { 0 };
         compact.type = type;
         compact.count = COUNT;
-        compact.keep = odd;
+        compact.keep.emit = odd;
         plan = vd_compact_create(device_context, &compact);
         made(plan, "a compaction", type);
         vd_scan_destroy(plan);

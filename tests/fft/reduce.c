@@ -181,9 +181,9 @@ static void shapes_and_axes(void **state) {
     }
 }
 
-static void squared(vc_kernel *k, const vc_val *element, vc_val *out, void *user) {
+static void squared(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
-    *out = vc_mul(vc_mul(*element, *element), vc_f32(*(const float *)user));
+    io->out = vc_mul(vc_mul(io->in[0], io->in[0]), vc_f32(*(const float *)user));
 }
 
 static void mapped(void **state) {
@@ -197,8 +197,8 @@ static void mapped(void **state) {
         wanted += 0.5 * (double)data[i] * (double)data[i];
     }
     desc.shape[0] = 5000;
-    desc.map = squared;
-    desc.map_user = &scale;
+    desc.map.emit = squared;
+    desc.map.user = &scale;
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
     vd_buffer in = buffer_of(device_context, VD_F32, 5000, data), out = buffer_of(device_context, VD_F32, 1, NULL);
     if (!plan || vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out)) fail_msg("%s", vd_error_text());
@@ -216,7 +216,7 @@ static void run(const vd_reduce_desc *desc, const void *data, const void *with, 
                 void *also, vd_type also_type, uint64_t results) {
     vd_reduce *plan = vd_reduce_create(device_context, desc);
     vd_type type = desc->type ? desc->type : VD_F32;
-    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
     if (!plan) fail_msg("%s", vd_error_text());
     io.in = buffer_of(device_context, type, n, data);
     if (with) io.in_b = buffer_of(device_context, type, n, with);
@@ -468,15 +468,15 @@ static void statistics_of_types(void **state) {
     }
 }
 
-static void times(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+static void times(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_mul(pair[0], pair[1]);
+    io->out = vc_mul(io->in[0], io->in[1]);
 }
 
 /* squared distance between the inputs */
-static void unequal(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+static void unequal(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_mul(vc_sub(pair[0], pair[1]), vc_sub(pair[0], pair[1]));
+    io->out = vc_mul(vc_sub(io->in[0], io->in[1]), vc_sub(io->in[0], io->in[1]));
 }
 
 static void own_operations(void **state) {
@@ -495,7 +495,7 @@ static void own_operations(void **state) {
         desc.op = VD_REDUCE_PRODUCT;
         run(&desc, data, NULL, N, wanted, type, NULL, type, 1);
         desc.op = VD_REDUCE_DEFAULT;
-        desc.combine = times;
+        desc.combine.emit = times;
         desc.identity = vc_imm(type, is_real(type) ? ones[type - VD_F16] : 1);
         run(&desc, data, NULL, N, got, type, NULL, type, 1);
         if (is_real(type))
@@ -511,24 +511,24 @@ static void own_operations(void **state) {
     }
     desc.op = VD_REDUCE_DOT;
     desc.shape[0] = 101;
-    desc.map = unequal;
+    desc.map.emit = unequal;
     run(&desc, a, b, 101, &got, VD_F32, NULL, VD_F32, 1);
     assert_true(got == wanted);
 }
 
-static void known(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void known(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_select(vc_isnan(in[0]), in[1], in[0]);
+    io->out = vc_select(vc_isnan(io->in[0]), io->in[1], io->in[0]);
 }
 
-static void larger(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void larger(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_max(in[0], in[1]);
+    io->out = vc_max(io->in[0], io->in[1]);
 }
 
 /* Identities that are not normal numbers: NaN, infinity, subnormals. Values of f16 are combined as f32. */
 static void identities(void **state) {
-    static const struct { vd_type type; uint64_t bits; vd_fragment combine; double wanted;
+    static const struct { vd_type type; uint64_t bits; vd_fragment_emit combine; double wanted;
     } cases[] = { /* of -4 */
                   { VD_F32, 0x7fc00000u, known, -4 },
                   { VD_F16, 0x7e00, known, -4 },
@@ -552,7 +552,7 @@ static void identities(void **state) {
                vd_type_size(cases[i].type));
         desc.type = cases[i].type;
         desc.shape[0] = 1;
-        desc.combine = cases[i].combine;
+        desc.combine.emit = cases[i].combine;
         desc.identity = vc_imm(cases[i].type, cases[i].bits);
         run(&desc, data, NULL, 1, got, cases[i].type, NULL, cases[i].type, 1);
         if (!(fabs(get(cases[i].type, got).real - cases[i].wanted) < 1e-9))
@@ -580,7 +580,7 @@ static void segments(void **state) {
         vd_reduce *plan = vd_reduce_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
         vd_type type = ops[o / 2] == VD_REDUCE_SUM ? VD_I32 : ops[o / 2] == VD_REDUCE_MEAN ? VD_F32 : VD_U32;
-        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
         io.in = buffer_of(device_context, VD_I32, n, data);
         io.offsets = buffer_of(device_context, VD_U32, count + 1, offsets);
         io.out = buffer_of(device_context, type, count, NULL);
@@ -632,7 +632,7 @@ static void empty_segments(void **state) {
         desc.segments = count;
         vd_reduce *plan = vd_reduce_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
         io.in = buffer_of(device_context, type, 3, data);
         io.offsets = buffer_of(device_context, VD_U32, count + 1, offsets);
         io.out = buffer_of(device_context, type, count, NULL);
@@ -678,7 +678,7 @@ static void long_results(void **state) {
         desc.segments = segments;
         vd_reduce *plan = vd_reduce_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
         io.in = buffer_of(device_context, VD_U8, n, data);
         if (segments) io.offsets = buffer_of(device_context, VD_U32, results + 1, offsets);
         io.out = buffer_of(device_context, VD_F32, results, NULL);
@@ -816,9 +816,9 @@ static void refuse(vd_context *ctx, const vd_reduce_desc *desc, const char *part
     says(part);
 }
 
-static void latch(vc_kernel *k, const vc_val *element, vc_val *out, void *user) {
+static void latch(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(*element, vc_u32(1));
+    io->out = vc_add(io->in[0], vc_u32(1));
 }
 
 static void bad_input(void **state) {
@@ -849,12 +849,12 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "segments is 7 and the shape is 2-dimensional");
     desc.segments = desc.shape[1] = 0;
     desc.extra_out = false;
-    desc.combine = times;
+    desc.combine.emit = times;
     refuse(ctx, &desc, "op is VD_REDUCE_VARIANCE, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;
     desc.identity = vc_u32(1);
     refuse(ctx, &desc, "identity is u32, but must be f32");
-    desc.combine = NULL;
+    desc.combine.emit = NULL;
     desc.identity = nothing;
     desc.op = VD_REDUCE_SUM;
     desc.type = VD_F32X2;
@@ -868,9 +868,9 @@ static void bad_input(void **state) {
     desc.shape[1] = (uint64_t)1 << 40;
     refuse(ctx, &desc, ", but the limit is 2147483648 elements");
     desc.shape[1] = desc.shape[2] = 0;
-    desc.map = latch;
+    desc.map.emit = latch;
     refuse(ctx, &desc, "vc_add in kernel 'reduce'");
-    desc.map = NULL;
+    desc.map.emit = NULL;
     vd_reduce *plan = vd_reduce_create(ctx, &desc);
     assert_non_null(plan);
     vd_buffer small = buffer_of(ctx, VD_F32, 99, NULL), one = buffer_of(ctx, VD_F32, 1, NULL), none = { 0 };
@@ -886,7 +886,7 @@ static void bad_input(void **state) {
     says("'reduce': in and out overlap");
     desc.op = VD_REDUCE_DOT;
     vd_reduce *dot = vd_reduce_create(ctx, &desc);
-    vd_reduce_io io = { right, small, one, none, none };
+    vd_reduce_io io = { right, small, one, none, none, NULL, 0 };
     assert_int_equal(vd_reduce_run_io(dot, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
     says("(in_b) has 396 bytes");
     vd_reduce_destroy(dot);
@@ -897,6 +897,157 @@ static void bad_input(void **state) {
     vd_buffer_destroy(ctx, one);
     vd_reduce_destroy(plan);
     vd_reduce_destroy(NULL);
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
+/* ---- maps with arguments and the index of the element ---- */
+
+typedef struct weights { vc_ref factors; vc_val shift; } weights;
+
+static void declare_weights(vc_kernel *k, void *user) {
+    weights *w = (weights *)user;
+    w->factors = vc_buffer(k, "factors", VC_U32, VC_READ);
+    w->shift = vc_param(k, "shift", VC_U32);
+}
+
+static void weighted(vc_kernel *k, vd_fragment_io *io, void *user) {
+    const weights *w = (const weights *)user;
+    (void)k;
+    io->out = vc_add(vc_xor(io->in[0], vc_load(w->factors, io->index)), w->shift);
+}
+
+/* Computes one result of `op` over the mapped elements. */
+static double weighted_result(const sample *s, vd_reduce_op op, const uint32_t *data, const uint32_t *factors,
+                              uint64_t result) {
+    double sum = 0, squares = 0, count = 0, least = INFINITY, where = 0;
+    for (uint64_t i = 0; i < elements_of(s); i++) {
+        double x = (double)((data[i] ^ factors[i]) + 5);
+        if (result_of(s, i) != result) continue;
+        if (x < least) { least = x; where = count; }
+        sum += x;
+        squares += x * x;
+        count++;
+    }
+    return op == VD_REDUCE_SUM ? sum : op == VD_REDUCE_ARGMIN ? where : squares / count - sum / count * (sum / count);
+}
+
+/* skipped: number of elements before the view that is reduced, so that its address does not allow vector loads. */
+static void check_weighted(const sample *s, vd_reduce_op op, uint32_t skipped) {
+    uint64_t n = elements_of(s), results = results_of(s);
+    uint32_t *data = (uint32_t *)malloc((n + skipped) * 4), *factors = (uint32_t *)malloc(n * 4);
+    uint32_t *got = (uint32_t *)malloc(results * 4);
+    weights user;
+    vd_reduce_desc desc = { 0 };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
+    vd_view_desc view = { 0 };
+    int count = 0;
+    assert_true(data && factors && got);
+    for (uint64_t i = 0; i < n + skipped; i++) data[i] = (uint32_t)(i * 7919 % 1009);
+    for (uint64_t i = 0; i < n; i++) factors[i] = (uint32_t)(i * 104729 % 997);
+    desc.op = op;
+    desc.type = VD_U32;
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    desc.axes = s->axes;
+    desc.map.emit = weighted;
+    desc.map.declare = declare_weights;
+    desc.map.user = &user;
+    vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    const vd_arg_info *info = vd_reduce_arguments(plan, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(info[0].name, "factors");
+    assert_int_equal(info[0].access, VC_READ);
+    assert_string_equal(info[1].name, "shift");
+    view.buffer = buffer_of(device_context, VD_U32, n + skipped, data);
+    view.type = VD_U32;
+    view.offset = skipped * 4;
+    io.in = vd_buffer_view(device_context, &view);
+    io.out = buffer_of(device_context, op == VD_REDUCE_VARIANCE ? VD_F32 : VD_U32, results, NULL);
+    vd_buffer at = buffer_of(device_context, VD_U32, n, factors);
+    vd_named_arg args[] = { { "shift", vd_u32(5) }, { "factors", vd_b(at) } };
+    io.args = args;
+    io.arg_count = 2;
+    vd_result ran = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
+    if (ran || vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (uint64_t i = 0; i < results; i += results > 50 ? 1 + results / 50 : 1) {
+        double wanted = weighted_result(s, op, data + skipped, factors, i), result = (double)got[i];
+        float f;
+        memcpy(&f, &got[i], 4);
+        if (op == VD_REDUCE_VARIANCE) result = (double)f;
+        if (fabs(result - wanted) > (op == VD_REDUCE_VARIANCE ? 1e-4 * wanted : 0))
+            fail_msg("op %d, axes 0x%x, shape %d %d, result %d: got %g, wanted %g", (int)op, s->axes, (int)s->shape[0],
+                     (int)s->shape[1], (int)i, result, wanted);
+    }
+    vd_buffer_destroy(device_context, io.in);
+    vd_buffer_destroy(device_context, view.buffer);
+    vd_buffer_destroy(device_context, io.out);
+    vd_buffer_destroy(device_context, at);
+    vd_reduce_destroy(plan);
+    free(data);
+    free(factors);
+    free(got);
+}
+
+/* Whole arrays with a remainder after the last vector, rows, columns, both; short rows, which are staged in shared
+   memory on a GPU; views. */
+static void maps_with_arguments(void **state) {
+    static const sample samples[] = { { { 5003 }, 1 }, { { 40, 1000 }, 2 }, { { 700, 40 }, 1 }, { { 12, 50, 6 }, 5 },
+                                      { { 900, 7 }, 2 }, { { 900, 8 }, 2 }, { { 300, 3, 4 }, 2 } };
+    static const vd_reduce_op ops[] = { VD_REDUCE_SUM, VD_REDUCE_ARGMIN, VD_REDUCE_VARIANCE };
+    (void)state;
+    need_device();
+    for (int gpu = 0; gpu < 2; gpu++) {
+        if (gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+        for (size_t i = 0; i < COUNT(samples) * COUNT(ops); i++)
+            check_weighted(&samples[i / COUNT(ops)], ops[i % COUNT(ops)], 0);
+        check_weighted(&samples[0], VD_REDUCE_SUM, 1);
+        check_weighted(&samples[5], VD_REDUCE_SUM, 3);
+    }
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
+/* Arguments that are missing, unknown or passed twice, and fragments that may not have any. */
+static void bad_arguments(void **state) {
+    vd_context *ctx = dummy_context();
+    vd_reduce_desc desc = { 0 };
+    vd_top_k_desc top = { 0 };
+    weights user;
+    (void)state;
+    desc.type = top.type = VD_U32;
+    desc.shape[0] = top.shape[0] = 100;
+    desc.map.declare = declare_weights;
+    desc.map.user = &user;
+    refuse(ctx, &desc, "map.declare is set, but map.emit is not");
+    desc.combine.declare = declare_weights;
+    desc.map.emit = weighted;
+    refuse(ctx, &desc, "combine.declare is set, but combine.emit is not");
+    desc.combine.declare = NULL;
+    top.map = desc.map;
+    top.k = 1;
+    assert_null(vd_top_k_create(ctx, &top));
+    says("'top_k': map.declare is set, but only the map of a reduction has arguments");
+    vd_reduce *plan = vd_reduce_create(ctx, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    vd_buffer in = buffer_of(ctx, VD_U32, 100, NULL), out = buffer_of(ctx, VD_U32, 1, NULL), none = { 0 };
+    vd_named_arg args[] = { { "factors", vd_b(in) }, { "shift", vd_u32(1) }, { "shift", vd_u32(1) } };
+    vd_named_arg other = { "shifts", vd_u32(1) };
+    vd_reduce_io io = { in, none, out, none, none, args, 2 };
+    assert_int_equal(vd_reduce_run_io(plan, vd_immediate(ctx, 0, 0), &io), VD_OK);
+    assert_int_equal(vd_reduce_run(plan, vd_immediate(ctx, 0, 0), in, out), VD_ERROR_INVALID);
+    says("vd_reduce_run 'reduce': argument 'factors', which map.declare declares, is missing");
+    io.arg_count = 3;
+    assert_int_equal(vd_reduce_run_io(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    says("argument 'shift' is passed twice");
+    io.args = &other;
+    io.arg_count = 1;
+    assert_int_equal(vd_reduce_run_io(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
+    says("map.declare declares no argument 'shifts'");
+    assert_null(vd_reduce_arguments(NULL, NULL));
+    says("vd_reduce_arguments: plan is NULL");
+    vd_buffer_destroy(ctx, in);
+    vd_buffer_destroy(ctx, out);
+    vd_reduce_destroy(plan);
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -982,9 +1133,9 @@ static void own_rows(uint64_t rows, uint64_t n) {
     desc.shape[0] = rows;
     desc.shape[1] = n;
     desc.axes = 2;
-    desc.map = squared;
-    desc.map_user = &half;
-    desc.combine = larger;
+    desc.map.emit = squared;
+    desc.map.user = &half;
+    desc.combine.emit = larger;
     desc.identity = vc_f32(-1);
     run(&desc, x, NULL, rows * n, got, VD_F32, NULL, VD_F32, rows);
     for (uint64_t r = 0; r < rows; r++) {
@@ -1118,7 +1269,7 @@ static uint64_t sum_of(const summing *s, uint64_t at) {
 /* Runs a plan, with offsets if there are segments. `also` may be NULL. */
 static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, const float *with, uint64_t n,
                      float *out, float *also, uint64_t results) {
-    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
     uint32_t *offsets = (uint32_t *)malloc(4 * (results + 1));
     assert_non_null(offsets);
     for (uint32_t i = 0; i <= results; i++) offsets[i] = (uint32_t)(i ? n - results + i : 0);
@@ -1151,9 +1302,9 @@ static void run_sums(const summing *s, vd_reduce_desc *desc, const float *data, 
     free(offsets);
 }
 
-static void plus(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+static void plus(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(pair[0], pair[1]);
+    io->out = vc_add(io->in[0], io->in[1]);
 }
 
 /* The error of sum, mean, norm, dot product, map and combine is at most 4 eps log2(n) times the sum of magnitudes. */
@@ -1173,8 +1324,8 @@ static void check_sums(const summing *s, numbers which, int form) {
         count[r]++;
     }
     desc.op = form == 1 ? VD_REDUCE_MEAN : form == 2 ? VD_REDUCE_NORM : form == 3 ? VD_REDUCE_DOT : VD_REDUCE_DEFAULT;
-    if (form == 4) { desc.map = squared; desc.map_user = &two; }
-    if (form == 5) { desc.combine = plus; desc.identity = vc_f32(0); }
+    if (form == 4) { desc.map.emit = squared; desc.map.user = &two; }
+    if (form == 5) { desc.combine.emit = plus; desc.identity = vc_f32(0); }
     run_sums(s, &desc, data, form == 3 ? data : NULL, n, out, NULL, results);
     for (uint64_t r = 0; r < results; r++) {
         double got = (double)out[r], bound = 4 * 1.1920929e-7 * (count[r] > 2 ? log2(count[r]) : 1) * size[r];
@@ -1290,6 +1441,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(errors_of_sums), cmocka_unit_test(variance_far_from_zero),
         cmocka_unit_test(errors_with_infinities), cmocka_unit_test(views_and_repeats),
         cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
+        cmocka_unit_test(maps_with_arguments), cmocka_unit_test(bad_arguments),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);

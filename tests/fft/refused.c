@@ -26,16 +26,16 @@ static void refused(vd_result result, const char *text) {
 
 /* ---- one plan of every kind, by type and length ---- */
 
-static void keep(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void keep(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    *out = vc_ne(in[0], vc_const(k, vc_imm(vc_typeof(in[0]), 0)));
+    io->out = vc_ne(io->in[0], vc_const(k, vc_imm(vc_typeof(io->in[0]), 0)));
 }
 
 static bool keep_all(vd_context *ctx, vd_type type, uint64_t n, vd_scan **out) {
     vd_compact_desc desc = { 0 };
     desc.type = type;
     desc.count = n;
-    desc.keep = keep;
+    desc.keep.emit = keep;
     return (*out = vd_compact_create(ctx, &desc)) != NULL;
 }
 
@@ -268,35 +268,35 @@ static void no_host_memory(void **state) {
 
 /* ---- fragments ---- */
 
-static void gain(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void gain(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    *out = vc_mul(in[0], vc_param(k, "gain", VC_F32));
+    io->out = vc_mul(io->in[0], vc_param(k, "gain", VC_F32));
 }
 
-static void whole(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void whole(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_cast(VC_I32, in[0]);
+    io->out = vc_cast(VC_I32, io->in[0]);
 }
 
-static void two(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void two(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_vec2(in[0], in[0]);
+    io->out = vc_vec2(io->in[0], io->in[0]);
 }
 
-static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void positive(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_gt(in[0], vc_f32(0));
+    io->out = vc_gt(io->in[0], vc_f32(0));
 }
 
-static void immediate(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
-    (void)k, (void)in, (void)user;
-    *out = vc_u32(1);
+static void immediate(vc_kernel *k, vd_fragment_io *io, void *user) {
+    (void)k, (void)io, (void)user;
+    io->out = vc_u32(1);
 }
 
-static void same(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void same(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    vc_printf(k, "%f", in[0]);
-    *out = in[0];
+    vc_printf(k, "%f", io->in[0]);
+    io->out = io->in[0];
 }
 
 typedef enum place { REDUCE_MAP, REDUCE_COMBINE, SCAN_MAP, SCAN_COMBINE, KEEP, BIN, TOP_MAP, PLACES } place;
@@ -305,47 +305,45 @@ static struct { place at; vc_val stranger; } tried;
 
 static vc_val right_type(vc_val x) { return tried.at == KEEP ? vc_gt(x, vc_f32(0)) : x; }
 
-static void silent(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
-    (void)k, (void)in, (void)out, (void)user;
-}
+static void silent(vc_kernel *k, vd_fragment_io *io, void *user) { (void)k, (void)io, (void)user; }
 
-static void both(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void both(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = right_type(vc_add(in[0], in[1]));
+    io->out = right_type(vc_add(io->in[0], io->in[1]));
 }
 
-static void waits(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void waits(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
     vc_barrier(k);
-    *out = right_type(in[0]);
+    io->out = right_type(io->in[0]);
 }
 
-static void gathers(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void gathers(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    vc_group_reduce(k, VC_ADD, in[0], out);
-    *out = right_type(*out);
+    vc_group_reduce(k, VC_ADD, io->in[0], &io->out);
+    io->out = right_type(io->out);
 }
 
-static void returns(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void returns(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    *out = right_type(in[0]);
-    vc_return_if(k, vc_lt(in[0], vc_f32(3)));
+    io->out = right_type(io->in[0]);
+    vc_return_if(k, vc_lt(io->in[0], vc_f32(3)));
 }
 
-static void foreign(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
-    (void)k, (void)in, (void)user;
-    *out = tried.stranger;
+static void foreign(vc_kernel *k, vd_fragment_io *io, void *user) {
+    (void)k, (void)io, (void)user;
+    io->out = tried.stranger;
 }
 
-static void from_block(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void from_block(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    VC_IF(k, vc_lt(in[0], vc_f32(1))) { *out = right_type(vc_mul(in[0], in[0])); }
+    VC_IF(k, vc_lt(io->in[0], vc_f32(1))) { io->out = right_type(vc_mul(io->in[0], io->in[0])); }
 }
 
-static void leaves_open(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void leaves_open(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)user;
-    *out = right_type(in[0]);
-    VC_IF(k, vc_lt(in[0], vc_f32(1))) break;
+    io->out = right_type(io->in[0]);
+    VC_IF(k, vc_lt(io->in[0], vc_f32(1))) break;
 }
 
 static void hook_declare(vc_kernel *k, void *user) {
@@ -354,7 +352,7 @@ static void hook_declare(vc_kernel *k, void *user) {
 }
 
 /* Whether a plan with this fragment can be created. */
-static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
+static bool with_fragment(vd_context *ctx, place at, vd_fragment_emit f) {
     static const plan_kind kinds[PLACES] = { REDUCE, REDUCE, SCAN, SCAN, COMPACT, HISTOGRAM, TOP_K };
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
@@ -365,13 +363,13 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
     tried.at = at;
     reduce.shape[0] = scan.shape[0] = compact.count = histogram.count = top.shape[0] = 5000;
     histogram.bins = top.k = 5;
-    if (at == REDUCE_MAP) reduce.map = f;
-    else reduce.combine = f, reduce.identity = vc_f32(0);
-    if (at == SCAN_MAP) scan.map = f;
-    else scan.combine = f, scan.identity = vc_f32(0);
-    compact.keep = f;
-    histogram.bin = f;
-    top.map = f;
+    if (at == REDUCE_MAP) reduce.map.emit = f;
+    else reduce.combine.emit = f, reduce.identity = vc_f32(0);
+    if (at == SCAN_MAP) scan.map.emit = f;
+    else scan.combine.emit = f, scan.identity = vc_f32(0);
+    compact.keep.emit = f;
+    histogram.bin.emit = f;
+    top.map.emit = f;
     switch (kinds[at]) {
     case REDUCE: vd_reduce_destroy((vd_reduce *)(plan = vd_reduce_create(ctx, &reduce))); break;
     case SCAN: vd_scan_destroy((vd_scan *)(plan = vd_scan_create(ctx, &scan))); break;
@@ -382,7 +380,7 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment f) {
     return plan != NULL;
 }
 
-static void refused_fragment(vd_context *ctx, place at, vd_fragment f, const char *text) {
+static void refused_fragment(vd_context *ctx, place at, vd_fragment_emit f, const char *text) {
     static const char *const what[PLACES] = {
         "vd_reduce_create 'reduce': map", "vd_reduce_create 'reduce': combine", "vd_scan_create 'scan': map",
         "vd_scan_create 'scan': combine", "vd_compact_create 'compact': keep",  "vd_histogram_create 'histogram': bin",
@@ -402,26 +400,29 @@ static void fragments(void **state) {
     (void)state;
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        if (at != KEEP) refused_fragment(ctx, at, gain, " declares argument 'gain', but a fragment must not declare arguments");
-        if (at == KEEP) refused_fragment(ctx, at, whole, "sets *out to i32, but bool is expected");
-        else if (at == BIN) refused_fragment(ctx, at, positive, "sets *out to bool, but a number is expected");
-        else refused_fragment(ctx, at, whole, "sets *out to i32, but f32 is expected");
+        if (at == REDUCE_MAP)
+            refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares for an");
+        else if (at != KEEP)
+            refused_fragment(ctx, at, gain, " declares argument 'gain', but only the map of a reduction has arguments");
+        if (at == KEEP) refused_fragment(ctx, at, whole, "sets out to i32, but bool is expected");
+        else if (at == BIN) refused_fragment(ctx, at, positive, "sets out to bool, but a number is expected");
+        else refused_fragment(ctx, at, whole, "sets out to i32, but f32 is expected");
         refused_fragment(ctx, at, two,
-                         at == KEEP  ? "sets *out to f32x2, but bool"
-                         : at == BIN ? "sets *out to f32x2, but a number"
-                                     : "sets *out to f32x2, but f32");
+                         at == KEEP  ? "sets out to f32x2, but bool"
+                         : at == BIN ? "sets out to f32x2, but a number"
+                                     : "sets out to f32x2, but f32");
         if (!with_fragment(ctx, at, at == KEEP ? positive : same)) fail_msg("%s", vd_error_text());
         if (!with_fragment(ctx, at, immediate)) fail_msg("%s", vd_error_text());
     }
     any.shape[0] = 100;
     any.op = VD_REDUCE_ANY;
-    any.map = positive;
+    any.map.emit = positive;
     vd_reduce *plan = vd_reduce_create(ctx, &any);
     if (!plan) fail_msg("%s", vd_error_text());
     vd_reduce_destroy(plan);
     any.op = VD_REDUCE_MAX;
     assert_null(vd_reduce_create(ctx, &any));
-    says("'reduce': map sets *out to bool, but f32 is expected");
+    says("'reduce': map sets out to bool, but f32 is expected");
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -434,15 +435,15 @@ static void fragments_left(void **state) {
     tried.stranger = vc_const(other, vc_f32(1));
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        refused_fragment(ctx, at, silent, " does not set *out");
-        refused_fragment(ctx, at, foreign, " sets *out to a value that does not belong to this kernel");
+        refused_fragment(ctx, at, silent, " does not set out");
+        refused_fragment(ctx, at, foreign, " sets out to a value that does not belong to this kernel");
         refused_fragment(ctx, at, from_block, "was created in a block that is already closed");
         refused_fragment(ctx, at, leaves_open, ": kernel '");
         refused_fragment(ctx, at, waits, " runs in divergent control flow: vc_barrier");
         refused_fragment(ctx, at, gathers, " runs in divergent control flow: vc_group_reduce");
         refused_fragment(ctx, at, returns, " contains vc_return_if; use vc_select or VC_IF instead");
         if (at == REDUCE_COMBINE || at == SCAN_COMBINE) assert_true(with_fragment(ctx, at, both));
-        else if (at != TOP_MAP) refused_fragment(ctx, at, both, " (only in[0] is set): vc_add in kernel '");
+        else if (at != TOP_MAP) refused_fragment(ctx, at, both, " (in[1] is not set): vc_add in kernel '");
         else refused_fragment(ctx, at, both, ": vc_add in kernel 'top_k'");
     }
     vc_free(other);
@@ -628,7 +629,7 @@ static void overlapping_transforms(memory *m, vd_list *list) {
 
 static void overlapping_reductions(memory *m, vd_list *list) {
     vd_reduce_desc desc = { 0 };
-    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
     desc.shape[0] = 1000;
     desc.op = VD_REDUCE_VARIANCE;
     desc.extra_out = true;
@@ -756,7 +757,7 @@ static void fields_of_others(vd_context *ctx) {
     reduce.identity = scan.identity = vc_f32(1);
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is set, but combine is not");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is set, but combine is not");
-    reduce.combine = scan.combine = same;
+    reduce.combine.emit = scan.combine.emit = same;
     reduce.identity = scan.identity = nothing;
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': combine is set, but identity is not");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': combine is set, but identity is not");
@@ -790,7 +791,7 @@ static void buffers_without_use(vd_context *ctx) {
               more = buffer_of(ctx, VD_U32, 17, NULL);
     vd_list *list = vd_immediate(ctx, 0, 0);
     for (int i = 0; i < 3; i++) {
-        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } };
+        vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
         io.in = in;
         io.out = out;
         assert_int_equal(vd_reduce_run_io(r, list, &io), VD_OK);

@@ -37,14 +37,14 @@ typedef struct sample {
     bool gpu;                /* as planned for a GPU */
 } sample;
 
-static void last_one(vc_kernel *k, const vc_val *pair, vc_val *out, void *user) {
+static void last_one(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_select(vc_ne(pair[1], vc_imm(vc_typeof(pair[1]), 0)), pair[1], pair[0]);
+    io->out = vc_select(vc_ne(io->in[1], vc_imm(vc_typeof(io->in[1]), 0)), io->in[1], io->in[0]);
 }
 
-static void twice(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+static void twice(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(*x, *x);
+    io->out = vc_add(io->in[0], io->in[0]);
 }
 
 static int64_t combined(const sample *s, int64_t a, int64_t b) {
@@ -128,8 +128,8 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.exclusive = s->exclusive;
     desc.segmented = s->segmented;
     desc.method = s->way;
-    if (s->map) desc.map = twice;
-    if (s->last) desc.combine = last_one;
+    if (s->map) desc.map.emit = twice;
+    if (s->last) desc.combine.emit = last_one;
     if (s->last) desc.identity = vc_imm(s->type, 0);
     bool anyway = getenv("VKDISPATCH_FFT_SHAPES") != NULL;
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
@@ -359,9 +359,9 @@ static void other_devices(void **state) {
     }
 }
 
-static void chosen(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+static void chosen(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
-    *out = vc_lt(*x, vc_cast(vc_typeof(*x), vc_i32(*(const int32_t *)user)));
+    io->out = vc_lt(io->in[0], vc_cast(vc_typeof(io->in[0]), vc_i32(*(const int32_t *)user)));
 }
 
 static void compaction(void **state) {
@@ -384,8 +384,8 @@ static void compaction(void **state) {
             put(type, data + e * size, x);
             if (x < limit) put(type, wanted + size * kept++, x);
         }
-        desc.keep = chosen;
-        desc.keep_user = &limit;
+        desc.keep.emit = chosen;
+        desc.keep.user = &limit;
         desc.method = ways[i / 2 % 2];
         vd_scan *plan = vd_compact_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
@@ -437,9 +437,9 @@ static void refuse_run(vd_scan *plan, vd_context *ctx, const vd_scan_io *io, con
     says(part);
 }
 
-static void latch(vc_kernel *k, const vc_val *element, vc_val *out, void *user) {
+static void latch(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(*element, vc_u32(1));
+    io->out = vc_add(io->in[0], vc_u32(1));
 }
 
 static void bad_input(void **state) {
@@ -471,21 +471,21 @@ static void bad_input(void **state) {
     desc.shape[1] = (uint64_t)1 << 33;
     refuse(ctx, &desc, ", but the limit is 2147483648 elements");
     desc.shape[1] = 0;
-    desc.combine = last_one;
+    desc.combine.emit = last_one;
     desc.identity = vc_i32(0);
     refuse(ctx, &desc, "identity is i32, but must be f32");
     desc.op = VD_REDUCE_MAX;
     refuse(ctx, &desc, "op is VD_REDUCE_MAX, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;
-    desc.combine = NULL;
+    desc.combine.emit = NULL;
     desc.identity = nothing;
-    desc.map = latch;
+    desc.map.emit = latch;
     refuse(ctx, &desc, "vc_add in kernel 'scan'");
-    desc.map = NULL;
+    desc.map.emit = NULL;
     vd_compact_desc compact = { 0 };
     compact.count = 10;
     assert_null(vd_compact_create(ctx, &compact));
-    says("keep is NULL");
+    says("keep.emit is NULL");
     assert_null(vd_compact_create(ctx, NULL));
     desc.segmented = true;
     vd_scan *plan = vd_scan_create(ctx, &desc);

@@ -169,9 +169,9 @@ static void simple(void **state) {
     vd_buffer_destroy(device_context, keys);
 }
 
-static void tenth(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+static void tenth(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
-    *out = vc_mul(*x, vc_f32(*(const float *)user));
+    io->out = vc_mul(io->in[0], vc_f32(*(const float *)user));
 }
 
 static void histograms(void **state) {
@@ -194,7 +194,7 @@ static void histograms(void **state) {
         desc.type = real ? VD_F32 : VD_I32;
         desc.count = N;
         desc.bins = bins[i / 2];
-        if (real) { desc.bin = tenth; desc.bin_user = &factor; }
+        if (real) { desc.bin.emit = tenth; desc.bin.user = &factor; }
         memset(wanted, 0, 4 * MOST);
         for (int e = 0; e < N; e++) {
             float at = reals[e] * factor;
@@ -271,9 +271,9 @@ static void many_bins(void **state) {
     vd_buffer_destroy(device_context, out);
 }
 
-static void latch(vc_kernel *k, const vc_val *x, vc_val *out, void *user) {
+static void latch(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_add(*x, vc_u32(1));
+    io->out = vc_add(io->in[0], vc_u32(1));
 }
 
 static void bad_input(void **state) {
@@ -341,10 +341,10 @@ static void bad_input(void **state) {
     assert_null(vd_histogram_create(ctx, &counts));
     says("type is bool, but must be a scalar number");
     counts.type = VD_F32;
-    counts.bin = latch;
+    counts.bin.emit = latch;
     assert_null(vd_histogram_create(ctx, &counts));
     says("vc_add in kernel 'histogram'");
-    counts.bin = NULL;
+    counts.bin.emit = NULL;
     vd_histogram *histogram = vd_histogram_create(ctx, &counts);
     if (!histogram) fail_msg("%s", vd_error_text());
     assert_int_equal(vd_histogram_run(NULL, list, other, keys), VD_ERROR_INVALID);

@@ -185,9 +185,9 @@ static void specials(void **state) {
 }
 
 /* Distance from a middle value; the first three elements of a row are skipped. */
-static void far_from(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void far_from(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
-    *out = vc_select(vc_lt(in[1], vc_u32(3)), vc_f32(-1), vc_abs(vc_sub(in[0], vc_f32(*(const float *)user))));
+    io->out = vc_select(vc_lt(io->index, vc_u32(3)), vc_f32(-1), vc_abs(vc_sub(io->in[0], vc_f32(*(const float *)user))));
 }
 
 static void maps(void **state) {
@@ -200,8 +200,8 @@ static void maps(void **state) {
     desc.shape[0] = 2;
     desc.shape[1] = 40;
     desc.k = 2;
-    desc.map = far_from;
-    desc.map_user = &middle;
+    desc.map.emit = far_from;
+    desc.map.user = &middle;
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
     vd_top_k_io io = { buffer_of(device_context, VD_F32, 80, data), buffer_of(device_context, VD_F32, 4, NULL),
                        buffer_of(device_context, VD_U32, 4, NULL) };
@@ -264,10 +264,10 @@ static void refuse_run(vd_top_k *plan, vd_context *ctx, vd_top_k_io io, const ch
     says(part);
 }
 
-static void mixed_up(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void mixed_up(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
     (void)user;
-    *out = vc_add(in[0], in[1]);
+    io->out = vc_add(io->in[0], io->index);
 }
 
 static void bad_runs(vd_context *ctx, vd_top_k *plan) {
@@ -376,9 +376,9 @@ static void bad_input(void **state) {
     desc.type = VD_F32X2;
     refuse(ctx, &desc, "type is f32x2, but must be a scalar number");
     desc.type = VD_F32;
-    desc.map = mixed_up;
+    desc.map.emit = mixed_up;
     refuse(ctx, &desc, "vc_add in kernel 'best'");
-    desc.map = NULL;
+    desc.map.emit = NULL;
     vd_top_k *plan = vd_top_k_create(ctx, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
     bad_runs(ctx, plan);

@@ -269,14 +269,14 @@ static void scale_hook(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, vo
     v->im = vc_mul(v->im, vc_f32(0.75f));
 }
 
-static void square_map(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void square_map(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_mul(in[0], in[0]);
+    io->out = vc_mul(io->in[0], io->in[0]);
 }
 
-static void positive(vc_kernel *k, const vc_val *in, vc_val *out, void *user) {
+static void positive(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
-    *out = vc_lt(vc_imm(vc_typeof(in[0]), 0), in[0]);
+    io->out = vc_lt(vc_imm(vc_typeof(io->in[0]), 0), io->in[0]);
 }
 
 static vd_result run_fft(bench *b, const char *spec) {
@@ -360,6 +360,7 @@ static vd_result run_reduction(bench *b, const char *spec) {
     vd_reduce_io io;
     vd_buffer none;
     memset(&desc, 0, sizeof desc);
+    memset(&io, 0, sizeof io);
     memset(&none, 0, sizeof none);
     desc.op = op_of(spec);
     desc.type = type_of(spec, "");
@@ -367,7 +368,7 @@ static vd_result run_reduction(bench *b, const char *spec) {
     desc.axes = (uint32_t)number(spec, "axes=", 0);
     desc.extra_out = has(spec, "extra");
     desc.segments = number(spec, "segments=", 0);
-    if (has(spec, "map")) desc.map = square_map;
+    if (has(spec, "map")) desc.map.emit = square_map;
     vd_reduce *plan = vd_reduce_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     io.in = b->in;
@@ -401,8 +402,8 @@ static vd_result run_scan(bench *b, const char *spec) {
     scan.exclusive = has(spec, "exclusive");
     scan.segmented = has(spec, "segmented");
     scan.method = compact.method = way_of(spec);
-    if (has(spec, "map")) scan.map = square_map;
-    compact.keep = positive;
+    if (has(spec, "map")) scan.map.emit = square_map;
+    compact.keep.emit = positive;
     vd_scan *plan = compacts ? vd_compact_create(b->ctx, &compact) : vd_scan_create(b->ctx, &scan);
     if (!plan) return vd_error_result();
     io.in = b->in;
@@ -443,7 +444,7 @@ static vd_result run_histogram(bench *b, const char *spec) {
     desc.type = type_of(spec, "");
     desc.count = shape[0];
     desc.bins = (uint32_t)number(spec, "bins=", 0);
-    if (has(spec, "map")) desc.bin = square_map;
+    if (has(spec, "map")) desc.bin.emit = square_map;
     vd_histogram *plan = vd_histogram_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     vd_result result = vd_histogram_run(plan, b->list, b->in, b->out);
