@@ -1,8 +1,8 @@
 /* Builds, validates and runs kernels in several forms, for tests whose oracle checks a whole dispatch. Include after
    ../kernels.h. Macros of the including file:
    RUN_DISABLE, RUN_DISABLE_MORE: additional features to run without. RUN_OPENCL: run through OpenCL too.
-   RUN_NVRTC: compile the CUDA C of everything that runs by address, if NVRTC is installed. This takes longer than
-   all the rest; with RUN_NVRTC=0 in the environment the text is only generated. */
+   RUN_NVRTC: compile the CUDA C of everything that runs by address, if NVRTC is installed, many kernels in a program.
+   With RUN_NVRTC=0 in the environment the text is only generated. */
 #ifndef TESTS_CODEGEN_RUN_H
 #define TESTS_CODEGEN_RUN_H
 #include "from_code.h"
@@ -11,7 +11,11 @@ enum { RUN_BUFFERS = 6 };
 
 #if defined(RUN_NVRTC)
 #include "nvrtc.h"
+enum { RUN_BATCH = 24 };
+typedef struct RunCuda { char *text, name[96]; } RunCuda; /* one kernel that waits to be compiled */
 static bool run_nvrtc;
+static RunCuda run_cuda[RUN_BATCH];
+static int run_cuda_count;
 #endif
 
 typedef struct Form {
@@ -51,7 +55,7 @@ typedef struct Run {
 
 static const char *run_filter;
 static bool run_verbose;
-static long run_kernels, run_passed, run_failed, run_skipped;
+static long run_kernels, run_passed, run_failed, run_skipped, run_one_in = 1;
 static uint64_t run_lacking;
 
 /* A small integer as a value of any type. */
@@ -91,6 +95,38 @@ static inline void run_judge(const Run *r, bool good) {
     fflush(stdout);
 }
 
+#if defined(RUN_NVRTC)
+/* Compiles the CUDA C of the kernels that wait as one program; if that fails, one by one. */
+static inline void run_compile_cuda(void) {
+    size_t size = 1;
+    for (int i = 0; i < run_cuda_count; i++) size += strlen(run_cuda[i].text) + 1;
+    char *all = (char *)malloc(size), *to = all;
+    if (!all) exit(2);
+    *to = 0;
+    for (int i = 0; i < run_cuda_count; i++) to += sprintf(to, "%s\n", run_cuda[i].text);
+    const bool good = !nvrtc_wrong(all);
+    long wrong = 0;
+    for (int i = 0; i < run_cuda_count; i++) {
+        const char *why = good ? NULL : nvrtc_wrong(run_cuda[i].text);
+        if (why) printf("  %s CUDA C: %s\n", run_cuda[i].name, why), wrong++;
+        free(run_cuda[i].text);
+    }
+    if (!good && !wrong) printf("  CUDA C: %d kernels compile, but not in one program\n", run_cuda_count), wrong++;
+    run_failed += wrong;
+    free(all);
+    run_cuda_count = 0;
+}
+
+static inline void run_add_cuda(const Run *r, const char *text) {
+    RunCuda *c = &run_cuda[run_cuda_count++];
+    c->text = (char *)malloc(strlen(text) + 1);
+    if (!c->text) exit(2);
+    strcpy(c->text, text);
+    snprintf(c->name, sizeof c->name, "%.90s", r->name);
+    if (run_cuda_count == RUN_BATCH) run_compile_cuda();
+}
+#endif
+
 static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
     vd_arg args[RUN_BUFFERS + 1];
     vd_dispatch_desc d;
@@ -118,17 +154,19 @@ static inline vd_kernel run_make(const Run *r, vc_kernel *k, const char **why) {
     if (*why) return made;
     code = vc_spirv(k, &words);
     text = vc_source(k, VC_TARGET_GLSL);
-    *why = code && text ? spirv_wrong(code, words) : vc_error(k) ? vc_error(k) : "no code";
-    if (!*why) *why = glsl_wrong(text);
+    if (!code || !text) { *why = vc_error(k) ? vc_error(k) : "no code"; return made; }
+    const bool sampled = run_kernels++ % run_one_in == 0;
+    if (sampled) *why = spirv_wrong(code, words);
+    if (sampled && !*why) *why = glsl_wrong(text);
     if (*why) return made;
 #if defined(RUN_NVRTC)
     if (!strcmp(r->form->name, "address")) {
         text = vc_source(k, VC_TARGET_CUDA);
-        *why = !text ? vc_error(k) : run_nvrtc ? nvrtc_wrong(text) : NULL;
-        if (*why) return made;
+        if (!text) { *why = vc_error(k); return made; }
+        if (run_nvrtc) run_add_cuda(r, text);
     }
 #endif
-    run_kernels++;
+    if (!sampled) { run_passed++; return made; }
     if (!r->form->ctx) { run_skipped++; return made; }
     const bool opencl = r->form->backend == VD_BACKEND_OPENCL;
     const vc_info *info = opencl ? vc_reflect_for(k, VC_TARGET_OPENCL) : vc_reflect(k);
@@ -151,7 +189,9 @@ static inline bool run_end(Run *r) {
     if (!run_filter || strstr(r->name, run_filter)) {
         vc_kernel_desc desc;
         memset(&desc, 0, sizeof desc);
-        desc.name = r->name;
+        char name[96]; /* distinct within 48 characters: CUDA C of several kernels is one program */
+        snprintf(name, sizeof name, "k%ld %.60s", run_kernels, r->name);
+        desc.name = name;
         desc.local_size[0] = r->local;
         desc.buffers = r->form->buffers;
         desc.fast = r->fast;
@@ -171,6 +211,7 @@ static inline bool run_end(Run *r) {
 }
 
 static inline void run_open(int count, char **args) {
+    run_one_in = run_sample();
     for (int i = 1; i < count; i++) if (!strcmp(args[i], "-v")) run_verbose = true; else run_filter = args[i];
     for (int i = 0; i < FORMS; i++) {
         vd_context_desc desc;
@@ -200,10 +241,14 @@ static inline void run_open(int count, char **args) {
 }
 
 static inline int run_close(void) {
+#if defined(RUN_NVRTC)
+    if (run_cuda_count) run_compile_cuda();
+#endif
     for (uint64_t bit = 1; bit <= run_lacking; bit <<= 1)
         if (run_lacking & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     for (int i = 0; i < FORMS; i++) vd_context_destroy(forms[i].ctx);
-    printf("%ld kernels validated\n%ld passed, %ld failed, %ld skipped\n", run_kernels, run_passed, run_failed,
+    if (run_one_in > 1) printf("# one kernel in %ld was validated and run\n", run_one_in);
+    printf("%ld kernels built\n%ld passed, %ld failed, %ld skipped\n", run_kernels, run_passed, run_failed,
            run_skipped);
     return run_failed > 0;
 }
