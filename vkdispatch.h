@@ -2704,7 +2704,7 @@ typedef struct vd__tape {
     uint64_t *words;
     uint32_t count, capacity;  /* words */
     uint32_t last;             /* index of the first word of the last command */
-    bool failed;               /* a command was not recorded because host memory ran out */
+    bool failed;               /* a copy or fill was not recorded because host memory ran out */
 } vd__tape;
 
 /* A recording of the backend. Zeroed before commands_create. */
@@ -3517,15 +3517,13 @@ static vd_result vd__tape_commands_end(vd__device *dev, vd__commands *c) {
 
 static VD__NOINLINE bool vd__tape_grow(vd__device *dev, vd__tape *tape, uint32_t words) {
     void *moved = tape->words;
-    if (!vd__array_reserve(&dev->driver->host->allocator, &moved, &tape->capacity, tape->count + words,
-                           sizeof *tape->words))
-        tape->failed = true;
+    bool grown = vd__array_reserve(&dev->driver->host->allocator, &moved, &tape->capacity, tape->count + words,
+                                   sizeof *tape->words);
     tape->words = (uint64_t *)moved;
-    return !tape->failed;
+    return grown;
 }
 
-/* Appends a command of this size in bytes and fills in its vd__tape_command. Returns NULL if memory runs out;
-   commands_end then fails. */
+/* Appends a command of this size in bytes and fills in its vd__tape_command. Returns NULL if memory runs out. */
 static inline void *vd__tape_append(vd__device *dev, vd__commands *c, vd__tape_kind kind, size_t size) {
     vd__tape *tape = &c->tape;
     uint32_t words = (uint32_t)((size + 7) / 8);
@@ -3561,6 +3559,7 @@ static void vd__tape_record_copy(vd__device *dev, vd__commands *c, const vd__mem
                                  const vd__copy_range *ranges, uint32_t count) {
     size_t bytes = count * sizeof *ranges;
     vd__tape_copy *copy = (vd__tape_copy *)vd__tape_append(dev, c, VD__TAPE_COPY, sizeof *copy + bytes);
+    c->tape.failed |= !copy;
     if (!copy) return;
     copy->to = to;
     copy->from = from;
@@ -3571,6 +3570,7 @@ static void vd__tape_record_copy(vd__device *dev, vd__commands *c, const vd__mem
 static void vd__tape_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset,
                                  uint64_t size, uint32_t word) {
     vd__tape_fill *fill = (vd__tape_fill *)vd__tape_append(dev, c, VD__TAPE_FILL, sizeof *fill);
+    c->tape.failed |= !fill;
     if (!fill) return;
     fill->to = to;
     fill->offset = offset;
