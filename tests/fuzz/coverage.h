@@ -27,7 +27,7 @@ static const struct Apart { const char *name, *const *why; } apart[] = {
     { "vc_type_size", &asks }, { "vc_type_name", &asks }, { "vc_size_of", &asks }, { "vc_offset_of", &asks },
     { "vc_typeof", &asks }, { "vc_begin", &holds }, { "vc_begin_with", &holds }, { "vc_restart", &holds },
     { "vc_free", &holds }, { "none", &inside }, { "parts", &inside }, { "path", &inside }, { "pointer", &inside },
-    { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "hidden", &written }
+    { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "implicit", &written }
 };
 
 enum { MOST_NAMES = 400, LONGEST_NAME = 40 };
