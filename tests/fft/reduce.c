@@ -932,9 +932,18 @@ static double weighted_result(const sample *s, vd_reduce_op op, const uint32_t *
     return op == VD_REDUCE_SUM ? sum : op == VD_REDUCE_ARGMIN ? where : squares / count - sum / count * (sum / count);
 }
 
-/* skipped: number of elements before the view that is reduced, so that its address does not allow vector loads. */
-static void check_weighted(const sample *s, vd_reduce_op op, uint32_t skipped) {
+/* Returns the number of elements to the first address that a view may have. */
+static uint32_t view_step(void) {
+    const vd_device_info *info = vd_device(device_context, 0);
+    const uint32_t alignment = info->limits.binding_alignment;
+    return info->features & VD_FEATURE_ADDRESS || alignment < 4 ? 1 : alignment / 4;
+}
+
+/* steps: distance in view_step() between the buffer and the view that is reduced, so that the address of the view does
+   not allow vector loads if it need not. */
+static void check_weighted(const sample *s, vd_reduce_op op, uint32_t steps) {
     uint64_t n = elements_of(s), results = results_of(s);
+    uint32_t skipped = steps * view_step();
     uint32_t *data = (uint32_t *)malloc((n + skipped) * 4), *factors = (uint32_t *)malloc(n * 4);
     uint32_t *got = (uint32_t *)malloc(results * 4);
     weights user;
