@@ -321,9 +321,9 @@ static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
     return narrow(to, v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v);
 }
 
-/* With RUN_SAMPLE=11 in the environment (tools/sanitized), programs of codegen build every kernel in every language, but
-   validate and run only one in eleven: the validators, compilers and drivers are not sanitized. Eleven, so that a sample
-   of kernels in 2 to 7 forms has all forms. */
+/* With RUN_SAMPLE=11 in the environment (tools/sanitized), programs of codegen build every kernel in every language,
+   but validate and run only one in eleven: the validators, compilers and drivers are not sanitized. Eleven, so that a
+   sample of kernels in 2 to 7 forms has all forms. */
 static inline long run_sample(void) {
     const char *known = getenv("RUN_SAMPLE");
     return known && atol(known) > 1 ? atol(known) : 1;

@@ -1596,9 +1596,10 @@ static void check_flow(void) {
 }
 
 static void open_contexts(void) {
-    no_nvrtc = one_in > 1 ? "RUN_SAMPLE is set" : nvrtc_open();
-    no_opencl = one_in > 1 ? "RUN_SAMPLE is set" : opencl_open();
-    no_host_cuda = one_in > 1 ? "RUN_SAMPLE is set" : system("${CXX:-g++} --version >/dev/null 2>&1") == 0 ? NULL : "no C++ compiler";
+    const char *sampled = one_in > 1 ? "RUN_SAMPLE is set" : NULL;
+    no_nvrtc = sampled ? sampled : nvrtc_open();
+    no_opencl = sampled ? sampled : opencl_open();
+    no_host_cuda = sampled ? sampled : system("${CXX:-g++} --version >/dev/null 2>&1") ? "no C++ compiler" : NULL;
     if (no_nvrtc) printf("# reason: CUDA C not compiled: %s\n", no_nvrtc);
     if (no_host_cuda) printf("# reason: CUDA C not run on the host: %s\n", no_host_cuda);
     if (no_opencl) printf("# reason: OpenCL C not compiled: %s\n", no_opencl);
@@ -1656,7 +1657,7 @@ int main(int count, char **args) {
         check_conversions(kind);
     }
     flush_batch();
-    if (one_in == 1) skipped += (no_nvrtc ? (kernels + sample - 1) / sample : 0) + (no_opencl ? (kernels + sample - 1) / sample : 0);
+    if (one_in == 1) skipped += ((no_nvrtc != NULL) + (no_opencl != NULL)) * ((kernels + sample - 1) / sample);
     for (uint64_t bit = 1; bit <= skipped_features; bit <<= 1)
         if (skipped_features & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     vc_free(kernel);

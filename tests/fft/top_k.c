@@ -187,7 +187,8 @@ static void specials(void **state) {
 /* Distance from a middle value; the first three elements of a row are skipped. */
 static void far_from(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k;
-    io->out = vc_select(vc_lt(io->index, vc_u32(3)), vc_f32(-1), vc_abs(vc_sub(io->in[0], vc_f32(*(const float *)user))));
+    vc_val distance = vc_abs(vc_sub(io->in[0], vc_f32(*(const float *)user)));
+    io->out = vc_select(vc_lt(io->index, vc_u32(3)), vc_f32(-1), distance);
 }
 
 static void maps(void **state) {

@@ -48,7 +48,8 @@ static void rules_parse(void **state) {
 }
 
 static void rules_errors(void **state) {
-    static const char *const broken[] = { "x +", "x + y)", "(x", "fma(x, y)", "abs(x, y)", "nothing(x)", "a = x x + y", "x ? y", "sqrt(x", "f64 x", "poly(x)" };
+    static const char *const broken[] = { "x +", "x + y)", "(x", "fma(x, y)", "abs(x, y)", "nothing(x)",
+                                         "a = x x + y", "x ? y", "sqrt(x", "f64 x", "poly(x)" };
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         uint32_t number[RULE_TYPES];
@@ -63,11 +64,14 @@ static void rules_errors(void **state) {
 /* Numbers have the type of the operand that they are combined with. */
 static void rules_numbers(void **state) {
     static const struct { const char *text; int type; uint64_t bits; } rows[] = {
-        { "x * 0.5", RULE_F64, 0x3fe0000000000000u }, { "x * 2.5", RULE_F64, 0x4004000000000000u }, { "x * -746", RULE_F64, 0xc087500000000000u },
-        { "x * 1000", RULE_F64, 0x408f400000000000u }, { "x / inf", RULE_F64, 0x7ff0000000000000u }, { "x / nan", RULE_F64, 0x7ff8000000000000u },
-        { "x * least", RULE_F64, 0x0010000000000000u }, { "x * {0x3f800001, 0x3ff0000000000001}", RULE_F64, 0x3ff0000000000001u },
-        { "x & mask", RULE_U32, 0xffffu }, { "x & positive", RULE_U32, 0x7fffffffu }, { "x ^ ones", RULE_U32, 0xffffffffu }, { "x << top", RULE_U32, 31 },
-        { "x << half", RULE_U64, 32 }, { "x + -3", RULE_U64, 0xfffffffffffffffdu }, { "x + 0xc8000fff", RULE_U32, 0xc8000fffu }
+        { "x * 0.5", RULE_F64, 0x3fe0000000000000u }, { "x * 2.5", RULE_F64, 0x4004000000000000u },
+        { "x * -746", RULE_F64, 0xc087500000000000u }, { "x * 1000", RULE_F64, 0x408f400000000000u },
+        { "x / inf", RULE_F64, 0x7ff0000000000000u }, { "x / nan", RULE_F64, 0x7ff8000000000000u },
+        { "x * least", RULE_F64, 0x0010000000000000u },
+        { "x * {0x3f800001, 0x3ff0000000000001}", RULE_F64, 0x3ff0000000000001u }, { "x & mask", RULE_U32, 0xffffu },
+        { "x & positive", RULE_U32, 0x7fffffffu }, { "x ^ ones", RULE_U32, 0xffffffffu }, { "x << top", RULE_U32, 31 },
+        { "x << half", RULE_U64, 32 }, { "x + -3", RULE_U64, 0xfffffffffffffffdu },
+        { "x + 0xc8000fff", RULE_U32, 0xc8000fffu }
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -82,4 +86,6 @@ static void rules_numbers(void **state) {
     }
 }
 
-static const struct CMUnitTest builder_rules_tests[] = { cmocka_unit_test(rules_parse), cmocka_unit_test(rules_errors), cmocka_unit_test(rules_numbers) };
+static const struct CMUnitTest builder_rules_tests[] = {
+    cmocka_unit_test(rules_parse), cmocka_unit_test(rules_errors), cmocka_unit_test(rules_numbers),
+};

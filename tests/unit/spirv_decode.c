@@ -455,7 +455,8 @@ static const struct CMUnitTest spirv_decode_tests[] = {
     cmocka_unit_test(what_is_decoded), cmocka_unit_test(types_have_sizes), cmocka_unit_test(truncated_streams),
     cmocka_unit_test(ids_are_in_range), cmocka_unit_test(ids_are_defined_once), cmocka_unit_test(forward_references),
     cmocka_unit_test(numbers_of_words), cmocka_unit_test(operands_that_depend_on_others),
-    cmocka_unit_test(places_of_instructions), cmocka_unit_test(memory_is_bounded), cmocka_unit_test(refused_allocations),
+    cmocka_unit_test(places_of_instructions), cmocka_unit_test(memory_is_bounded),
+    cmocka_unit_test(refused_allocations),
     cmocka_unit_test(argument_block_in_a_uniform_buffer),
 };
 #undef BODY
