@@ -4131,6 +4131,7 @@ static vc_type vc__rule_type(const vc__rule_state *r, vc_val v) {
 /* Returns v; a number as a constant of the type. */
 static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
     if (!vc__rule_is_number(v)) return v;
+    if (!type) return vc__no_value(); /* of an operand that has failed */
     if (!r->s) return vc_imm(vc__scalar(type), vc__rule_pattern(type, v));
     return vc__rule_node(r->k->failed ? VC__NIL : vc__make_const(r->s, type, vc__rule_pattern(type, v)));
 }
