@@ -5736,9 +5736,12 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
    operation defines how an element becomes a state, how two states are merged, and how a state becomes a result.
 
    Short rows are staged: a work-group copies consecutive blocks of memory into shared memory with coalesced loads and
-   reduces them there. A block has all elements of one or more results. Each load fills one cell of shared memory: with
-   the state of all elements of a vector load or, if states have several fields, with one element. Blocks are padded so
-   that 32 consecutive threads read different banks.
+   reduces them there. A block has all elements of one or more results. Shared memory holds either
+   - states: each load fills one cell with the state of its elements. Blocks are padded so that 32 consecutive threads
+     read different banks. Or
+   - memory as it is, if states have several fields or elements less than 32 bits: 16-byte loads fill several cells,
+     whatever the length of rows. A cell is an element of 32 or 64 bits, or a 32-bit word of several elements, and rows
+     may begin within a word. Padding after every 32 cells avoids bank conflicts.
 
    Rounding errors grow with the number of operations between an element and its result. A thread therefore
    accumulates its loads in chains: after VD__REDUCE_CHAIN loads the sum of level 0 is added to level 1, after as
@@ -5754,7 +5757,9 @@ enum {
     VD__REDUCE_CHAIN = 32,        /* states per chain, a power of two */
     VD__REDUCE_LEVELS = 5,        /* maximum levels of chains */
     VD__REDUCE_STAGE_LOADS = 8,   /* maximum loads of a thread into shared memory */
-    VD__REDUCE_CELL_BYTES = 12288 /* maximum bytes of shared memory for cells */
+    VD__REDUCE_CELL_BYTES = 12288, /* maximum bytes of shared memory for cells, without padding */
+    VD__REDUCE_RAW_LOADS = 8,     /* raw: maximum vector loads of a thread */
+    VD__REDUCE_RAW_PASSES = 16    /* memory as it is: maximum results per thread */
 };
 
 struct vd_reduce {
@@ -5772,6 +5777,9 @@ struct vd_reduce {
     uint32_t vector;         /* elements per vector load; 1: only scalar loads */
     uint32_t blocks;         /* staging: blocks per work-group; 0: no staging, elements are reduced as loaded */
     uint32_t stage_loads;    /* staging: loads per thread */
+    bool raw;                /* staging: cells hold memory as it is, `vector` elements per 16-byte load */
+    uint32_t cell_elements;  /* raw: elements per cell */
+    uint32_t cell_padding;   /* raw: unused cells after every 32 */
     vd__bound_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
     vd__arguments arguments; /* of the map */
@@ -5922,7 +5930,8 @@ typedef struct vd__reduce_writer {
     vc_val length;           /* elements per result */
     vc_ref out, extra_out, offsets, partials, tickets;
     vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS];
-    vc_ref shared, cells;    /* in shared memory: states of threads, staged cells */
+    vc_ref shared, cells[2]; /* in shared memory: states of threads, staged cells; [1]: raw, of the second input */
+    vc_val skip;             /* raw: staged elements before the work-group's first one */
     uint32_t levels;         /* of chains */
     vc_ref appended;         /* with several levels: number of states appended */
     vc_val first_index;      /* staging with a map: index in the array of the result's first element */
@@ -6013,7 +6022,7 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     return s;
 }
 
-/* Combines `count` states, a power of two, by a tree; s is overwritten. For variances, the states are single
+/* Combines `count` states by a tree; s is overwritten. For variances, the states are single
    elements: computes their mean first, then the squared distances from it. */
 static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
     vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
@@ -6029,8 +6038,10 @@ static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__re
         s[0].v[2] = vc_u32(count);
         return s[0];
     }
-    for (uint32_t n = count / 2; n; n /= 2)
-        for (uint32_t i = 0; i < n; i++) s[i] = vd__reduce_merge(w, s[i], s[i + n]);
+    for (uint32_t n = count, half; n > 1; n = half) {
+        half = (n + 1) / 2;
+        for (uint32_t i = 0; i + half < n; i++) s[i] = vd__reduce_merge(w, s[i], s[i + half]);
+    }
     return s[0];
 }
 
@@ -6178,9 +6189,9 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
 
 /* Returns how many rows of threads share results: a power of two, as vd__reduce_combine_threads requires. */
 static uint32_t vd__reduce_thread_rows(const vd_reduce *p) {
-    uint32_t rows = p->threads / p->lanes, n;
+    uint32_t rows = p->threads / p->lanes, n, each = p->raw ? p->cell_elements : p->vector;
     if (!p->blocks) return rows;
-    for (n = 1; 2 * n <= rows && 2 * n * p->vector <= p->reduced.product; n *= 2) { }
+    for (n = 1; 2 * n <= rows && 2 * n * each <= p->reduced.product; n *= 2) { }
     return n;
 }
 
@@ -6212,12 +6223,11 @@ static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
 
 /* Returns the number of cells in shared memory, including those filled by loads past the last block. */
 static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
+    uint32_t raw = p->raw ? p->stage_loads * p->threads * (p->vector / p->cell_elements) : 0;
+    if (p->raw) return raw + (raw / 32 + 1) * p->cell_padding + 1; /* rows may read one cell too many */
     return (uint32_t)vd__ceil_div(p->stage_loads * p->threads, vd__reduce_block_cells(p))
            * vd__reduce_block_stride(p);
 }
-
-/* Whether cells hold elements: true if states have several fields. */
-static bool vd__reduce_stages_elements(const vd__reduce_writer *w) { return w->info->fields > 1; }
 
 /* Loads cell `at`, of plan->vector elements: by one vector load or, in the kernel with scalar loads, by as many of
    those. */
@@ -6230,7 +6240,6 @@ static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
         for (uint32_t i = 0; i < inputs; i++)
             e[i] = w->vector > 1 ? vc_component(both[i], j)
                                  : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
-        if (vd__reduce_stages_elements(w)) return vc_cast(vd__reduce_widened_type(w->desc->type), e[0]);
         s[j] = vd__reduce_state_of(w, e, vc_u32(0), vd__reduce_index(at, n, j));
     }
     return vd__reduce_merge_tree(w, s, n).v[0];
@@ -6248,25 +6257,20 @@ static void vd__reduce_stage_blocks(const vd__reduce_writer *w) {
     for (uint32_t i = 0; i < p->stage_loads; i++)
         cell[i] = vd__reduce_load_cell(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
     for (uint32_t i = 0; i < p->stage_loads; i++)
-        vc_store(w->cells, vd__reduce_cell_index(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
+        vc_store(w->cells[0], vd__reduce_cell_index(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
 /* Returns the state of cell r of a result whose cells begin at `base`. */
 static vd__reduce_state vd__reduce_cell_state(const vd__reduce_writer *w, vc_val base, vc_val r) {
-    vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     vd__reduce_state s = vd__reduce_empty(w);
-    vc_val offset = vd__digits_offset(&w->reduced, r);
-    e[0] = vc_load(w->cells, vc_add(base, offset));
-    if (w->desc->map.emit) offset = vc_add(w->first_index, offset);
-    if (vd__reduce_stages_elements(w)) return vd__reduce_state_of(w, e, r, offset);
-    s.v[0] = e[0];
+    s.v[0] = vc_load(w->cells[0], vc_add(base, vd__digits_offset(&w->reduced, r)));
     return s;
 }
 
 /* Adds the cells of a result, divided evenly among the threads that share it; the first threads have one more if
    there is a remainder. */
-static void vd__reduce_staged_result(vd__reduce_writer *w, vc_val local) {
+static void vd__reduce_staged_result(const vd__reduce_writer *w, vc_val local) {
     const vd_reduce *p = w->plan;
     vd__digits kept = vd__digits_in_units(&p->kept, p->vector, false);
     uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_thread_rows(p), left = n / rows, i, count, at = 0;
@@ -6275,9 +6279,6 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, vc_val local) {
     vc_val base, row = vc_min(w->row, vc_u32(rows - 1));
     kept.stride[0] = vd__reduce_block_stride(p);
     base = vd__digits_offset(&kept, local);
-    if (w->desc->map.emit)
-        w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
-    if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_set_shift(w, vc_load(w->cells, base), w->first_index);
     for (; left; left -= count) {
         for (count = VD__REDUCE_IN_FLIGHT; count > left; count /= 2) { }
         for (i = 0; i < count; i++, at++) s[i] = vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows)));
@@ -6286,6 +6287,177 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, vc_val local) {
     if (n % rows == 0) return;
     VC_IF(w->k, vc_lt(row, vc_u32(n % rows))) {
         vd__reduce_append(w, vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows))));
+    }
+}
+
+/* ---- short rows, staged as they are in memory ---- */
+
+static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
+
+/* Returns the index in shared memory of cell `at`. */
+static vc_val vd__reduce_raw_index(const vd_reduce *p, vc_val at) {
+    return p->cell_padding ? vc_add(at, vc_mul(vc_shr(at, vc_u32(5)), vc_u32(p->cell_padding))) : at;
+}
+
+/* Whether work-groups begin at a multiple of `vector` elements. */
+static bool vd__reduce_raw_aligned(const vd_reduce *p) {
+    return p->tiles == 1 || p->blocks * vd__reduce_block_elements(p) % p->vector == 0;
+}
+
+/* Whether the elements of a result are contiguous. */
+static bool vd__reduce_contiguous(const vd_reduce *p) {
+    return p->reduced.count == 1 && p->reduced.stride[0] == 1;
+}
+
+/* Loads the elements of a cell, beginning with element `first`, one by one. Repeats the last element of the input. */
+static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
+    uint32_t n = w->plan->cell_elements, bits = 32 / n;
+    vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
+    for (uint32_t j = 0; j < n; j++) e[j] = vc_load(in, vc_min(vc_add(first, vc_u32(j)), last));
+    if (n == 1) return e[0];
+    if (w->desc->type == VD_F16) return vc_pack_half2(vc_vec2(vc_cast(VC_F32, e[0]), vc_cast(VC_F32, e[1])));
+    word = vc_u32(0);
+    for (uint32_t j = 0; j < n; j++)
+        word = vc_or(word, vc_shl(vc_and(vc_cast(VC_U32, e[j]), vc_u32((1u << bits) - 1)), vc_u32(j * bits)));
+    return word;
+}
+
+/* Stages the elements of the whole input after its last whole vector: one thread loads them one by one. */
+static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
+    const vd_reduce *p = w->plan;
+    uint32_t n = (uint32_t)vd__reduce_elements(p), left = n % p->vector, each = p->cell_elements;
+    uint32_t first = (uint32_t)((p->tiles - 1) * p->blocks * vd__reduce_block_elements(p)) / p->vector;
+    uint32_t load = n / p->vector - first;
+    vc_val writes = vc_eq(vc_local_index(w->k), vc_u32(load % p->threads));
+    if (!left) return;
+    VC_IF(w->k, vc_and(writes, vc_eq(w->tile, vc_u32((uint32_t)p->tiles - 1)))) {
+        for (uint32_t i = 0; i * each < left; i++)
+            vc_store(w->cells[input], vd__reduce_raw_index(p, vc_u32(load * (p->vector / each) + i)),
+                     vd__reduce_load_word(w, w->in[input][0], vc_u32(n - left + i * each)));
+    }
+}
+
+/* Copies the elements of the work-group's blocks to shared memory by vector loads. Loads past the end of the input
+   repeat its last vector; no result uses them. */
+static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_val first) {
+    const vd_reduce *p = w->plan;
+    uint32_t cells = p->vector / p->cell_elements;
+    vc_val lane = vc_local_index(w->k), begin = vc_div(first, vc_u32(p->vector)), v[VD__REDUCE_RAW_LOADS];
+    vc_val last = vc_u32((uint32_t)(vd__reduce_elements(p) / p->vector) - 1);
+    if (!vd__reduce_raw_aligned(p)) w->skip = vc_rem(first, vc_u32(p->vector));
+    for (uint32_t i = 0; i < p->stage_loads; i++)
+        v[i] = vc_load(w->in[input][1], vc_min(vc_add(begin, vc_add(lane, vc_u32(i * p->threads))), last));
+    for (uint32_t i = 0; i < p->stage_loads; i++) {
+        vc_val at = vd__reduce_raw_index(p, vc_mul(vc_add(lane, vc_u32(i * p->threads)), vc_u32(cells)));
+        for (uint32_t j = 0; j < cells; j++) vc_store(w->cells[input], vc_add(at, vc_u32(j)), vc_component(v[i], j));
+    }
+    vd__reduce_stage_tail(w, input);
+}
+
+/* The same by scalar loads, for inputs that begin between two vectors. The first cell begins with the work-group's
+   first element. */
+static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input, vc_val first) {
+    const vd_reduce *p = w->plan;
+    uint32_t count = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_elements(p), p->cell_elements * p->threads);
+    for (uint32_t i = 0; i < count; i++) {
+        vc_val at = vc_add(vc_local_index(w->k), vc_u32(i * p->threads));
+        vc_store(w->cells[input], vd__reduce_raw_index(p, at),
+                 vd__reduce_load_word(w, w->in[input][0], vc_add(first, vc_mul(at, vc_u32(p->cell_elements)))));
+    }
+}
+
+static void vd__reduce_stage_raw(vd__reduce_writer *w) {
+    const vd_reduce *p = w->plan;
+    vc_val first = vc_mul(w->tile, vc_u32((uint32_t)(p->blocks * vd__reduce_block_elements(p))));
+    for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
+        if (w->vector > 1) vd__reduce_stage_vectors(w, i, first);
+        else vd__reduce_stage_scalars(w, i, first);
+    }
+    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+}
+
+/* Returns element j of a word, widened. */
+static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
+    uint32_t bits = 8 * vd_type_size(type), left = 32 - bits - j * bits;
+    if (type == VD_F16) return vc_component(vc_unpack_half2(word), j);
+    if (type == VD_I8 || type == VD_I16)
+        return vc_shr(vc_shl(vc_bitcast(VC_I32, word), vc_u32(left)), vc_u32(32 - bits));
+    word = vc_shr(word, vc_u32(j * bits));
+    return left ? vc_and(word, vc_u32((1u << bits) - 1)) : word;
+}
+
+/* Loads `count` consecutive elements that begin at staged element `at`: at most as many as a cell has. */
+static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vc_val at, uint32_t count, vc_val *to) {
+    const vd_reduce *p = w->plan;
+    uint32_t n = p->cell_elements;
+    vc_val cell = vc_div(at, vc_u32(n)), word = vc_load(cells, vd__reduce_raw_index(p, cell));
+    to[0] = word;
+    if (n == 1) return;
+    bool aligned = vd__reduce_contiguous(p) && p->reduced.product % n == 0 && !w->skip.owner;
+    for (uint32_t i = 0; i < p->kept.count; i++) aligned = aligned && p->kept.stride[i] % n == 0;
+    if (!aligned) {
+        vc_val shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
+        word = vc_shr(word, shift);
+        if (count > 1) { /* shifts by 32 do not exist */
+            vc_val next = vc_load(cells, vd__reduce_raw_index(p, vc_add(cell, vc_u32(1))));
+            word = vc_or(word, vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), shift)));
+        }
+    }
+    for (uint32_t j = 0; j < count; j++) {
+        to[j] = vd__reduce_unpack(w->desc->type, word, j);
+        if (w->desc->map.emit) to[j] = vc_cast(w->desc->type, to[j]);
+    }
+}
+
+/* Returns the states of `count` elements beginning with element r of the result, whose elements begin at `base`. */
+static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t count,
+                                  vd__reduce_state *to) {
+    vc_val offset = vd__digits_offset(&w->reduced, r), of[2][4], e[2] = { { 0, 0 }, { 0, 0 } };
+    for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++)
+        vd__reduce_load_staged(w, w->cells[i], vc_add(base, offset), count, of[i]);
+    if (w->desc->map.emit) offset = vc_add(w->first_index, offset);
+    for (uint32_t j = 0; j < count; j++) {
+        for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = of[i][j];
+        to[j] = vd__reduce_state_of(w, e, vc_add(r, vc_u32(j)), vc_add(offset, vc_u32(j)));
+    }
+}
+
+/* Adds `reads` times `step` elements, beginning with element r. */
+static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t reads, uint32_t step) {
+    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
+    uint32_t most = VD__REDUCE_IN_FLIGHT / step, count;
+    for (uint32_t at = 0; at < reads; at += count) {
+        count = reads - at < most ? reads - at : most;
+        for (uint32_t i = 0; i < count; i++)
+            vd__reduce_raw_states(w, base, vc_add(r, vc_u32((at + i) * step)), step, &s[i * step]);
+        vd__reduce_append(w, vd__reduce_merge_tree(w, s, count * step));
+    }
+}
+
+/* Elements that are read from shared memory at a time. */
+static uint32_t vd__reduce_raw_step(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
+
+/* Adds the elements of a result. Each thread that shares it adds consecutive ones; some add one read more if there is
+   a remainder. */
+static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
+    const vd_reduce *p = w->plan;
+    uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_raw_step(p), n = (uint32_t)p->reduced.product;
+    uint32_t reads = n / step, each = reads / rows, left = n % step;
+    vc_val base = vd__digits_offset(&p->kept, local), row = vc_min(w->row, vc_u32(rows - 1)), first;
+    if (w->skip.owner) base = vc_add(base, w->skip);
+    if (w->desc->map.emit)
+        w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
+    if (w->desc->op == VD_REDUCE_VARIANCE) {
+        vd__reduce_load_staged(w, w->cells[0], base, 1, &first);
+        vd__reduce_set_shift(w, first, w->first_index);
+    }
+    vd__reduce_raw_append(w, base, rows > 1 ? vc_mul(row, vc_u32(each * step)) : vc_u32(0), each, step);
+    if (reads % rows) VC_IF(w->k, vc_lt(row, vc_u32(reads % rows))) {
+        vd__reduce_raw_append(w, base, vc_mul(vc_add(row, vc_u32(each * rows)), vc_u32(step)), 1, step);
+    }
+    if (left && rows == 1) vd__reduce_raw_append(w, base, vc_u32(reads * step), 1, left);
+    if (left && rows > 1) VC_IF(w->k, vc_eq(row, vc_u32(rows - 1))) {
+        vd__reduce_raw_append(w, base, vc_u32(reads * step), 1, left);
     }
 }
 
@@ -6372,7 +6544,7 @@ static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_stat
 
 /* Whether a kernel loads single elements. */
 static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
-    return vector == 1 || p->reduced.product % vector;
+    return vector == 1 || (p->raw ? vd__reduce_elements(p) : p->reduced.product) % vector;
 }
 
 /* Declares the arguments and the shared memory. */
@@ -6381,13 +6553,15 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_kernel *k = w->k;
     vd__bound_kernel *b = w->bound;
-    vc_type type = w->desc->type;
+    vc_type type = w->desc->type, cell = !p->raw ? w->type[0] : p->cell_elements > 1 ? (vc_type)VC_U32 : type;
     for (int i = 0; i < (int)vd__reduce_inputs(w->desc); i++) {
         int role = VD__REDUCE_IN + i;
         if (vd__reduce_loads_scalars(p, w->vector))
             w->in[i][0] = vd__bound_buffer(b, k, role, names[i][0], type, VC_READ);
         if (w->vector > 1)
-            w->in[i][1] = vd__bound_buffer(b, k, role, names[i][1], VC_VEC(type, w->vector), VC_READ | VC_ANY_TYPE);
+            w->in[i][1] = vd__bound_buffer(b, k, role, names[i][1], p->raw ? VC_VEC(cell, w->vector / p->cell_elements)
+                                                                           : VC_VEC(type, w->vector),
+                                           VC_READ | VC_ANY_TYPE);
     }
     if (w->desc->segments) w->offsets = vd__bound_buffer(b, k, VD__REDUCE_OFFSETS, "offsets", VC_U32, VC_READ);
     w->out = vd__bound_buffer(b, k, VD__REDUCE_OUT, "out", vd__reduce_out_type(w->desc), VC_WRITE);
@@ -6400,12 +6574,10 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         w->tickets = vd__bound_buffer(b, k, VD__REDUCE_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
     if (w->desc->map.declare) w->desc->map.declare(k, w->desc->map.user);
-    if (p->blocks) {
-        bool of_elements = vd__reduce_stages_elements(w);
-        w->cells = vc_shared(w->k, "cells", of_elements ? vd__reduce_widened_type(w->desc->type) : w->type[0],
-                             vd__reduce_cell_count(p));
-        if (!of_elements) w->shared = w->cells;
-    }
+    if (p->blocks) w->cells[0] = vc_shared(w->k, "cells", cell, vd__reduce_cell_count(p));
+    if (p->raw && vd__reduce_inputs(w->desc) > 1)
+        w->cells[1] = vc_shared(w->k, "cells_b", cell, vd__reduce_cell_count(p));
+    if (p->blocks && !p->raw) w->shared = w->cells[0];
     if (!w->shared.kernel && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->combine_op))
         w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
@@ -6455,12 +6627,14 @@ static void vd__reduce_write_staged(vd__reduce_writer *w) {
     w->row = vc_div(lane, vc_u32(p->lanes));
     w->length = vc_u32((uint32_t)p->reduced.product);
     w->result_end = vc_min(vc_u32(vd__reduce_result_count(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
-    vd__reduce_stage_blocks(w);
+    if (p->raw) vd__reduce_stage_raw(w);
+    else vd__reduce_stage_blocks(w);
     for (uint32_t done = 0; done < results; done += p->lanes) {
         vc_val local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
         w->result = vc_add(vc_mul(w->tile, vc_u32(results)), local);
         vd__reduce_clear(w);
-        vd__reduce_staged_result(w, vc_min(local, vc_u32(results - 1)));
+        if (p->raw) vd__reduce_raw_result(w, vc_min(local, vc_u32(results - 1)));
+        else vd__reduce_staged_result(w, vc_min(local, vc_u32(results - 1)));
         vd__reduce_write_result(w, vd__reduce_combine_threads(w));
     }
 }
@@ -6527,21 +6701,78 @@ static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
     p->parts = 1;
 }
 
+/* Returns how many of 32 consecutive threads access the same bank at most, with this padding: the sum for reads of
+   cells and for stores of vectors. */
+static uint32_t vd__reduce_raw_conflicts(const vd_reduce *p, uint32_t padding) {
+    uint32_t reads[32] = { 0 }, stores[32] = { 0 }, worst[2] = { 0, 0 }, rows = vd__reduce_thread_rows(p);
+    uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / rows;
+    uint64_t cells = p->vector / p->cell_elements;
+    for (uint32_t t = 0; t < 32; t++) {
+        uint64_t lane = t % p->lanes, row = t / p->lanes < rows ? t / p->lanes : rows - 1;
+        uint64_t at = (lane / inner * vd__reduce_block_elements(p) + lane % inner * p->kept.stride[p->kept.count - 1]
+                       + row * each) / p->cell_elements;
+        uint32_t read = ++reads[(at + at / 32 * padding) % 32];
+        uint32_t store = ++stores[(t * cells + t * cells / 32 * padding) % 32];
+        if (read > worst[0]) worst[0] = read;
+        if (store > worst[1]) worst[1] = store;
+    }
+    return worst[0] + worst[1];
+}
+
+/* Plans staging of memory as it is. Work-groups begin at whole vectors and all threads reduce equally many results if
+   that many blocks fit. Returns false if fewer than two blocks fit. */
+static bool vd__reduce_plan_raw(vd_reduce *p, const vd_device_info *d) {
+    uint32_t size = vd_type_size(p->desc.type), inputs = vd__reduce_inputs(&p->desc);
+    uint32_t shared = d->limits.max_shared_bytes / 2, results = vd__reduce_block_results(p), unit = p->threads;
+    uint64_t block = vd__reduce_block_elements(p);
+    p->raw = true;
+    p->cell_elements = size < 4 ? 4 / size : 1;
+    p->vector = 16 / size;
+    if (shared > VD__REDUCE_CELL_BYTES) shared = VD__REDUCE_CELL_BYTES;
+    uint32_t loads = shared / inputs / 16 / p->threads, aligned = p->vector;
+    if (loads > VD__REDUCE_RAW_LOADS) loads = VD__REDUCE_RAW_LOADS;
+    uint64_t fitting = loads * p->threads * p->vector / block;
+    if (fitting < 2 || block * size > 4096) return false;
+    if (fitting * results > (uint64_t)VD__REDUCE_RAW_PASSES * p->threads)
+        fitting = (uint64_t)VD__REDUCE_RAW_PASSES * p->threads / results;
+    for (uint32_t n = results; n % 2 == 0 && unit > 1; n /= 2) unit /= 2;
+    for (uint64_t n = block; n % 2 == 0 && aligned > 1; n /= 2) aligned /= 2;
+    while (unit > fitting || (unit > aligned && fitting * results <= p->threads)) unit /= 2;
+    fitting -= fitting % unit;
+    p->blocks = (uint32_t)(fitting < p->kept.size[0] ? fitting : p->kept.size[0]);
+    p->tiles = vd__ceil_div(p->kept.size[0], p->blocks);
+    p->parts = 1;
+    p->lanes = p->blocks * results < p->threads ? p->blocks * results : p->threads;
+    uint64_t elements = p->blocks * block + (vd__reduce_raw_aligned(p) ? 0 : p->vector - 1);
+    p->stage_loads = (uint32_t)vd__ceil_div(elements, p->vector * p->threads);
+    for (uint32_t i = 1; i < 8; i += 2)
+        if (vd__reduce_raw_conflicts(p, i) < vd__reduce_raw_conflicts(p, p->cell_padding)) p->cell_padding = i;
+    uint32_t cell_bytes = size < 4 ? 4 : size;
+    uint32_t state_bytes = vd__reduce_info_of(&p->desc)->fields * (size == 8 ? 8 : 4);
+    uint32_t bytes = vd__reduce_cell_count(p) * cell_bytes * inputs + p->threads * (state_bytes + 4);
+    return bytes <= d->limits.max_shared_bytes;
+}
+
 /* Plans staging if the slowest dimension is kept and at least two blocks fit into a work-group's shared memory. Each
    thread loads up to 64 bytes. Returns false if staging is not possible. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     const vd__digits *r = &p->reduced;
     const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
     uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGE_LOADS;
-    bool elements = info->fields > 1;
-    uint32_t cell_bytes = vd_type_size(elements ? vd__reduce_widened_type(p->desc.type)
-                                                : vd__reduce_state_type(&p->desc));
-    uint32_t sum_bytes = elements ? p->threads * 4 * cell_bytes : 0; /* upper bound: states of four components */
+    uint32_t cell_bytes = vd_type_size(vd__reduce_state_type(&p->desc)), threads = p->threads;
     if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
         || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product)
         return false;
+    if (info->fields > 1 || size < 4) {
+        if (info->fields > 1 && p->threads > 128) p->threads = 128; /* fewer states to combine */
+        if (vd__reduce_plan_raw(p, d)) return true;
+        p->raw = false;
+        p->blocks = 0;
+        p->threads = threads;
+        return false;
+    }
     p->vector = 1;
-    if (info->fields == 1 && p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
+    if (p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
         while (p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0) p->vector *= 2;
     if (vd__reduce_block_elements(p) / p->vector > VD__REDUCE_STAGE_LOADS * p->threads / 2) return false;
     uint32_t block = vd__reduce_block_cells(p);
@@ -6553,7 +6784,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
         uint32_t rounded = block < loads ? loads - loads % block : loads;
         if (block > rounded * p->threads / 2) break;
         vd__reduce_plan_blocks(p, rounded);
-        if (vd__reduce_cell_count(p) * cell_bytes + sum_bytes <= d->limits.max_shared_bytes) return true;
+        if (vd__reduce_cell_count(p) * cell_bytes <= d->limits.max_shared_bytes) return true;
     }
     p->blocks = 0;
     return false;
@@ -6624,8 +6855,9 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.levels = vd__reduce_level_count(p);
     w.vector = vectors ? p->vector : 1;
     w.loads = (p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2) / w.vector;
-    w.kept = vd__digits_in_units(&p->kept, p->blocks ? p->vector : w.vector, false);
-    w.reduced = vd__digits_in_units(&p->reduced, p->blocks ? p->vector : w.vector, true);
+    uint32_t unit = p->raw ? 1 : p->blocks ? p->vector : w.vector;
+    w.kept = vd__digits_in_units(&p->kept, unit, false);
+    w.reduced = vd__digits_in_units(&p->reduced, unit, true);
     vd__reduce_declare(&w);
     if (p->blocks) vd__reduce_write_staged(&w);
     else vd__reduce_write_unstaged(&w);

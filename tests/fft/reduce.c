@@ -1209,6 +1209,79 @@ static void short_blocks(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
+/* Reduces rows that begin at elements 0, 1, 2, 3 and at the second vector of a buffer, if views may begin there. */
+static void check_small_rows(vd_type type, uint64_t rows, uint64_t n, vd_reduce_op op) {
+    enum { BEFORE = 16 };
+    static const uint32_t starts[] = { 0, 1, 2, 3, BEFORE };
+    uint32_t size = vd_type_size(type), out_size = op == VD_REDUCE_ARGMIN ? 4 : size;
+    uint8_t *data = (uint8_t *)malloc((rows * n + BEFORE) * size), *got = (uint8_t *)malloc(rows * 4);
+    vd_reduce_desc desc = { 0 };
+    assert_true(data && got);
+    for (uint64_t i = 0; i < rows * n + BEFORE; i++) put(type, op, data + i * size, hashed(i));
+    desc.op = op;
+    desc.type = type;
+    desc.shape[0] = rows;
+    desc.shape[1] = n;
+    desc.axes = 2;
+    vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    vd_buffer whole = buffer_of(device_context, type, rows * n + BEFORE, data);
+    vd_buffer out = buffer_of(device_context, op == VD_REDUCE_ARGMIN ? VD_U32 : type, rows, NULL);
+    assert_true(plan && whole.id && out.id);
+    for (size_t s = 0; s < COUNT(starts); s++) {
+        vd_view_desc view = { 0 };
+        view.buffer = whole;
+        view.offset = starts[s] * size;
+        view.type = type;
+        vd_buffer in = vd_buffer_view(device_context, &view);
+        assert_true(in.id);
+        vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out);
+        if (!result) result = vd_buffer_read(device_context, out, 0, got, rows * out_size);
+        if (result && result != VD_ERROR_UNSUPPORTED) fail_msg("%s", vd_error_text()); /* unsupported: with bindings */
+        for (uint64_t r = 0; r < rows && !result; r++) {
+            const uint8_t *row = data + (starts[s] + r * n) * size;
+            number wanted = get(type, row);
+            double weight = fabs(wanted.real);
+            uint64_t least = 0;
+            for (uint64_t i = 1; i < n; i++) {
+                number x = get(type, row + i * size), best = get(type, row + least * size);
+                if (is_real(type) ? x.real < best.real : x.whole < best.whole) least = i;
+                wanted = combine(type, op, wanted, x);
+                weight += fabs(x.real);
+            }
+            if (op == VD_REDUCE_ARGMIN ? get(VD_U32, got + 4 * r).whole != (int64_t)least
+                                       : !is_right(type, op, get(type, got + r * size), wanted, weight, (double)n))
+                fail_msg("%s, op %d, %llu rows of %llu from element %u: result %llu is wrong", vd_type_name(type),
+                         (int)op, (unsigned long long)rows, (unsigned long long)n, starts[s], (unsigned long long)r);
+        }
+        vd_buffer_destroy(device_context, in);
+    }
+    vd_reduce_destroy(plan);
+    vd_buffer_destroy(device_context, out);
+    vd_buffer_destroy(device_context, whole);
+    free(data);
+    free(got);
+}
+
+/* Rows of small elements and any length, in views that begin at each element of a word and between two vectors. The
+   number of elements is no multiple of a vector. */
+static void small_rows_of_views(void **state) {
+    static const uint64_t lengths_of_rows[] = { 3, 7, 17, 31, 100, 255, 1023 };
+    static const vd_type types[] = { VD_U8, VD_I8, VD_U16, VD_F16 };
+    (void)state;
+    need_device();
+    /* NVRTC needs some tenths of a second per kernel */
+    uint32_t others = vd_device(device_context, 0)->backend == VD_BACKEND_CUDA ? 4 : 1;
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    for (size_t i = 0; i < COUNT(lengths_of_rows) * COUNT(types); i++) {
+        vd_type type = types[i % COUNT(types)];
+        uint64_t n = lengths_of_rows[i / COUNT(types)], rows = 8000 / n + 41;
+        if (lacks_arithmetic(type) || passes_over(6, others)) continue;
+        check_small_rows(type, rows, n, VD_REDUCE_SUM);
+        check_small_rows(type, rows, n, i % 2 ? VD_REDUCE_ARGMIN : VD_REDUCE_MAX);
+    }
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
 /* Rows that start in the middle of a vector, read element by element. */
 static void short_rows_of_views(void **state) {
     enum { ROWS = 70, N = 24 };
@@ -1447,6 +1520,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(identities), cmocka_unit_test(segments), cmocka_unit_test(empty_segments),
         cmocka_unit_test(long_results), cmocka_unit_test(any_and_all), cmocka_unit_test(as_for_a_gpu),
         cmocka_unit_test(short_rows), cmocka_unit_test(short_blocks), cmocka_unit_test(short_rows_of_views),
+        cmocka_unit_test(small_rows_of_views),
         cmocka_unit_test(errors_of_sums), cmocka_unit_test(variance_far_from_zero),
         cmocka_unit_test(errors_with_infinities), cmocka_unit_test(views_and_repeats),
         cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
