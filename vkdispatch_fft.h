@@ -6386,22 +6386,32 @@ static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     return left ? vc_and(word, vc_u32((1u << bits) - 1)) : word;
 }
 
-/* Loads `count` consecutive elements that begin at staged element `at`: at most as many as a cell has. */
-static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vc_val at, uint32_t count, vc_val *to) {
+/* Where elements begin in shared memory: the cell, and how many bits of it come before. owner 0: none. */
+typedef struct vd__reduce_position { vc_val cell, shift; } vd__reduce_position;
+
+/* Returns the position of staged element `at`. */
+static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at) {
     const vd_reduce *p = w->plan;
     uint32_t n = p->cell_elements;
-    vc_val cell = vc_div(at, vc_u32(n)), word = vc_load(cells, vd__reduce_raw_index(p, cell));
+    vd__reduce_position position = { { 0, 0 }, { 0, 0 } };
+    bool aligned = n == 1 || (vd__reduce_contiguous(p) && p->reduced.product % n == 0 && !w->skip.owner);
+    for (uint32_t i = 0; i < p->kept.count && n > 1; i++) aligned = aligned && p->kept.stride[i] % n == 0;
+    position.cell = vc_div(at, vc_u32(n));
+    if (!aligned) position.shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
+    return position;
+}
+
+/* Loads `count` consecutive elements: at most as many as a cell has. */
+static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd__reduce_position from, uint32_t count,
+                                   vc_val *to) {
+    const vd_reduce *p = w->plan;
+    vc_val word = vc_load(cells, vd__reduce_raw_index(p, from.cell));
     to[0] = word;
-    if (n == 1) return;
-    bool aligned = vd__reduce_contiguous(p) && p->reduced.product % n == 0 && !w->skip.owner;
-    for (uint32_t i = 0; i < p->kept.count; i++) aligned = aligned && p->kept.stride[i] % n == 0;
-    if (!aligned) {
-        vc_val shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
-        word = vc_shr(word, shift);
-        if (count > 1) { /* shifts by 32 do not exist */
-            vc_val next = vc_load(cells, vd__reduce_raw_index(p, vc_add(cell, vc_u32(1))));
-            word = vc_or(word, vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), shift)));
-        }
+    if (p->cell_elements == 1) return;
+    if (from.shift.owner) word = vc_shr(word, from.shift);
+    if (from.shift.owner && count > 1) { /* shifts by 32 do not exist */
+        vc_val next = vc_load(cells, vd__reduce_raw_index(p, vc_add(from.cell, vc_u32(1))));
+        word = vc_or(word, vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), from.shift)));
     }
     for (uint32_t j = 0; j < count; j++) {
         to[j] = vd__reduce_unpack(w->desc->type, word, j);
@@ -6409,12 +6419,17 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vc_
     }
 }
 
-/* Returns the states of `count` elements beginning with element r of the result, whose elements begin at `base`. */
-static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t count,
-                                  vd__reduce_state *to) {
-    vc_val offset = vd__digits_offset(&w->reduced, r), of[2][4], e[2] = { { 0, 0 }, { 0, 0 } };
+/* Returns the states of `count` elements, beginning with read number `read` of `step` elements. base: staged element
+   with which the result begins; begin: its position. */
+static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
+                                  uint32_t step, uint32_t count, vd__reduce_state *to) {
+    vc_val r = vc_mul(read, vc_u32(step)), offset = vd__digits_offset(&w->reduced, r), of[2][4];
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } };
+    vd__reduce_position from = begin;
+    if (vd__reduce_contiguous(w->plan)) from.cell = vc_add(begin.cell, read);
+    else from = vd__reduce_position_of(w, vc_add(base, offset));
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++)
-        vd__reduce_load_staged(w, w->cells[i], vc_add(base, offset), count, of[i]);
+        vd__reduce_load_staged(w, w->cells[i], from, count, of[i]);
     if (w->desc->map.emit) offset = vc_add(w->first_index, offset);
     for (uint32_t j = 0; j < count; j++) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = of[i][j];
@@ -6422,15 +6437,19 @@ static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vc_va
     }
 }
 
-/* Adds `reads` times `step` elements, beginning with element r. */
-static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t reads, uint32_t step) {
+/* Adds `reads` reads of `step` elements, beginning with read number `read`; of the last one `last` elements. */
+static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
+                                  uint32_t reads, uint32_t step, uint32_t last) {
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
-    uint32_t most = VD__REDUCE_IN_FLIGHT / step, count;
-    for (uint32_t at = 0; at < reads; at += count) {
-        count = reads - at < most ? reads - at : most;
-        for (uint32_t i = 0; i < count; i++)
-            vd__reduce_raw_states(w, base, vc_add(r, vc_u32((at + i) * step)), step, &s[i * step]);
-        vd__reduce_append(w, vd__reduce_merge_tree(w, s, count * step));
+    uint32_t most = VD__REDUCE_IN_FLIGHT / step, elements;
+    for (uint32_t at = 0; at < reads;) {
+        elements = 0;
+        for (uint32_t i = 0; i < most && at < reads; i++, at++) {
+            uint32_t count = at + 1 == reads ? last : step;
+            vd__reduce_raw_states(w, base, begin, vc_add(read, vc_u32(at)), step, count, &s[elements]);
+            elements += count;
+        }
+        vd__reduce_append(w, vd__reduce_merge_tree(w, s, elements));
     }
 }
 
@@ -6445,19 +6464,23 @@ static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
     uint32_t reads = n / step, each = reads / rows, left = n % step;
     vc_val base = vd__digits_offset(&p->kept, local), row = vc_min(w->row, vc_u32(rows - 1)), first;
     if (w->skip.owner) base = vc_add(base, w->skip);
+    vd__reduce_position begin = vd__reduce_position_of(w, base);
     if (w->desc->map.emit)
         w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
     if (w->desc->op == VD_REDUCE_VARIANCE) {
-        vd__reduce_load_staged(w, w->cells[0], base, 1, &first);
+        vd__reduce_load_staged(w, w->cells[0], begin, 1, &first);
         vd__reduce_set_shift(w, first, w->first_index);
     }
-    vd__reduce_raw_append(w, base, rows > 1 ? vc_mul(row, vc_u32(each * step)) : vc_u32(0), each, step);
-    if (reads % rows) VC_IF(w->k, vc_lt(row, vc_u32(reads % rows))) {
-        vd__reduce_raw_append(w, base, vc_mul(vc_add(row, vc_u32(each * rows)), vc_u32(step)), 1, step);
+    if (rows == 1) {
+        vd__reduce_raw_append(w, base, begin, vc_u32(0), reads + (left > 0), step, left ? left : step);
+        return;
     }
-    if (left && rows == 1) vd__reduce_raw_append(w, base, vc_u32(reads * step), 1, left);
-    if (left && rows > 1) VC_IF(w->k, vc_eq(row, vc_u32(rows - 1))) {
-        vd__reduce_raw_append(w, base, vc_u32(reads * step), 1, left);
+    vd__reduce_raw_append(w, base, begin, vc_mul(row, vc_u32(each)), each, step, step);
+    if (reads % rows) VC_IF(w->k, vc_lt(row, vc_u32(reads % rows))) {
+        vd__reduce_raw_append(w, base, begin, vc_add(row, vc_u32(each * rows)), 1, step, step);
+    }
+    if (left) VC_IF(w->k, vc_eq(row, vc_u32(rows - 1))) {
+        vd__reduce_raw_append(w, base, begin, vc_u32(reads), 1, step, left);
     }
 }
 
