@@ -1934,6 +1934,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
                        "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), \
                VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
+/* Subgroup reductions and scans. CUDA C has functions (room cuda) for reductions of i32 and u32; all others are
+   lowered. */
+#define VC__T_REDUCE(glsl, cuda) \
+    VC__T_EACH(VC__T_G("subgroup@" glsl "($0`)", "subgroup@" glsl "($0`)", "subgroup@" glsl "($0`)", \
+                       "subgroup@" glsl "($0`)", NULL), VC__T_C(NULL, cuda, cuda, NULL, NULL), VC__T_ALL(NULL))
 #define VC__OPS(X) \
     /* ---- entry ---- */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2164,7 +2169,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
     /* ---- subgroups: the last operand of votes, ballots and shuffles is the mask of participating lanes that \
-       CUDA C requires, otherwise VC__NIL ---- */ \
+       CUDA C requires, otherwise VC__NIL. Reductions in CUDA C also have the lane as an operand, after the mask. \
+       ---- */ \
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
@@ -2192,20 +2198,20 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_LANES("Up", "_up"), vc__lower_subgroup) \
     X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
       VC__T_LANES("Down", "_down"), vc__lower_subgroup) \
-    X(SUBGROUP_ADD, "subgroup_add", CONV,   1, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
-      VC__T_GLSL("subgroup@Add($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_MUL, "subgroup_mul", CONV,   1, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
-      VC__T_GLSL("subgroup@Mul($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_MIN, "subgroup_min", CONV,   1, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
-      VC__T_GLSL("subgroup@Min($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_MAX, "subgroup_max", CONV,   1, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
-      VC__T_GLSL("subgroup@Max($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_AND, "subgroup_and", CONV,   1, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
-      VC__T_GLSL("subgroup@And($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_OR,  "subgroup_or",  CONV,   1, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
-      VC__T_GLSL("subgroup@Or($0`)"), vc__lower_subgroup) \
-    X(SUBGROUP_XOR, "subgroup_xor", CONV,   1, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
-      VC__T_GLSL("subgroup@Xor($0`)"), vc__lower_subgroup) \
+    X(SUBGROUP_ADD, "subgroup_add", CONV,   3, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
+      VC__T_REDUCE("Add", "vc_subgroup_add($0, $1, $2)"), vc__lower_subgroup) \
+    X(SUBGROUP_MUL, "subgroup_mul", CONV,   3, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
+      VC__T_REDUCE("Mul", NULL), vc__lower_subgroup) \
+    X(SUBGROUP_MIN, "subgroup_min", CONV,   3, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
+      VC__T_REDUCE("Min", "vc_subgroup_min($0, $1, $2)"), vc__lower_subgroup) \
+    X(SUBGROUP_MAX, "subgroup_max", CONV,   3, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
+      VC__T_REDUCE("Max", "vc_subgroup_max($0, $1, $2)"), vc__lower_subgroup) \
+    X(SUBGROUP_AND, "subgroup_and", CONV,   3, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
+      VC__T_REDUCE("And", "vc_subgroup_and($0, $1, $2)"), vc__lower_subgroup) \
+    X(SUBGROUP_OR,  "subgroup_or",  CONV,   3, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
+      VC__T_REDUCE("Or", "vc_subgroup_or($0, $1, $2)"), vc__lower_subgroup) \
+    X(SUBGROUP_XOR, "subgroup_xor", CONV,   3, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
+      VC__T_REDUCE("Xor", "vc_subgroup_xor($0, $1, $2)"), vc__lower_subgroup) \
     /* ---- control flow ---- */ \
     /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
     X(BARRIER,      "barrier",      EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -5486,9 +5492,8 @@ static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     }
 }
 
-/* The word of a ballot with the bit of a lane; CUDA ballots have a single word. */
+/* The word of a ballot with the bit of a lane. */
 static uint32_t vc__make_ballot_word(vc__lowering *s, uint32_t ballot, uint32_t lane) {
-    if (vc__is_c(s->target)) return vc__make(s, VC__OP_COMPONENT, VC_U32, ballot, VC__NIL, VC__NIL, 0);
     uint32_t c = vc__make_u32(s, 5);
     c = vc__make_binary(s, VC__OP_SHR, lane, c);
     return vc__make(s, VC__OP_EXTRACT, VC_U32, ballot, c, VC__NIL, 0);
@@ -5574,9 +5579,9 @@ static uint32_t vc__make_shuffle(vc__lowering *s, uint16_t op, uint32_t a, uint3
     return vc__make_raw(s, op, vc__lowered_type(s, a), a, by, mask, 0);
 }
 
-/* Butterfly reduction: after log2(32) exchanges every lane of a full warp has the result. */
-static uint32_t vc__make_warp_reduce(vc__lowering *s, uint32_t op, uint32_t x) {
-    for (uint32_t step = 16; step > 0; step /= 2) {
+/* Butterfly reduction: after log2(size) exchanges every lane of a cluster of active lanes has the result. */
+static uint32_t vc__make_warp_butterfly(vc__lowering *s, uint32_t op, uint32_t x, uint32_t size) {
+    for (uint32_t step = size / 2; step > 0; step /= 2) {
         uint32_t c = vc__make_u32(s, step);
         uint32_t other = vc__make_shuffle(s, VC__OP_SHUFFLE_XOR, x, c);
         x = vc__make_combined(s, op, x, other);
@@ -5606,30 +5611,58 @@ static uint32_t vc__make_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uin
     return vc__make_select(s, inside, other, identity);
 }
 
-/* Combines the active lanes one by one. `lanes`: VC__LANES_; `size`: lanes in a cluster (VC__LANES_EACH). */
+/* The highest lane that is active and in the set; more than 31 if there is none. */
+static uint32_t vc__make_highest_lane(vc__lowering *s, uint32_t mask, uint32_t set) {
+    uint32_t r = vc__make_binary(s, VC__OP_AND, mask, set);
+    r = vc__make(s, VC__OP_FIND_MSB, VC_I32, r, VC__NIL, VC__NIL, 0);
+    return vc__make_cast(s, VC_U32, r);
+}
+
+/* Reduction or scan of any set of active lanes, in log2(size) exchanges: doubles the size of blocks of lanes. Every
+   active lane reads the highest active lane of the other half of its block, which has the result of that half; in a
+   scan only lanes of the upper half do (Sklansky, Conditional-sum addition logic, 1960). `lanes`: VC__LANES_; `size`:
+   lanes in a cluster. */
 static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
-    uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s),
-             r = vc__make_identity(s, op, vc__lowered_type(s, x)), row = VC__NIL;
-    if (lanes == VC__LANES_EACH) row = vc__make_binary_const(s, VC__OP_AND, lane, ~(size - 1) & 31u);
-    for (uint32_t i = 0; i < 32 && !s->kernel->failed; i++) {
-        uint32_t active = i ? vc__make_binary_const(s, VC__OP_SHR, mask, i) : mask;
-        active = vc__make_binary_const(s, VC__OP_AND, active, 1);
-        active = vc__make_cast(s, VC_BOOL, active);
-        uint32_t c = vc__make_u32(s, lanes == VC__LANES_EACH ? i & ~(size - 1) : i);
-        if (lanes != VC__LANES_ALL) {
-            c = vc__make_compare(s,
-                                 lanes == VC__LANES_EACH    ? VC__OP_EQ
-                                 : lanes == VC__LANES_BELOW ? VC__OP_LT
-                                                            : VC__OP_LE,
-                                 c, row == VC__NIL ? lane : row);
-            active = vc__make_binary(s, VC__OP_AND, active, c);
-        }
-        c = vc__make_u32(s, i);
-        uint32_t other = vc__make_shuffle(s, VC__OP_SHUFFLE, x, c);
-        other = vc__make_combined(s, op, r, other);
-        r = vc__make_select(s, active, other, r);
+    uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s), most = vc__make_u32(s, 32), c, other;
+    uint32_t limit = lanes == VC__LANES_ALL || lanes == VC__LANES_EACH ? most : lane;
+    for (uint32_t step = 1; step < size && !s->kernel->failed; step *= 2) {
+        uint32_t half = vc__make_binary_const(s, VC__OP_AND, lane, ~(step - 1) & 31u);
+        half = vc__make_binary_const(s, VC__OP_XOR, half, step);
+        c = vc__make_u32(s, (uint32_t)vc__ones(step));
+        c = vc__make_binary(s, VC__OP_SHL, c, half);
+        uint32_t from = vc__make_highest_lane(s, mask, c);
+        other = vc__make_shuffle(s, VC__OP_SHUFFLE, x, from);
+        other = vc__make_combined(s, op, other, x);
+        c = vc__make_compare(s, VC__OP_LT, from, limit);
+        x = vc__make_select(s, c, other, x);
     }
-    return r;
+    if (lanes != VC__LANES_BELOW) return x;
+    c = vc__make_u32(s, 1);
+    c = vc__make_binary(s, VC__OP_SHL, c, lane);
+    c = vc__make_binary_const(s, VC__OP_SUB, c, 1);
+    uint32_t previous = vc__make_highest_lane(s, mask, c);
+    other = vc__make_shuffle(s, VC__OP_SHUFFLE, x, previous);
+    c = vc__make_compare(s, VC__OP_LT, previous, most);
+    x = vc__make_identity(s, op, vc__lowered_type(s, x));
+    return vc__make_select(s, c, other, x);
+}
+
+/* Lowers a reduction or scan for CUDA C. Reductions of i32 and u32 are functions that the printer defines. */
+static uint32_t vc__lower_warp_combine(vc__lowering *s, const vc__node *n) {
+    const uint32_t a = n->a[0], lanes = n->x & 15u, size = lanes == VC__LANES_EACH ? n->x >> 4 : 32;
+    const bool all = lanes == VC__LANES_ALL, whole = vc__invocations(s->kernel) % size == 0;
+    const vc_type type = n->type;
+    const uint16_t op = n->op;
+    if (all && type == VC_BOOL && op != VC__OP_SUBGROUP_XOR)
+        return vc__make(s, op == VC__OP_SUBGROUP_AND ? VC__OP_VOTE_ALL : VC__OP_VOTE_ANY, type, a, VC__NIL, VC__NIL, 0);
+    if (all && (type == VC_I32 || type == VC_U32) && op != VC__OP_SUBGROUP_MUL) {
+        uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s);
+        return vc__make_raw(s, op, type, a, mask, lane, 0);
+    }
+    if (s->kernel->reconverges) return vc__make_masked_scan(s, op, a, lanes, size);
+    if ((all || lanes == VC__LANES_EACH) && whole) return vc__make_warp_butterfly(s, op, a, size);
+    if (lanes == VC__LANES_EACH) return vc__make_masked_scan(s, op, a, lanes, size);
+    return vc__make_warp_scan(s, op, a, lanes);
 }
 
 /* Counts the bits of a ballot: all, up to and including the lane, or below it. */
@@ -5682,16 +5715,12 @@ static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     case VC__OP_SHUFFLE_XOR:
     case VC__OP_SHUFFLE_UP:
     case VC__OP_SHUFFLE_DOWN: return vc__make_shuffle(s, op, a, b);
-    default:
-        if (s->kernel->reconverges) return vc__make_masked_scan(s, op, a, x & 15u, x >> 4);
-        if ((x & 15u) == VC__LANES_EACH) return vc__lower_clustered(s, n);
-        if ((x & 15u) == VC__LANES_ALL && vc__invocations(s->kernel) % 32 == 0) return vc__make_warp_reduce(s, op, a);
-        return vc__make_warp_scan(s, op, a, x);
+    default: return vc__lower_warp_combine(s, n);
     }
 }
 
-/* Widens narrow types to 32 bits if the device supports no others in subgroup operations. An f16 that is only moved
-   is moved as bits if there are 16-bit integers. */
+/* Widens narrow types to 32 bits if the device supports no others in subgroup operations, and for reductions and scans
+   in CUDA C. An f16 that is only moved is moved as bits if there are 16-bit integers. */
 static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__lowered_type(s, n->a[0]), type = n->type;
     vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
@@ -5764,9 +5793,10 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
         uint32_t r = vc__lower_equal_bits(s, n);
         if (r != VC__NIL) return r;
     }
+    if (narrow && (vc__is_cuda(s->target) ? n->op >= VC__OP_SUBGROUP_ADD : (lacks & VC_FEATURE_SUBGROUP_TYPES) != 0))
+        return vc__lower_subgroup_widened(s, n);
     if (vc__is_cuda(s->target)) return vc__lower_warp_operation(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__lower_subgroup_count(s);
-    if (lacks & VC_FEATURE_SUBGROUP_TYPES && narrow) return vc__lower_subgroup_widened(s, n);
     if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
         && vc__bits(vc__kind(operand_type)) == 64)
         return vc__lower_shuffle_in_range(s, n);
@@ -10633,6 +10663,32 @@ static void vc__cuda_dot_functions(vc__printer *g) {
     }
 }
 
+/* ---- reductions of i32 and u32 in a warp: one instruction on compute capability 8.0 and later; otherwise as in
+   vc__make_masked_scan ---- */
+
+static void vc__cuda_reduce_functions(vc__printer *g) {
+    static const char *const combined[] = { "(T)((unsigned int)x + (unsigned int)y)", NULL, "x < y ? x : y",
+                                            "x < y ? y : x", "x & y", "x | y", "x ^ y" };
+    bool used[sizeof combined / sizeof *combined] = { false };
+    for (uint32_t i = g->l->body; i < g->l->count; i++) {
+        uint32_t op = g->l->node[i].op;
+        if (op >= VC__OP_SUBGROUP_ADD && op <= VC__OP_SUBGROUP_XOR) used[op - VC__OP_SUBGROUP_ADD] = true;
+    }
+    for (uint32_t i = 0; i < sizeof combined / sizeof *combined; i++) {
+        const char *name = vc__op_name[VC__OP_SUBGROUP_ADD + i];
+        if (!used[i]) continue;
+        vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\ntemplate <class T> " VC__CUDA_FUNCTION
+                     "T vc_%s(T x, unsigned int mask, unsigned int lane) {\n"
+                     "#if __CUDA_ARCH__ >= 800\n    return __reduce_%s_sync(mask, x);\n#else\n",
+                  name, name, name, name + strlen("subgroup_"));
+        vc__p_put(g, "    for (unsigned int n = 1; n < 32; n *= 2) {\n"
+                     "        unsigned int half = mask & ((1u << n) - 1u) << ((lane & -n) ^ n);\n"
+                     "        T y = mask == 0xffffffffu ? __shfl_xor_sync(mask, x, n)\n"
+                     "                                  : __shfl_sync(mask, x, 31 - __clz((int)half));\n"
+                     "        if (half) x = %s;\n    }\n    return x;\n#endif\n}\n#endif\n", combined[i]);
+    }
+}
+
 /* ---- declarations ---- */
 
 static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
@@ -10729,6 +10785,7 @@ static void vc__cuda_head(vc__printer *g) {
     vc__cuda_image_functions(g);
     vc__cuda_dot_functions(g);
     vc__cuda_word_sum(g);
+    vc__cuda_reduce_functions(g);
     bool values = vc__c_argument_block(g);
     vc__p_put(g, "\nextern \"C\" __global__ void __launch_bounds__(%u) %s(", (unsigned)(size[0] * size[1] * size[2]),
               info->entry);

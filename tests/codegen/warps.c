@@ -44,7 +44,15 @@ static const char meeting[] =
     "}\n"
     "template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by) { return __shfl_sync(mask, v, "
     "(int)(threadIdx.x & 31) ^ by); }\n"
-    "static void __syncwarp(unsigned mask) { (void)__ballot_sync(mask, 1); }\n";
+    "static void __syncwarp(unsigned mask) { (void)__ballot_sync(mask, 1); }\n"
+    "#define REDUCE(name, T, combined) static T __reduce_##name##_sync(unsigned mask, T x) {\\\n"
+    "    unsigned long long all[32]; together(mask, (unsigned)x, all);\\\n"
+    "    for (int i = 0; i < 32; i++) if (mask >> i & 1 && i != (int)(threadIdx.x & 31)) {\\\n"
+    "        T y = (T)all[i]; x = combined;\\\n    }\\\n    return x;\\\n}\n"
+    "REDUCE(add, unsigned, x + y) REDUCE(add, int, (int)((unsigned)x + (unsigned)y))\n"
+    "REDUCE(min, unsigned, x < y ? x : y) REDUCE(min, int, x < y ? x : y)\n"
+    "REDUCE(max, unsigned, x < y ? y : x) REDUCE(max, int, x < y ? y : x)\n"
+    "REDUCE(and, unsigned, x & y) REDUCE(or, unsigned, x | y) REDUCE(xor, unsigned, x ^ y)\n";
 
 static const char runner[] =
     "static struct warps_args passed; static unsigned group;\n"
@@ -162,9 +170,9 @@ static bool known(unsigned site, uint32_t i) {
     return site != 13 || (j / local_size == i / local_size && comes(site, j, threads));
 }
 
-static char *whole_text(const char *cuda) {
-    char *text = (char *)malloc(strlen(cuda) + sizeof meeting + sizeof runner + 200);
-    strcpy(text, meeting);
+static char *whole_text(const char *cuda, int architecture) {
+    char *text = (char *)malloc(strlen(cuda) + sizeof meeting + sizeof runner + 250);
+    sprintf(text, "#define __CUDA_ARCH__ %d\n%s", architecture, meeting);
     strcat(text,
            "static Warp *warps_of(int i) { return &warps[i]; }\n#define warps kernel_warps\n#define warps_args "
            "kernel_warps_args\n");
@@ -180,7 +188,7 @@ static void judge(bool right, const char *what) {
     if (!right) printf("  local size %u, %u threads: %s\n", local_size, threads, what);
 }
 
-static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
+static void check(uint32_t local, uint32_t of, int architecture, bool compiler, bool verbose) {
     struct { const uint32_t *in; uint32_t *out; uint32_t threads, base; } args;
     local_size = local; threads = of;
     vc_kernel *k = build(local);
@@ -188,7 +196,7 @@ static void check(uint32_t local, uint32_t of, bool compiler, bool verbose) {
     if (verbose && cuda) printf("%s\n", cuda);
     judge(cuda != NULL, vc_error(k) ? vc_error(k) : "no text");
     if (cuda && compiler) { bad = nvrtc_wrong(cuda); judge(!bad, bad ? bad : ""); }
-    char *text = cuda ? whole_text(cuda) : NULL;
+    char *text = cuda ? whole_text(cuda, architecture) : NULL;
     void *library = text ? host_cuda_build(text) : NULL, *run = library ? dlsym(library, "run") : NULL;
     void *wrong = library ? dlsym(library, "wrong") : NULL;
     HostCudaRun *call;
@@ -239,10 +247,13 @@ int main(int count, char **args) {
     bool verbose = count > 1 && !strcmp(args[1], "-v");
     for (int i = 0; i < MOST; i++) in_data[i] = 1 + (uint32_t)(random_next(&state) >> 33) % 1000;
     if (without) { printf("# reason: CUDA C not compiled: %s\n", without); skipped++; }
-    check(64, 128, !without, verbose);
-    check(64, 101, !without, false);
-    check(80, 150, !without, false);
-    check(20, 33, !without, false);
+    for (int architecture = 750; architecture <= 800; architecture += 50) { /* without and with __reduce_add_sync */
+        const bool first = architecture == 750;
+        check(64, 128, architecture, first && !without, first && verbose);
+        check(64, 101, architecture, first && !without, false);
+        check(80, 150, architecture, first && !without, false);
+        check(20, 33, architecture, first && !without, false);
+    }
     check_refused();
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
     return failed > 0;

@@ -1,4 +1,20 @@
 // compact: 32 x 1 x 1 threads per block
+#ifndef VC_subgroup_add
+#define VC_subgroup_add
+template <class T> static __device__ __inline__ T vc_subgroup_add(T x, unsigned int mask, unsigned int lane) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(mask, x);
+#else
+    for (unsigned int n = 1; n < 32; n *= 2) {
+        unsigned int half = mask & ((1u << n) - 1u) << ((lane & -n) ^ n);
+        T y = mask == 0xffffffffu ? __shfl_xor_sync(mask, x, n)
+                                  : __shfl_sync(mask, x, 31 - __clz((int)half));
+        if (half) x = (T)((unsigned int)x + (unsigned int)y);
+    }
+    return x;
+#endif
+}
+#endif
 struct compact_args {
     const float *my_in;
     float *my_out;
@@ -47,38 +63,30 @@ extern "C" __global__ void __launch_bounds__(32) compact(const struct compact_ar
     unsigned int v20 = group[v6 + 32];
     unsigned int v21 = v5 ? v20 : 0u;
     __syncthreads();
-    unsigned int v22 = __shfl_xor_sync(4294967295u, v3, 16u);
-    unsigned int v23 = v3 + v22;
-    unsigned int v24 = __shfl_xor_sync(4294967295u, v23, 8u);
-    unsigned int v25 = v23 + v24;
-    unsigned int v26 = __shfl_xor_sync(4294967295u, v25, 4u);
-    unsigned int v27 = v25 + v26;
-    unsigned int v28 = __shfl_xor_sync(4294967295u, v27, 2u);
-    unsigned int v29 = v27 + v28;
-    unsigned int v30 = __shfl_xor_sync(4294967295u, v29, 1u);
-    unsigned int v31 = v29 + v30;
+    unsigned int v22 = local_index & 31u;
+    unsigned int v23 = vc_subgroup_add(v3, 4294967295u, v22);
     unsigned int left = 0u;
-    if ((local_index & 31u) == 0u) {
-        group[v4] = v31;
+    if (v22 == 0u) {
+        group[v4] = v23;
     }
     __syncthreads();
     left = 1u;
     while (true) {
         if (left <= 1u) break;
-        unsigned int v32 = left;
-        unsigned int v33 = v32 - (v32 >> 1u);
-        unsigned int v34 = local_index + v33;
-        if (v34 < v32) {
-            group[local_index] = group[local_index] + group[v34];
+        unsigned int v24 = left;
+        unsigned int v25 = v24 - (v24 >> 1u);
+        unsigned int v26 = local_index + v25;
+        if (v26 < v24) {
+            group[local_index] = group[local_index] + group[v26];
         }
         __syncthreads();
-        left = v33;
+        left = v25;
     }
-    unsigned int v35 = group[0];
+    unsigned int v27 = group[0];
     __syncthreads();
     if (local_index == 0u) {
-        unsigned int v36 = atomicAdd((unsigned int *)&count[0], v35);
-        place[0] = v36;
+        unsigned int v28 = atomicAdd((unsigned int *)&count[0], v27);
+        place[0] = v28;
     }
     __syncthreads();
     if (v2) {

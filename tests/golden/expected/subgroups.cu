@@ -49,52 +49,43 @@ extern "C" __global__ void __launch_bounds__(128) subgroups(const struct subgrou
     float v35 = v17 ? v34 : 0.0f;
     bool v36 = 0.0f < v4;
     float v37 = __shfl_down_sync(4294967295u, v4, 1u);
-    unsigned int v38 = v1 & 4294967292u;
-    unsigned int v39 = __ballot_sync(4294967295u, true);
-    float v40 = __shfl_sync(4294967295u, v4, v38);
-    float v41 = ((v39 >> (v38 & 31u)) & 1u) != 0u ? fmaxf(__uint_as_float(0xff800000u), v40) : __uint_as_float(0xff800000u);
-    unsigned int v42 = v38 | 1u;
-    float v43 = __shfl_sync(4294967295u, v4, v42);
-    float v44 = ((v39 >> (v42 & 31u)) & 1u) != 0u ? fmaxf(v41, v43) : v41;
-    unsigned int v45 = v38 | 2u;
-    float v46 = __shfl_sync(4294967295u, v4, v45);
-    float v47 = ((v39 >> (v45 & 31u)) & 1u) != 0u ? fmaxf(v44, v46) : v44;
-    unsigned int v48 = v38 | 3u;
-    float v49 = __shfl_sync(4294967295u, v4, v48);
-    float v50 = ((v39 >> (v48 & 31u)) & 1u) != 0u ? fmaxf(v47, v49) : v47;
-    unsigned int v51 = __shfl_xor_sync(4294967295u, v36 ? 1u : 0u, 1u);
-    unsigned int v52 = __ballot_sync(4294967295u, v36);
+    float v38 = __shfl_xor_sync(4294967295u, v4, 2u);
+    float v39 = fmaxf(v4, v38);
+    float v40 = __shfl_xor_sync(4294967295u, v39, 1u);
+    float v41 = fmaxf(v39, v40);
+    unsigned int v42 = __shfl_xor_sync(4294967295u, v36 ? 1u : 0u, 1u);
+    unsigned int v43 = __ballot_sync(4294967295u, v36);
     if (v1 == 0u) {
         part[v2] = v14;
     }
     __syncthreads();
     for (unsigned int i1 = 0u; i1 < v2; i1++) {
-        float v53 = __shfl_sync(4294967295u, part[i1], 0u);
-        float v54 = v53 + v35;
-        my_out[v3] = v54;
+        float v44 = __shfl_sync(4294967295u, part[i1], 0u);
+        float v45 = v44 + v35;
+        my_out[v3] = v45;
     }
-    bool v55 = __any_sync(4294967295u, !v36);
-    if (v55) {
-        float v56 = __fmul_rn(v37, v50);
-        my_out[v3] = v56;
+    bool v46 = __any_sync(4294967295u, !v36);
+    if (v46) {
+        float v47 = __fmul_rn(v37, v41);
+        my_out[v3] = v47;
     }
-    unsigned int v57 = __shfl_sync(4294967295u, v51, 0u);
-    bool v58 = __all_sync(4294967295u, v51 == v57);
-    if (v58) {
-        float v59 = __shfl_sync(4294967295u, v4, 2u);
-        my_out[v3] = v59;
+    unsigned int v48 = __shfl_sync(4294967295u, v42, 0u);
+    bool v49 = __all_sync(4294967295u, v42 == v48);
+    if (v49) {
+        float v50 = __shfl_sync(4294967295u, v4, 2u);
+        my_out[v3] = v50;
     }
-    unsigned int v60 = (unsigned int)__popc((int)(v52 & ((1u << (v1 & 31u)) - 1u))) + (unsigned int)__popc((int)v52) * v1;
-    ids[v3] = v60 + 32u;
-    unsigned int v61 = __shfl_sync(4294967295u, v1, v51);
-    unsigned int v62 = __shfl_up_sync(4294967295u, v61, 1u);
-    unsigned int v63 = v17 ? v62 ^ v61 : v61;
-    unsigned int v64 = __shfl_up_sync(4294967295u, v63, 2u);
-    unsigned int v65 = v21 ? v64 ^ v63 : v63;
-    unsigned int v66 = __shfl_up_sync(4294967295u, v65, 4u);
-    unsigned int v67 = v25 ? v66 ^ v65 : v65;
-    unsigned int v68 = __shfl_up_sync(4294967295u, v67, 8u);
-    unsigned int v69 = v29 ? v68 ^ v67 : v67;
-    unsigned int v70 = __shfl_up_sync(4294967295u, v69, 16u);
-    ids[v3 + 4u] = v33 ? v70 ^ v69 : v69;
+    unsigned int v51 = (unsigned int)__popc((int)(v43 & ((1u << (v1 & 31u)) - 1u))) + (unsigned int)__popc((int)v43) * v1;
+    ids[v3] = v51 + 32u;
+    unsigned int v52 = __shfl_sync(4294967295u, v1, v42);
+    unsigned int v53 = __shfl_up_sync(4294967295u, v52, 1u);
+    unsigned int v54 = v17 ? v53 ^ v52 : v52;
+    unsigned int v55 = __shfl_up_sync(4294967295u, v54, 2u);
+    unsigned int v56 = v21 ? v55 ^ v54 : v54;
+    unsigned int v57 = __shfl_up_sync(4294967295u, v56, 4u);
+    unsigned int v58 = v25 ? v57 ^ v56 : v56;
+    unsigned int v59 = __shfl_up_sync(4294967295u, v58, 8u);
+    unsigned int v60 = v29 ? v59 ^ v58 : v58;
+    unsigned int v61 = __shfl_up_sync(4294967295u, v60, 16u);
+    ids[v3 + 4u] = v33 ? v61 ^ v60 : v60;
 }
