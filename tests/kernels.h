@@ -99,6 +99,8 @@ static inline uint64_t bits_of(unsigned kind, double v) {
     memcpy(&u, &v, 8);
     return u;
 }
+/* A small integer as a value of any type. */
+static inline uint64_t bits_of_number(vc_type type, int n) { return is_float(type) ? bits_of(type, n) : (uint64_t)n; }
 static inline bool is_subnormal(unsigned kind, double v) { return v != 0 && fabs(v) < ldexp(1, lowest_of(kind)); }
 static inline double flushed(unsigned kind, double v) { return is_subnormal(kind, v) ? copysign(0.0, v) : v; }
 static inline long double unit_of(unsigned kind, long double v) { /* distance between neighbouring numbers at v */

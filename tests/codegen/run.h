@@ -58,9 +58,6 @@ static bool run_verbose;
 static long run_kernels, run_passed, run_failed, run_skipped, run_one_in = 1;
 static uint64_t run_lacking;
 
-/* A small integer as a value of any type. */
-static inline uint64_t bits_of_number(vc_type type, int n) { return is_float(type) ? bits_of(type, n) : (uint64_t)n; }
-
 static inline Run run_begin(const char *name, int form, uint32_t threads, uint32_t local, Build build, void *user) {
     Run r;
     memset(&r, 0, sizeof r);

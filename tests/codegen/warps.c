@@ -1,71 +1,12 @@
-/* Subgroup operations in divergent control flow, as CUDA C. The text runs on the host with one thread per invocation;
-   the threads of a warp synchronise at every operation that has a lane mask. A mask with lanes that never arrive hangs
-   the test, and a mask without an arriving lane is detected at once. NVRTC compiles the text too.
+/* Subgroup operations in divergent control flow, as CUDA C that runs on the host (host_warps.h). NVRTC compiles the
+   text too.
      warps [-v]     -v prints the text */
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"
-#include "host_cuda.h"
+#include "host_warps.h"
 #include "nvrtc.h"
-#include <pthread.h>
 
 enum { LOCAL_MOST = 80, GROUPS = 2, MOST = LOCAL_MOST * GROUPS, SITES = 14, NOTHING = 0x5a5a5a5a };
-
-/* Warp operations: the lanes of a mask meet, each stores a value and reads the values of all. */
-static const char meeting[] =
-    "#include <pthread.h>\n#include <stdlib.h>\n#include <time.h>\n"
-    "struct Meet { unsigned mask, arrived, round; unsigned long long in[32], out[32]; };\n"
-    "static struct Warp { pthread_mutex_t lock; pthread_cond_t more; Meet meet[64]; } warps[8];\n"
-    "extern \"C\" { int wrong; }\n"
-    "static void together(unsigned mask, unsigned long long value, unsigned long long *all) {\n"
-    "    Warp *w = &warps[threadIdx.x / 32]; unsigned lane = threadIdx.x % 32; struct timespec end;\n"
-    "    pthread_mutex_lock(&w->lock);\n"
-    "    Meet *m = w->meet;\n"
-    "    while (m->mask && m->mask != mask) m++;\n"
-    "    m->mask = mask; m->in[lane] = value;\n"
-    "    if (!(mask >> lane & 1)) wrong |= 1;\n"
-    "    clock_gettime(CLOCK_REALTIME, &end); end.tv_sec += 60;\n"
-    "    if (++m->arrived == (unsigned)__builtin_popcount(mask)) {\n"
-    "        memcpy(m->out, m->in, sizeof m->in); m->arrived = 0; m->round++; pthread_cond_broadcast(&w->more);\n"
-    "    } else for (unsigned round = m->round; round == m->round && !wrong;) if (pthread_cond_timedwait(&w->more, "
-    "&w->lock, &end)) wrong |= 2;\n"
-    "    memcpy(all, m->out, sizeof m->out);\n"
-    "    pthread_mutex_unlock(&w->lock);\n"
-    "}\n"
-    "static unsigned __ballot_sync(unsigned mask, int p) {\n"
-    "    unsigned long long all[32]; unsigned r = 0; together(mask, p != 0, all);\n"
-    "    for (int i = 0; i < 32; i++) if (mask >> i & 1) r |= (unsigned)all[i] << i;\n    return r;\n}\n"
-    "static int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }\n"
-    "static int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, p) == mask; }\n"
-    "template <class T> static T __shfl_sync(unsigned mask, T v, int from) {\n"
-    "    unsigned long long all[32], x = 0; memcpy(&x, &v, sizeof v); together(mask, x, all);\n"
-    "    x = mask >> (from & 31) & 1 ? all[from & 31] : 0xbadbadbadbadbadull; memcpy(&v, &x, sizeof v); return v;\n}\n"
-    "template <class T> static T __shfl_up_sync(unsigned mask, T v, unsigned by) {\n"
-    "    int lane = (int)(threadIdx.x & 31); return __shfl_sync(mask, v, lane - (int)by < 0 ? lane : lane - (int)by); "
-    "}\n"
-    "template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by) { return __shfl_sync(mask, v, "
-    "(int)(threadIdx.x & 31) ^ by); }\n"
-    "static void __syncwarp(unsigned mask) { (void)__ballot_sync(mask, 1); }\n"
-    "#define REDUCE(name, T, combined) static T __reduce_##name##_sync(unsigned mask, T x) {\\\n"
-    "    unsigned long long all[32]; together(mask, (unsigned)x, all);\\\n"
-    "    for (int i = 0; i < 32; i++) if (mask >> i & 1 && i != (int)(threadIdx.x & 31)) {\\\n"
-    "        T y = (T)all[i]; x = combined;\\\n    }\\\n    return x;\\\n}\n"
-    "REDUCE(add, unsigned, x + y) REDUCE(add, int, (int)((unsigned)x + (unsigned)y))\n"
-    "REDUCE(min, unsigned, x < y ? x : y) REDUCE(min, int, x < y ? x : y)\n"
-    "REDUCE(max, unsigned, x < y ? y : x) REDUCE(max, int, x < y ? y : x)\n"
-    "REDUCE(and, unsigned, x & y) REDUCE(or, unsigned, x | y) REDUCE(xor, unsigned, x ^ y)\n";
-
-static const char runner[] =
-    "static struct warps_args passed; static unsigned group;\n"
-    "static void *one(void *thread) { threadIdx.x = (unsigned)(size_t)thread; blockIdx.x = group; warps(passed); "
-    "return 0; }\n"
-    "extern \"C\" void run(const void *block, unsigned local, unsigned groups) {\n"
-    "    pthread_t made[256]; memcpy(&passed, block, sizeof passed);\n"
-    "    for (int i = 0; i < 8; i++) { pthread_mutex_init(&warps_of(i)->lock, 0); "
-    "pthread_cond_init(&warps_of(i)->more, 0); }\n"
-    "    for (group = 0; group < groups; group++) {\n"
-    "        for (size_t i = 0; i < local; i++) pthread_create(&made[i], 0, one, (void *)i);\n"
-    "        for (size_t i = 0; i < local; i++) pthread_join(made[i], 0);\n"
-    "    }\n}\n";
 
 /* Whether invocation i reaches this call site. */
 static bool comes(unsigned site, uint32_t i, uint32_t threads) {
@@ -170,17 +111,6 @@ static bool known(unsigned site, uint32_t i) {
     return site != 13 || (j / local_size == i / local_size && comes(site, j, threads));
 }
 
-static char *whole_text(const char *cuda, int architecture) {
-    char *text = (char *)malloc(strlen(cuda) + sizeof meeting + sizeof runner + 250);
-    sprintf(text, "#define __CUDA_ARCH__ %d\n%s", architecture, meeting);
-    strcat(text,
-           "static Warp *warps_of(int i) { return &warps[i]; }\n#define warps kernel_warps\n#define warps_args "
-           "kernel_warps_args\n");
-    strcat(text, cuda);
-    strcat(text, runner);
-    return text;
-}
-
 static long passed, failed, skipped;
 
 static void judge(bool right, const char *what) {
@@ -196,8 +126,8 @@ static void check(uint32_t local, uint32_t of, int architecture, bool compiler, 
     if (verbose && cuda) printf("%s\n", cuda);
     judge(cuda != NULL, vc_error(k) ? vc_error(k) : "no text");
     if (cuda && compiler) { bad = nvrtc_wrong(cuda); judge(!bad, bad ? bad : ""); }
-    char *text = cuda ? whole_text(cuda, architecture) : NULL;
-    void *library = text ? host_cuda_build(text) : NULL, *run = library ? dlsym(library, "run") : NULL;
+    void *library = cuda ? host_warps_build(cuda, "RUN_WARPS(warps)\n", architecture) : NULL;
+    void *run = library ? dlsym(library, "run_warps") : NULL;
     void *wrong = library ? dlsym(library, "wrong") : NULL;
     HostCudaRun *call;
     judge(run && wrong, "does not compile on the host");
@@ -218,7 +148,6 @@ static void check(uint32_t local, uint32_t of, int architecture, bool compiler, 
             judge(!off, "wrong numbers");
         }
     }
-    free(text);
     vc_free(k);
 }
 
