@@ -4107,6 +4107,7 @@ static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
     uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
     if (v.owner == VC__RULE_BITS) return v.bits;
+    if (!type) return 0; /* of an operand that has failed */
     if (v.owner == VC__RULE_NAMED) {
         switch ((char)v.bits) {
         case 'i': return vc__infinity_bits(kind);
@@ -4137,7 +4138,6 @@ static vc_type vc__rule_type(const vc__rule_state *r, vc_val v) {
 /* Returns v; a number as a constant of the type. */
 static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
     if (!vc__rule_is_number(v)) return v;
-    if (!type) return vc__no_value(); /* of an operand that has failed */
     if (!r->s) return vc_imm(vc__scalar(type), vc__rule_pattern(type, v));
     return vc__rule_node(r->k->failed ? VC__NIL : vc__make_const(r->s, type, vc__rule_pattern(type, v)));
 }
