@@ -10683,8 +10683,7 @@ static void vc__cuda_reduce_functions(vc__printer *g) {
                   name, name, name, name + strlen("subgroup_"));
         vc__p_put(g, "    for (unsigned int n = 1; n < 32; n *= 2) {\n"
                      "        unsigned int half = mask & ((1u << n) - 1u) << ((lane & -n) ^ n);\n"
-                     "        T y = mask == 0xffffffffu ? __shfl_xor_sync(mask, x, n)\n"
-                     "                                  : __shfl_sync(mask, x, 31 - __clz((int)half));\n"
+                     "        T y = __shfl_sync(mask, x, mask == 0xffffffffu ? lane ^ n : 31 - __clz((int)half));\n"
                      "        if (half) x = %s;\n    }\n    return x;\n#endif\n}\n#endif\n", combined[i]);
     }
 }

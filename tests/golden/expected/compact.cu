@@ -7,8 +7,7 @@ template <class T> static __device__ __inline__ T vc_subgroup_add(T x, unsigned 
 #else
     for (unsigned int n = 1; n < 32; n *= 2) {
         unsigned int half = mask & ((1u << n) - 1u) << ((lane & -n) ^ n);
-        T y = mask == 0xffffffffu ? __shfl_xor_sync(mask, x, n)
-                                  : __shfl_sync(mask, x, 31 - __clz((int)half));
+        T y = __shfl_sync(mask, x, mask == 0xffffffffu ? lane ^ n : 31 - __clz((int)half));
         if (half) x = (T)((unsigned int)x + (unsigned int)y);
     }
     return x;
