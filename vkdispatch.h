@@ -609,6 +609,31 @@ typedef struct vd_limits {
                                        values that they keep across barriers. 0: no known limit */
 } vd_limits;
 
+/* How a device executes kernels. Code that chooses between algorithms asks for these facts instead of the backend or
+   the type of the device. The backend sets them: from the API where it tells, else from what is known of the driver.
+   VD_BACKEND_DUMMY takes them from its description, except `executes`; without a description they are those of a
+   desktop GPU. */
+typedef struct vd_facts {
+    vd_code code;                   /* what vd_kernel_build compiles kernels to. Dummy, 0: VD_CODE_SPIRV */
+    bool executes;                  /* kernels run. false on VD_BACKEND_DUMMY only */
+    bool forward_progress;          /* a work-group may wait in a loop for another one that has started: that one keeps
+                                       running, and waiting takes little from it. Set for discrete and integrated GPUs,
+                                       except those of Apple, Arm, Imagination and Qualcomm */
+    bool ordered_stores;            /* other work-groups see the stores of an invocation in program order, also without
+                                       fences. Set for CPUs of the x86 family */
+    bool groups_as_loops;           /* a core of the host executes a work-group, as loops over its invocations between
+                                       the barriers, several invocations in one vector register. Barriers are expensive,
+                                       small work-groups suffice, and shared and private memory are cached memory. Set
+                                       for CPUs */
+    bool lane_access;               /* loads and stores are executed one invocation and one component after the other.
+                                       One u64 costs half as much as an f32x2, and a subgroup shuffle by a constant less
+                                       than shared memory. Set for CPUs on Vulkan */
+    uint32_t concurrent_groups;     /* number of work-groups that occupies the device: 4 for each multiprocessor or
+                                       core. If the API does not tell their number, and dummy, 0: 528, a large GPU */
+    uint32_t max_loop_iterations;   /* the driver terminates loops after so many iterations, summed over all loops of an
+                                       invocation. 0: no limit. Set for llvmpipe */
+} vd_facts;
+
 /* What a device is; filled in by the library, except as a description of the device for VD_BACKEND_DUMMY. */
 typedef struct vd_device_info {
     vd_backend backend;
@@ -628,6 +653,7 @@ typedef struct vd_device_info {
     uint64_t features;              /* VD_FEATURE_ bits */
     double timestamp_ns;            /* nanoseconds of a timestamp tick. 0: no timestamps */
     vd_limits limits;
+    vd_facts facts;
 } vd_device_info;
 
 typedef struct vd_context_desc {
@@ -1523,6 +1549,13 @@ static void vd__atomic_max64(uint64_t *p, uint64_t value) {
     uint64_t old = vd__atomic_load64(p);
     while (old < value && !vd__atomic_replace64(p, &old, value)) {}
 }
+
+/* Whether all processors see the stores of one in program order. */
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#define VD__HAS_ORDERED_STORES true
+#else
+#define VD__HAS_ORDERED_STORES false
+#endif
 
 static inline void vd__pause(void) {
 #if !VD__HAS_GNU_BUILTINS
@@ -3199,10 +3232,11 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: not available, try the next backend.
    driver_devices    Describes up to `capacity` devices, usable or not. Returns the number of all devices.
    driver_close
-   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_without) and creates
-                     dev->queue_count queues, each with a timeline that starts at 0. If the driver has fewer queues, or
-                     VD_FEATURE_QUEUES is disabled, several of our queues share one of the driver. The generic code
-                     implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and _SHARING.
+   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_without, facts from
+                     vd__facts_init on) and creates dev->queue_count queues, each with a timeline that starts at 0. If
+                     the driver has fewer queues, or VD_FEATURE_QUEUES is disabled, several of our queues share one of
+                     the driver. The generic code implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and
+                     _SHARING.
    device_idle       Waits until the driver has completed all submitted work. Called after a failed wait, when the
                      timelines do not tell whether objects can be destroyed.
    device_close
@@ -3370,6 +3404,33 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
     for (size_t i = 0; i < VD__COUNT(table); i++)
         if (!(features & table[i].feature)) features &= ~table[i].dependents;
     return features;
+}
+
+enum { VD__GROUPS_PER_UNIT = 4, VD__LARGE_GPU_UNITS = 132 }; /* see vd_facts.concurrent_groups */
+
+/* Returns whether a started work-group keeps running while another one waits for it. This is not known of other types
+   of devices, and does not hold on the GPUs of these vendors. */
+static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) {
+    static const uint32_t without[] = {
+        0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */
+    };
+    for (size_t i = 0; i < VD__COUNT(without); i++)
+        if (info->vendor_id == without[i]) return false;
+    return info->type == VD_DEVICE_DISCRETE || info->type == VD_DEVICE_INTEGRATED;
+}
+
+/* Sets the facts that follow from the type and the vendor of the device. `units`: its multiprocessors or cores; 0: the
+   API does not tell. */
+static VD__UNUSED void vd__facts_init(vd_device_info *info, vd_code code, uint32_t units) {
+    bool cpu = info->type == VD_DEVICE_CPU;
+    vd_facts *f = &info->facts;
+    if (!units) units = cpu ? vd__processor_count() : (uint32_t)VD__LARGE_GPU_UNITS;
+    f->code = code;
+    f->executes = true;
+    f->forward_progress = vd__gpu_has_forward_progress(info);
+    f->ordered_stores = cpu && VD__HAS_ORDERED_STORES;
+    f->groups_as_loops = cpu;
+    f->concurrent_groups = VD__GROUPS_PER_UNIT * units;
 }
 
 #define VD__BACKEND_MEMBER(result, name, args, vk, cu, cl, dummy) result (*name) args;
@@ -4502,6 +4563,13 @@ static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_devic
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
 
+/* Sets the facts that a description leaves at 0 and must not be 0. */
+static void vd__dummy_facts(vd_facts *f) {
+    f->executes = false;
+    if (!f->code) f->code = VD_CODE_SPIRV;
+    if (!f->concurrent_groups) f->concurrent_groups = VD__GROUPS_PER_UNIT * VD__LARGE_GPU_UNITS;
+}
+
 /* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
 static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     static const vd_limits typical = {
@@ -4514,7 +4582,9 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
                         | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
         out->timestamp_ns = 1;
         out->type = VD_DEVICE_DISCRETE;
+        out->facts.forward_progress = true;
     }
+    vd__dummy_facts(&out->facts);
     out->backend = VD_BACKEND_DUMMY;
     out->index = 0;
     if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
@@ -5533,6 +5603,13 @@ static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
 }
 
+/* Fills in how the device executes kernels. llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
+static void vd__vk_fill_facts(const vd__vk_facts *facts, vd_device_info *info) {
+    vd__facts_init(info, VD_CODE_SPIRV, 0);
+    info->facts.lane_access = info->type == VD_DEVICE_CPU;
+    if (facts->v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) info->facts.max_loop_iterations = 65535;
+}
+
 static void vd__vk_fill_info(const vd__vk_facts *facts, int index, uint64_t disable, vd_device_info *info) {
     memset(info, 0, sizeof *info);
     info->index = index;
@@ -5540,6 +5617,7 @@ static void vd__vk_fill_info(const vd__vk_facts *facts, int index, uint64_t disa
     vd__vk_fill_memory(facts, info);
     vd__vk_fill_limits(facts, info);
     vd__vk_fill_features(facts, disable, info);
+    vd__vk_fill_facts(facts, info);
 }
 
 static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
@@ -7346,6 +7424,7 @@ typedef struct vd__cu_external_buffer {
     X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5) \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8) \
     X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10) \
+    X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16) \
     X(CU_DEVICE_ATTRIBUTE_INTEGRATED, 18) \
     X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
@@ -7600,6 +7679,7 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
             | VD_FEATURE_SHARING,
         disable);
     vd__cu_info_limits(cu, device, info);
+    vd__facts_init(info, VD_CODE_CUDA, vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     return result ? vd__cu_fail(cu, result, "querying device %d", index) : VD_OK;
 }
 
@@ -8424,7 +8504,8 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
 /* Constants of CL/cl.h, there with the prefix CL_. */
 #define VD__CL_NUMBERS(X) \
     X(PLATFORM_VERSION, 0x0901) X(PLATFORM_NAME, 0x0902) X(DEVICE_TYPE, 0x1000) X(DEVICE_VENDOR_ID, 0x1001) \
-    X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004) X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005) X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010) \
+    X(DEVICE_MAX_COMPUTE_UNITS, 0x1002) X(DEVICE_MAX_WORK_GROUP_SIZE, 0x1004) X(DEVICE_MAX_WORK_ITEM_SIZES, 0x1005) \
+    X(DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010) \
     X(DEVICE_MAX_PARAMETER_SIZE, 0x1017) X(DEVICE_MEM_BASE_ADDR_ALIGN, 0x1019) X(DEVICE_SINGLE_FP_CONFIG, 0x101B) \
     X(DEVICE_GLOBAL_MEM_SIZE, 0x101F) X(DEVICE_LOCAL_MEM_SIZE, 0x1023) X(DEVICE_AVAILABLE, 0x1027) \
     X(DEVICE_COMPILER_AVAILABLE, 0x1028) X(DEVICE_NAME, 0x102B) X(DRIVER_VERSION, 0x102D) X(DEVICE_PROFILE, 0x102E) \
@@ -8776,6 +8857,7 @@ static void vd__cl_info_get(const vd__cl_driver *cl, int index, uint64_t disable
     vd__cl_info_names(cl, entry, &extensions, info);
     vd__cl_info_features(cl, entry->device, &extensions, disable, info);
     vd__cl_info_limits(cl, entry->device, info);
+    vd__facts_init(info, VD_CODE_OPENCL, (uint32_t)vd__cl_number(cl, entry->device, VD__CL_DEVICE_MAX_COMPUTE_UNITS));
 }
 
 static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {
@@ -12370,11 +12452,12 @@ static vd_result vd__queue_unreported(vd__queue *q) {
 
 static void vd__output_poll(vd_context *ctx);
 
-/* Waits for a timeline value: spins, then blocks. If the device is the CPU, blocks at once: spinning would occupy a
-   core that the work needs, and yielding may lose whole time slices on a busy machine. No lock may be held. */
+/* Waits for a timeline value: spins, then blocks. If the device is made of the host's cores, blocks at once: spinning
+   would occupy a core that the work needs, and yielding may lose whole time slices on a busy machine. No lock may be
+   held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
-    uint64_t start = 0, spent = 0, spin = q->device->info.type == VD_DEVICE_CPU ? 0 : VD__SPIN_NS;
+    uint64_t start = 0, spent = 0, spin = q->device->info.facts.groups_as_loops ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
         if (vd__context_lost(ctx)) return vd__lose_device(ctx);
         if (timeout_ns) {

@@ -22,7 +22,7 @@ static const struct { vd_backend backend; bool real; } backends[] = {
 };
 enum { BACKENDS = sizeof backends / sizeof *backends, FEATURES = 64 };
 
-/* Numeric limits: name, offset in vd_device_info, count, bytes of each. */
+/* Numeric limits and facts: name, offset in vd_device_info, count, bytes of each. */
 #define FIELD(name, member, count) \
     { name, offsetof(vd_device_info, member), count, sizeof(((vd_device_info *)0)->member) / count }
 static const struct { const char *name; size_t at; int count; size_t bytes; } fields[] = {
@@ -46,6 +46,12 @@ static const struct { const char *name; size_t at; int count; size_t bytes; } fi
     FIELD("max_subgroup_size", limits.max_subgroup_size, 1),
     FIELD("max_binding_bytes", limits.max_binding_bytes, 1),
     FIELD("max_buffer_bytes", limits.max_buffer_bytes, 1),
+    FIELD("forward_progress", facts.forward_progress, 1),
+    FIELD("ordered_stores", facts.ordered_stores, 1),
+    FIELD("groups_as_loops", facts.groups_as_loops, 1),
+    FIELD("lane_access", facts.lane_access, 1),
+    FIELD("concurrent_groups", facts.concurrent_groups, 1),
+    FIELD("max_loop_iterations", facts.max_loop_iterations, 1),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -53,6 +59,8 @@ static uint64_t field_value(const vd_device_info *info, int field, int index) {
     const char *at = (const char *)info + fields[field].at + (size_t)index * fields[field].bytes;
     uint32_t narrow;
     uint64_t wide;
+    bool flag;
+    if (fields[field].bytes == sizeof flag) return memcpy(&flag, at, sizeof flag), flag;
     memcpy(&narrow, at, sizeof narrow);
     if (fields[field].bytes == sizeof narrow) return narrow;
     memcpy(&wide, at, sizeof wide);

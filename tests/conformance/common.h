@@ -201,7 +201,7 @@ static inline vd_context *context_without(fixture *f, uint64_t features) {
 
 /* Whether a test may create a great many contexts. */
 static inline bool contexts_are_cheap(const fixture *f) {
-    return !f->executes || vd_device(f->ctx, 0)->type == VD_DEVICE_CPU;
+    return !f->executes || vd_device(f->ctx, 0)->facts.groups_as_loops;
 }
 
 /* Another context on the same device. */

@@ -21,6 +21,18 @@ static void check_limits(const vd_device_info *info) {
     assert_true(l->max_buffer_bytes >= l->max_binding_bytes || l->max_buffer_bytes >= 1u << 27);
 }
 
+static void check_facts(const vd_device_info *info) {
+    const vd_facts *f = &info->facts;
+    assert_true(f->code == VD_CODE_SPIRV || f->code == VD_CODE_CUDA || f->code == VD_CODE_OPENCL);
+    assert_int_equal(f->executes, info->backend != VD_BACKEND_DUMMY);
+    assert_true(f->concurrent_groups >= 1 && f->concurrent_groups <= 1u << 16);
+    assert_true(f->max_loop_iterations == 0 || f->max_loop_iterations >= 1000);
+    if (!f->executes) return; /* the description may be any */
+    assert_int_equal(f->groups_as_loops, info->type == VD_DEVICE_CPU);
+    if (f->groups_as_loops) assert_false(f->forward_progress);
+    else assert_false(f->lane_access || f->ordered_stores);
+}
+
 static void check_info(const vd_device_info *info, vd_backend backend, int index) {
     assert_int_equal(info->backend, backend);
     assert_int_equal(info->index, index);
@@ -31,6 +43,7 @@ static void check_info(const vd_device_info *info, vd_backend backend, int index
     assert_true(info->timestamp_ns >= 0);
     assert_true(((info->features & VD_FEATURE_TIMESTAMP) != 0) == (info->timestamp_ns > 0));
     check_limits(info);
+    check_facts(info);
 }
 
 TEST(devices_are_listed_with_sane_information) {
@@ -129,6 +142,30 @@ TEST(vd_machine_describes_the_device) {
         assert_int_equal(m.max_local_size[axis], info->limits.max_local_size[axis]);
     }
     assert_true(((m.missing_features & VC_FEATURE_F64) != 0) == !(info->features & VD_FEATURE_F64));
+}
+
+/* Returns the iterations that a loop over `count` makes. */
+static uint32_t iterations_of(fixture *f, uint32_t count) {
+    vc_kernel *k = kernel_begin(f->ctx, "loop", 1, 1, 1);
+    vc_ref out = vc_buffer(k, "out", VC_U32, VC_READ_WRITE), made = vc_var(k, "made", VC_U32);
+    vc_val limit = vc_param(k, "limit", VC_U32);
+    vc_set(made, vc_u32(0));
+    VC_FOR(k, i, vc_u32(0), limit) { vc_set(made, vc_add(vc_get(made), vc_u32(1))); }
+    vc_store(out, vc_u32(0), vc_get(made));
+    vd_kernel loop = kernel_end(f->ctx, k);
+    vd_buffer b = buffer_u32(f->ctx, "made", 1, NULL);
+    vd_arg args[2] = { vd_b(b), vd_u32(count) };
+    OK(vd_run_args(f->ctx, loop, 1, 1, 1, args, 2));
+    uint32_t result = read_u32(f->ctx, b, 0);
+    vd_buffer_destroy(f->ctx, b);
+    vd_kernel_destroy(f->ctx, loop);
+    return result;
+}
+
+/* A loop is as long as the facts of the device allow; without a limit, longer than that of any known driver. */
+TEST_EXECUTED(loops_are_as_long_as_the_facts_say) {
+    uint32_t limit = vd_device(f->ctx, 0)->facts.max_loop_iterations, count = limit ? limit : 200000;
+    assert_int_equal(iterations_of(f, count), count);
 }
 
 TEST(several_contexts_coexist) {
@@ -278,7 +315,8 @@ static const struct CMUnitTest cases[] = {
     CASE(devices_are_listed_with_sane_information), CASE(listing_writes_no_more_than_asked_for),
     CASE(the_dummy_backend_is_not_listed_by_default), CASE(context_has_one_device), CASE_FRESH(context_starts_empty),
     CASE(device_is_chosen_by_index), CASE(device_is_chosen_by_a_part_of_its_name_in_any_case),
-    CASE(features_can_be_disabled), CASE(vd_machine_describes_the_device), CASE(several_contexts_coexist),
+    CASE(features_can_be_disabled), CASE(vd_machine_describes_the_device), CASE(loops_are_as_long_as_the_facts_say),
+    CASE(several_contexts_coexist),
     CASE(contexts_are_created_and_destroyed), CASE(destroying_a_context_destroys_its_objects),
     CASE(null_contexts_are_refused), CASE(running_out_of_host_memory_while_opening_leaks_nothing),
     CASE(validation_reports_nothing), CASE(types_and_features_have_names_and_sizes),

@@ -127,6 +127,9 @@ static void devices_are_described(void **state) {
     assert_int_equal(info[0].limits.max_local_size[2], 64);
     assert_int_equal(info[0].limits.max_shared_bytes, 232448);
     assert_int_equal(info[0].limits.subgroup_size, 32);
+    assert_int_equal(info[0].facts.code, VD_CODE_CUDA);
+    assert_int_equal(info[0].facts.concurrent_groups, 16); /* 4 multiprocessors */
+    assert_true(info[0].facts.executes && info[0].facts.forward_progress && !info[0].facts.groups_as_loops);
     assert_true(info[0].device_memory == (uint64_t)8 << 30 && info[0].features & VD_FEATURE_ADDRESS);
     vd_context *ctx = context();
     assert_int_equal(vd_device(ctx, 0)->index, 0); /* has more memory */

@@ -1,0 +1,72 @@
+/* Facts of devices: what backends derive from type and vendor, and what the dummy backend takes from its
+   description. */
+#include "tests/unit/unit.h"
+
+static void facts_follow_from_type_and_vendor(void **state) {
+    static const struct { vd_device_type type; uint32_t vendor; bool progress, loops; } cases[] = {
+        { VD_DEVICE_DISCRETE, 0x10de, true, false },   { VD_DEVICE_DISCRETE, 0x1002, true, false },
+        { VD_DEVICE_INTEGRATED, 0x8086, true, false }, { VD_DEVICE_INTEGRATED, 0x106b, false, false },
+        { VD_DEVICE_INTEGRATED, 0x1010, false, false }, { VD_DEVICE_INTEGRATED, 0x13b5, false, false },
+        { VD_DEVICE_INTEGRATED, 0x5143, false, false }, { VD_DEVICE_VIRTUAL, 0, false, false },
+        { VD_DEVICE_OTHER, 0, false, false },          { VD_DEVICE_CPU, 0x10005, false, true }
+    };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(cases); i++) {
+        vd_device_info info;
+        memset(&info, 0, sizeof info);
+        info.type = cases[i].type;
+        info.vendor_id = cases[i].vendor;
+        vd__facts_init(&info, VD_CODE_OPENCL, 20);
+        assert_int_equal(info.facts.forward_progress, cases[i].progress);
+        assert_int_equal(info.facts.groups_as_loops, cases[i].loops);
+        assert_int_equal(info.facts.ordered_stores, cases[i].loops && VD__HAS_ORDERED_STORES);
+        assert_int_equal(info.facts.code, VD_CODE_OPENCL);
+        assert_int_equal(info.facts.concurrent_groups, 80);
+        assert_true(info.facts.executes && !info.facts.lane_access && !info.facts.max_loop_iterations);
+        vd__facts_init(&info, VD_CODE_OPENCL, 0); /* the API does not tell the number of multiprocessors */
+        assert_int_equal(info.facts.concurrent_groups, cases[i].loops ? 4 * vd__processor_count() : 528);
+    }
+}
+
+static void dummy_is_a_desktop_gpu_by_default(void **state) {
+    (void)state;
+    vd_context *ctx = unit_context(NULL);
+    const vd_facts *f = &vd_device(ctx, 0)->facts;
+    assert_true(f->forward_progress && !f->ordered_stores && !f->groups_as_loops && !f->lane_access);
+    assert_int_equal(f->code, VD_CODE_SPIRV);
+    assert_int_equal(f->concurrent_groups, 528);
+    assert_int_equal(f->max_loop_iterations, 0);
+    assert_false(f->executes);
+    vd_context_destroy(ctx);
+}
+
+static void dummy_takes_facts_from_its_description(void **state) {
+    vd_device_info device;
+    (void)state;
+    memset(&device, 0, sizeof device);
+    vd_context *ctx = unit_context(&device);
+    const vd_facts *f = &vd_device(ctx, 0)->facts;
+    assert_false(f->forward_progress);
+    assert_int_equal(f->code, VD_CODE_SPIRV);
+    assert_int_equal(f->concurrent_groups, 528);
+    vd_context_destroy(ctx);
+    device.facts.executes = true; /* ignored */
+    device.facts.forward_progress = device.facts.ordered_stores = true;
+    device.facts.groups_as_loops = device.facts.lane_access = true;
+    device.facts.code = VD_CODE_CUDA;
+    device.facts.concurrent_groups = 7;
+    device.facts.max_loop_iterations = 1000;
+    ctx = unit_context(&device);
+    f = &vd_device(ctx, 0)->facts;
+    assert_false(f->executes);
+    assert_true(f->forward_progress && f->ordered_stores && f->groups_as_loops && f->lane_access);
+    assert_int_equal(f->code, VD_CODE_CUDA);
+    assert_int_equal(f->concurrent_groups, 7);
+    assert_int_equal(f->max_loop_iterations, 1000);
+    vd_context_destroy(ctx);
+}
+
+static const struct CMUnitTest facts_tests[] = {
+    cmocka_unit_test(facts_follow_from_type_and_vendor), cmocka_unit_test(dummy_is_a_desktop_gpu_by_default),
+    cmocka_unit_test(dummy_takes_facts_from_its_description),
+};
