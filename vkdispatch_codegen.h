@@ -1433,6 +1433,10 @@ struct vd_kernel;
 /* Returns the features and limits that all devices of the context have; zero if ctx is NULL. */
 VC_API vc_machine vd_machine(const struct vd_context *ctx);
 
+/* Returns the target that vd_kernel_build compiles for (vd_facts.code), for vc_reflect_for; VC_TARGET_NONE if ctx is
+   NULL. */
+VC_API vc_target vd_target(const struct vd_context *ctx);
+
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
@@ -16643,20 +16647,21 @@ static void vc__glue_implicit(vd_implicit_info *to, const vc_implicit_info *from
     to->offset = from->offset;
 }
 
-/* The output that each backend compiles. */
-static const struct { vd_backend backend; vc_target target; vd_code code; } vc__glue_targets[] = {
-    { VD_BACKEND_VULKAN, VC_TARGET_SPIRV, VD_CODE_SPIRV },
-    { VD_BACKEND_DUMMY, VC_TARGET_SPIRV, VD_CODE_SPIRV },
-    { VD_BACKEND_CUDA, VC_TARGET_CUDA, VD_CODE_CUDA },
-    { VD_BACKEND_OPENCL, VC_TARGET_OPENCL, VD_CODE_OPENCL },
-};
+/* The output of the builder for a device; SPIR-V if it makes none of its language. */
+typedef struct vc__glue_output { vc_target target; vd_code code; } vc__glue_output;
 
-/* The row of a backend; the last one if it has no row. */
-static uint32_t vc__glue_row(vd_backend backend) {
-    uint32_t row = 0;
-    while (row + 1 < sizeof vc__glue_targets / sizeof *vc__glue_targets && vc__glue_targets[row].backend != backend)
-        row++;
-    return row;
+static vc__glue_output vc__glue_output_of(const vd_device_info *d) {
+    static const vc__glue_output outputs[] = {
+        { VC_TARGET_CUDA, VD_CODE_CUDA }, { VC_TARGET_OPENCL, VD_CODE_OPENCL }, { VC_TARGET_SPIRV, VD_CODE_SPIRV }
+    };
+    uint32_t i = 0;
+    while (i + 1 < sizeof outputs / sizeof *outputs && outputs[i].code != d->facts.code) i++;
+    return outputs[i];
+}
+
+VC_API vc_target vd_target(const struct vd_context *ctx) {
+    const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
+    return d ? vc__glue_output_of(d).target : VC_TARGET_NONE;
 }
 
 /* Creates a kernel from printed code. `args` and `implicit` are memory for the converted descriptions. */
@@ -16692,8 +16697,8 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     struct vd_kernel kernel = { 0 };
     vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "the context is NULL or was destroyed"); return kernel; }
-    uint32_t row = vc__glue_row(d->backend);
-    vc_target target = vc__glue_targets[row].target;
+    vc__glue_output output = vc__glue_output_of(d);
+    vc_target target = output.target;
     if (k && vc__is_compiled_out(target)) {
         vd_error_set(VD_ERROR_UNSUPPORTED, "device '%s' requires %s, which is disabled in this program by %s", d->name,
                      vc__text_targets[target].language, vc__text_targets[target].without);
@@ -16712,7 +16717,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
                                           arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_implicit_info));
     if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
-    return vc__glue_create(ctx, f, vc__glue_targets[row].code, (vd_arg_info *)(void *)memory,
+    return vc__glue_create(ctx, f, output.code, (vd_arg_info *)(void *)memory,
                            (vd_implicit_info *)(void *)(memory + arg_bytes));
 }
 

@@ -1219,10 +1219,7 @@ static void vd__trial_buffer(vd__trial *t, vc_type type, uint32_t access) {
 
 /* Returns the arguments of the trial kernel; NULL if it has an error. */
 static const vc_info *vd__trial_reflect(const vd__trial *t) {
-    vd_backend backend = vd_device(t->ctx, 0)->backend;
-    return vc_reflect_for(t->k, backend == VD_BACKEND_CUDA     ? VC_TARGET_CUDA
-                                : backend == VD_BACKEND_OPENCL ? VC_TARGET_OPENCL
-                                                               : VC_TARGET_SPIRV);
+    return vc_reflect_for(t->k, vd_target(t->ctx));
 }
 
 /* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */

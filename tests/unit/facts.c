@@ -1,5 +1,5 @@
-/* Facts of devices: what backends derive from type and vendor, and what the dummy backend takes from its
-   description. */
+/* Facts of devices: what backends derive from type and vendor, what the dummy backend takes from its description, and
+   the builder's output for a device. */
 #include "tests/unit/unit.h"
 
 static void facts_follow_from_type_and_vendor(void **state) {
@@ -66,7 +66,50 @@ static void dummy_takes_facts_from_its_description(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- the builder's output ---- */
+
+static vd_code facts_code; /* of the last kernel */
+
+static vd_result facts_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    (void)dev, (void)code;
+    facts_code = desc->code_kind;
+    return VD_OK;
+}
+
+static void kernels_are_compiled_to_the_code_of_the_device(void **state) {
+    static const struct { vd_code code; vc_target target; vd_code built; } cases[] = {
+        { VD_CODE_DEFAULT, VC_TARGET_SPIRV, VD_CODE_SPIRV }, { VD_CODE_SPIRV, VC_TARGET_SPIRV, VD_CODE_SPIRV },
+        { VD_CODE_CUDA, VC_TARGET_CUDA, VD_CODE_CUDA },      { VD_CODE_OPENCL, VC_TARGET_OPENCL, VD_CODE_OPENCL },
+        { VD_CODE_PTX, VC_TARGET_SPIRV, VD_CODE_SPIRV }
+    };
+    (void)state;
+    assert_int_equal(vd_target(NULL), VC_TARGET_NONE);
+    for (size_t i = 0; i < VD__COUNT(cases); i++) {
+        vd_device_info device;
+        vd__backend spy = vd__backend_dummy;
+        vc_kernel_desc desc;
+        memset(&device, 0, sizeof device);
+        memset(&desc, 0, sizeof desc);
+        device.features = VD_FEATURE_I64 | VD_FEATURE_ADDRESS;
+        device.facts.code = cases[i].code;
+        vd_context *ctx = unit_context(&device);
+        spy.kernel_create = facts_kernel_create;
+        ctx->driver.backend = &spy;
+        assert_int_equal(vd_target(ctx), cases[i].target);
+        desc.name = "clear";
+        vc_kernel *k = vc_begin(&desc);
+        vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+        VC_EACH(k, id) { vc_store(out, id, vc_u32(0)); }
+        facts_code = VD_CODE_DEFAULT;
+        if (!vd_kernel_build(ctx, k).id) fail_msg("%s", vd_error_text());
+        assert_int_equal(facts_code, cases[i].built);
+        vc_free(k);
+        vd_context_destroy(ctx);
+    }
+}
+
 static const struct CMUnitTest facts_tests[] = {
     cmocka_unit_test(facts_follow_from_type_and_vendor), cmocka_unit_test(dummy_is_a_desktop_gpu_by_default),
     cmocka_unit_test(dummy_takes_facts_from_its_description),
+    cmocka_unit_test(kernels_are_compiled_to_the_code_of_the_device),
 };
