@@ -73,7 +73,8 @@
        --------                 ------                       ------
        VKDISPATCH_FFT           estimate, measure, patient   replaces the rigor of every plan (see Measuring)
        VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: forces these shapes (see Measuring)
-       VKDISPATCH_FFT_SHAPES    gpu                          for tests: plans for a processor are those for a GPU
+       VKDISPATCH_FFT_SHAPES    gpu                          for tests: plans are those for a large GPU, also on a
+                                                             device with vd_facts.groups_as_loops
 
        A plan fails with VD_ERROR_INVALID if a value is invalid.
 
@@ -172,10 +173,11 @@
        VD_FFT_MEASURE and VD_FFT_PATIENT the best candidates are also compiled, checked and timed by the call that
        makes the plan, among them lengths of Bluestein's algorithm. Keep the device free of other work meanwhile.
 
-       Method. Kernels run on noise, without hooks, out of place, on as many transforms as fill 256 MiB (on a
-       processor 4 MiB), at least one and at most as many as the plan has. Times are medians of 5 interleaved rounds
-       of a few milliseconds, by the host's clock. A candidate is discarded if it does not compile or if its results
-       differ from the estimate's in relative L2 norm. It replaces the estimate only if it is at least 1 % faster.
+       Method. Kernels run on noise, without hooks, out of place, on as many transforms as fill 256 MiB (4 MiB with
+       vd_facts.groups_as_loops), at least one and at most as many as the plan has. Times are medians of 5 interleaved
+       rounds of a few milliseconds, by the host's clock. A candidate is discarded if it does not compile or if its
+       results differ from the estimate's in relative L2 norm. It replaces the estimate only if it is at least 1 %
+       faster.
 
        Memory. Two buffers of at most 1 GiB each, released before the call returns. If they cannot be allocated, if
        one transform needs more, and on the dummy backend, the plan is estimated.
@@ -356,12 +358,12 @@
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
-       processors: channels or filters of a convolution                                       32768
+       channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of it
        dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
        arguments of hooks or of a map; bytes of a name                                        16; 63
        bins of a histogram; k of top-k                                                        2^31; 1024
 
-       More is VD_ERROR_UNSUPPORTED. On processors, whose drivers end very long loops, some one-pass operations are
+       More is VD_ERROR_UNSUPPORTED. If the driver terminates long loops (llvmpipe), some one-pass operations are
        split into several dispatches.
 
    References
@@ -1441,32 +1443,33 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
                         role, (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
-/* Whether to plan for a CPU: few threads in a work-group, few work-groups. */
-static bool vd__plan_for_cpu(const vd_device_info *d) {
+/* n / each, rounded up. */
+static uint64_t vd__ceil_div(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
+
+/* Facts of the device that decide how fast a plan is. VKDISPATCH_FFT_SHAPES=gpu replaces them by those of a large GPU;
+   facts that decide whether a plan is correct are those of vd_device(ctx, 0)->facts. */
+static vd_facts vd__plan_facts(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
-    return d->type == VD_DEVICE_CPU && !(shapes && strcmp(shapes, "gpu") == 0);
+    vd_facts facts = d->facts;
+    if (!facts.groups_as_loops || !shapes || strcmp(shapes, "gpu") != 0) return facts;
+    facts.groups_as_loops = facts.lane_access = false;
+    facts.concurrent_groups = 528;
+    return facts;
 }
 
-/* Limit of the iterations of loops over elements, per invocation. llvmpipe (Mesa 22.3) terminates loops after 65535
-   iterations, summed over all loops of an invocation; half of them is reserved for other loops. */
-enum { VD__CPU_ITERATIONS = 32768 };
-
+/* Limit of the iterations of loops over elements, per invocation: half of the device's limit, because an invocation has
+   other loops too. */
 static uint64_t vd__plan_max_iterations(const vd_device_info *d) {
-    return d->type == VD_DEVICE_CPU ? (uint64_t)VD__CPU_ITERATIONS : (uint64_t)1 << 32;
+    uint32_t limit = d->facts.max_loop_iterations;
+    return limit ? vd__ceil_div(limit, 2) : (uint64_t)1 << 32;
 }
-
-/* Number of work-groups that run concurrently on a large GPU: four for each of 132 multiprocessors. */
-static const uint32_t vd__plan_concurrent_groups = 528;
 
 /* Maximum number of tiles in one dispatch if tiles wait for earlier ones and that costs up to `iterations`
    iterations per tile. The results of earlier dispatches are available without waiting. */
 static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t iterations) {
-    uint32_t limit = VD__CPU_ITERATIONS / iterations;
-    return d->type != VD_DEVICE_CPU ? UINT32_MAX : limit ? limit : 1;
+    uint64_t limit = vd__plan_max_iterations(d) / iterations;
+    return !d->facts.max_loop_iterations ? UINT32_MAX : limit ? (uint32_t)limit : 1;
 }
-
-/* n / each, rounded up. */
-static uint64_t vd__ceil_div(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
 
 /* Dispatches `tiles` tiles, at most `in_flight` in one dispatch. Tiles take their index from an atomic counter. */
 static vd_result vd__plan_dispatch_tiles(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t in_flight) {
@@ -1977,7 +1980,8 @@ typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_la
 typedef struct vd__fft_device {
     /* limits of a work-group: invocations; shared memory in words of the arithmetic's type */
     uint32_t threads, shared;
-    bool cpu, wide;            /* wide: the arithmetic is f64, which takes two registers */
+    bool groups_as_loops;      /* see vd_facts */
+    bool wide;                 /* the arithmetic is f64, which takes two registers */
     bool pairs_as_words;       /* pairs of f32 are accessed in memory as one u64: see vd__fft_unpack_word */
     uint32_t shuffle_lanes;    /* subgroup size if neighbours exchange values by shuffles; 0: they do not */
     uint64_t private_words;    /* limit of private memory per work-group in words; 0: not known */
@@ -2195,7 +2199,8 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
    values a thread holds: 1000 = 10 x 10 x 10 compiles in 120 ms, 25 x 8 x 5 in 460 ms, at equal speed. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
-    double cost = 0, pressure = held <= 16 ? 1 : d->cpu && s->axes == 1 ? held / 10.0 : held <= 32 ? 1.08 : 2;
+    double cost = 0, gpu_pressure = held <= 32 ? 1.08 : 2;
+    double pressure = held <= 16 ? 1 : d->groups_as_loops && s->axes == 1 ? held / 10.0 : gpu_pressure;
     for (i = 0; i < s->stages; i++) {
         vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
         double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
@@ -2203,9 +2208,7 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         if (i && !(s->register_exchange >> i & 1))
             cost += s->n * (s->split_components ? 11.0 : 9.0)
                     + (double)s->threads
-                          * (d->cpu                ? 600
-                             : s->split_components ? 60
-                                                   : 30);
+                          * (d->groups_as_loops ? 600 : s->split_components ? 60 : 30);
     }
     if (s->last_axis_first) return cost * pressure;
     /* short contiguous runs of stores */
@@ -2225,8 +2228,8 @@ static uint64_t vd__fft_private(const vd__fft_shape *s) {
 
 /* Whether a shape fits the limits of the device: invocations, shared memory, private memory and, on GPUs, registers. */
 static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
-    if (!d->cpu && (uint64_t)s->n * s->ffts_per_group > (d->wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS))
-        return false;
+    uint64_t max_points = d->wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
+    if (!d->groups_as_loops && (uint64_t)s->n * s->ffts_per_group > max_points) return false;
     if (d->private_words && vd__fft_private(s) > d->private_words) return false;
     return s->ffts_per_group * s->threads <= d->threads && vd__fft_shared_words(s) <= d->shared;
 }
@@ -2300,7 +2303,7 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
         if (s->radix[i] > largest) largest = s->radix[i];
     }
     double unlike = largest > 8 * smallest ? 1.4 : largest > 4 * smallest ? 1.2 : largest > 2 * smallest ? 1.06 : 1;
-    return unlike * (d->cpu || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
+    return unlike * (d->groups_as_loops || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
 /* Evaluates the current shape of a search. */
@@ -2383,22 +2386,22 @@ static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, boo
 /* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: enough for 128 bytes, 256
    for short columns; halved until they fit, but not below `min_columns`. */
 static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
-    uint32_t widest = d->cpu ? 8 : s->n <= 256 ? 32 : 16;
+    uint32_t widest = d->groups_as_loops ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
     for (s->ffts_per_group = widest;
          s->ffts_per_group && (s->ffts_per_group >= min_columns || s->ffts_per_group == widest); s->ffts_per_group /= 2)
-        if (vd__fft_choose_slices(d, s, false, d->cpu ? 1 : 4)) return true;
+        if (vd__fft_choose_slices(d, s, false, d->groups_as_loops ? 1 : 4)) return true;
     return false;
 }
 
 /* Chooses the number of rows of a work-group: enough to fill it. Rows are contiguous in memory anyway. */
 static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
-    uint32_t min_threads = d->cpu ? 16 : 64;
+    uint32_t min_threads = d->groups_as_loops ? 16 : 64;
     s->ffts_per_group = (min_threads + s->threads - 1) / s->threads;
     if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
     for (; s->ffts_per_group; s->ffts_per_group--)
         /* splits large exchanges, to leave room for several work-groups per multiprocessor */
-        if (vd__fft_choose_slices(d, s, !d->cpu && vd__fft_shared_words(s) > 4352, 1)) return true;
+        if (vd__fft_choose_slices(d, s, !d->groups_as_loops && vd__fft_shared_words(s) > 4352, 1)) return true;
     s->ffts_per_group = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
     memset(s->pad, 0, sizeof s->pad); /* padding is only used if there is room for it */
@@ -2533,12 +2536,12 @@ static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, ui
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
     if (s->last_axis_first) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
-    else if (d->cpu)
+    else if (d->groups_as_loops)
         k = columns ? NULL : d->pairs_as_words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
     else if (s->convolves)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_twice, s) : VD__FFT_FIND_MEASURED(vd__fft_rows_twice, s);
     else if (s->real_fold && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_mirrored, s);
-    if (!k && !d->cpu && !s->last_axis_first)
+    if (!k && !d->groups_as_loops && !s->last_axis_first)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
     vd__fft_use_measured(k, s);
@@ -2631,7 +2634,7 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
    compilers keep values that are live across a barrier in memory, for each thread; with two halves of shared memory
    no value is. Returns `fits`. */
 static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
-    s->complex_elements = d->cpu && !s->split_components && !s->real_fold;
+    s->complex_elements = d->groups_as_loops && !s->split_components && !s->real_fold;
     s->double_buffered = false;
     s->double_buffered = s->complex_elements && !d->pairs_as_words && (s->stages > 2 || s->convolves)
                          && vd__fft_shared_words(s) * 2 <= d->shared;
@@ -2646,8 +2649,8 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t m
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->ffts_per_group = s->slices = 1;
-    /* CPUs have no banks */
-    for (i = 0; i < VD__FFT_STAGES && !d->cpu && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_default_pad;
+    bool has_banks = !d->groups_as_loops; /* of shared memory */
+    for (i = 0; i < VD__FFT_STAGES && has_banks && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_default_pad;
     memset(&search, 0, sizeof search);
     search.device = d;
     search.current = *s;
@@ -2797,9 +2800,9 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
     s->real_fold = pass->real.fold;
     s->convolves = pass->bluestein_length || pass->product.channels;
-    s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.cpu;
+    s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.groups_as_loops;
     if (!vd__fft_shape_of(&p->device, vd__fft_transform_count(pass), min_columns, s)) return false;
-    if (!p->device.cpu && !p->convolution.estimate_only) vd__fft_choose_pads(&p->device, s);
+    if (!p->device.groups_as_loops && !p->convolution.estimate_only) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
@@ -2919,7 +2922,7 @@ static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_prob
     uint32_t n = (uint32_t)problem->n;
     if (!vd__fft_is_smooth(n, 31))
         return n <= 32768 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
-    for (uint32_t min_columns = p->device.cpu ? 1 : 8;; min_columns /= 8) {
+    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8;; min_columns /= 8) {
         if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, n, 0, min_columns))
             || vd__fft_plan_long(p, r, problem, min_columns))
             return true;
@@ -2974,13 +2977,13 @@ static uint32_t vd__fft_lowest(uint32_t bits) {
     return i;
 }
 
-/* Plans several axes as one pass of at most `limit` elements. Not on CPUs: their caches hold the data between two
-   kernels, and exchanges are more expensive. */
+/* Plans several axes as one pass of at most `limit` elements. Not with work-groups as loops: the caches of a CPU hold
+   the data between two kernels, and exchanges are more expensive. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
     vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
-    if (p->device.cpu || !vd__fft_has_all_indices(p)) return false;
+    if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
     vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
     for (i = p->dimensions; i-- > 0;) {
         if (!(group >> i & 1)) continue;
@@ -3000,7 +3003,7 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
-    if (p->device.cpu || !vd__fft_has_all_indices(p)) return false;
+    if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
     vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
     for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
     for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
@@ -3148,10 +3151,10 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     pass->product.out_step = out->stride[0];
     pass->product.channel_step = pass->product.filter_step = step;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t min_columns = i || p->device.cpu ? 1 : 8;
+        uint32_t min_columns = i || p->device.groups_as_loops ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
         vd__fft_count_moved(pass, &read, &written);
-        pass->product.uncached = !p->device.cpu && c->batch > 1
+        pass->product.uncached = !p->device.groups_as_loops && c->batch > 1
                                && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
         return true;
     }
@@ -3162,7 +3165,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
 /* Plans the convolution of small images as one pass, all axes at once. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
-    if (p->device.cpu || p->dimensions == 2 || !vd__fft_has_all_indices(p)) return false;
+    if (p->device.groups_as_loops || p->dimensions == 2 || !vd__fft_has_all_indices(p)) return false;
     for (uint32_t i = 1; i < p->dimensions; i++) {
         if (p->shape[i] > VD__FFT_MAX_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
@@ -3357,7 +3360,7 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     if (requested > 1 && vd__fft_plan_with_parts(p, requested) > 0) return VD_OK;
     c->estimate_only = true;
     lowest = vd__fft_plan_with_parts(p, 1);
-    for (parts = 2; parts <= VD__FFT_RADIX && !requested && !p->device.cpu; parts++) {
+    for (parts = 2; parts <= VD__FFT_RADIX && !requested && !p->device.groups_as_loops; parts++) {
         cost = vd__fft_plan_with_parts(p, parts);
         if (cost <= 0 || (lowest > 0 && cost >= lowest)) continue;
         lowest = cost;
@@ -4934,7 +4937,7 @@ static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_tra
     if (!vd__fft_is_smooth(h, 31))
         return h <= 32768
                && vd__real_plan_one_pass(p, r, t, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
-    for (uint32_t least = p->device.cpu ? 1 : 8;; least /= 8) {
+    for (uint32_t least = p->device.groups_as_loops ? 1 : 8;; least /= 8) {
         if ((h <= 65536 && vd__real_plan_one_pass(p, r, t, (uint32_t)h, 0, least))
             || vd__real_plan_long(p, r, t, least))
             return true;
@@ -6815,22 +6818,24 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
    a large device: 512 threads, four work-groups per multiprocessor. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    bool cpu = vd__plan_for_cpu(d);
+    vd_facts facts = vd__plan_facts(d);
+    bool loops = facts.groups_as_loops;
     uint32_t limit = vd__plan_max_threads(d);
-    uint64_t wanted = cpu ? 8 : vd__plan_concurrent_groups, rounds = vd__plan_max_iterations(d),
+    uint64_t wanted = facts.concurrent_groups, rounds = vd__plan_max_iterations(d),
              results = vd__reduce_result_count(p);
     for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
-    if (!cpu && vd__reduce_plan_staged(p, d)) return;
+    if (!loops && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
-    /* llvmpipe splits vector loads: 22 ms for 4 MiB, 14 ms with scalar loads */
-    p->vector = cpu ? 1 : vd__reduce_vector_size(p);
+    /* Compilers that make a loop of a work-group combine the loads of neighbouring invocations instead; llvmpipe splits
+       vector loads: 22 ms for 4 MiB, 14 ms with scalar loads. */
+    p->vector = loops ? 1 : vd__reduce_vector_size(p);
     bool thread_per_result = !p->columns && results >= VD__REDUCE_LANES
                && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
-    /* on a CPU, barriers cost more than strided loads */
-    thread_per_result |= cpu && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024;
+    /* barriers between loops cost more than strided loads */
+    thread_per_result |= loops && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024;
     /* one thread per result is worth at most four parts */
     if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_IN_FLIGHT * rounds) thread_per_result = false;
-    p->threads = cpu ? 128 : p->columns || thread_per_result ? 256 : 512;
+    p->threads = loops ? 128 : p->columns || thread_per_result ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
     while (!p->columns && !thread_per_result && p->threads > VD__REDUCE_LANES
            && p->threads / 2 * p->vector * (p->desc.segments ? results : 1) >= p->reduced.product
@@ -6838,7 +6843,7 @@ static void vd__reduce_plan(vd_reduce *p) {
         p->threads /= 2;
     p->lanes = thread_per_result ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
     /* short columns: fewer rows of threads, so that each thread has several loads in flight */
-    while (!cpu && p->columns && p->lanes < p->threads
+    while (!loops && p->columns && p->lanes < p->threads
            && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_IN_FLIGHT / 2)
            && results / (2 * p->lanes) >= wanted)
         p->lanes *= 2;
@@ -6948,7 +6953,7 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     uint32_t size = vd_type_size(vd__reduce_state_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on a processor each segment is "
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on this device each segment is "
                             "split into %u parts, but the limit is 2147483648 parts in total",
                             (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* each field of a state has at most `size` bytes */
@@ -7229,12 +7234,9 @@ static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val t
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
-/* A fence, except on CPU devices with an x86 host: the device is then the host, which keeps stores in order, and
-   llvmpipe treats fences as barriers. */
+/* A fence, unless the device keeps stores in order anyway: llvmpipe treats fences as barriers. */
 static void vd__scan_fence(const vd__scan_writer *w) {
-#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
-    if (vd_device(w->plan->ctx, 0)->type == VD_DEVICE_CPU) return;
-#endif
+    if (vd_device(w->plan->ctx, 0)->facts.ordered_stores) return;
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
@@ -7826,20 +7828,9 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
 }
 
-/* Whether a work-group may wait for another one that has started. Not on Apple's and mobile GPUs, where a waiting
-   work-group may keep the other one from running. Not on CPUs, where one pass gains little and llvmpipe ends every
-   loop after 65535 iterations, counted over all loops of an invocation. */
-static bool vd__scan_forward_progress(const vd_device_info *d) {
-    static const uint32_t risky[] = {
-        0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */
-    };
-    for (uint32_t i = 0; i < sizeof risky / sizeof *risky; i++) if (d->vendor_id == risky[i]) return false;
-    return d->type == VD_DEVICE_DISCRETE || d->type == VD_DEVICE_INTEGRATED;
-}
-
 /* Polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll about
-   0.5 us. */
-static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->type == VD_DEVICE_CPU ? 200 : 4096; }
+   0.5 us. Without forward progress, waiting may be what keeps the tile from being published. */
+static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
 
 /* Plans many short rows: about VD__SCAN_TARGET_RUN elements per thread, an odd number, in at most half of the shared
    memory. */
@@ -7863,7 +7854,8 @@ static void vd__scan_plan(vd_scan *p) {
     uint32_t subgroup_size = d->limits.min_subgroup_size;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
     p->vector_aligned = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
-    p->threads = vd__plan_for_cpu(d) ? 32 : 256;
+    bool loops = vd__plan_facts(d).groups_as_loops;
+    p->threads = loops ? 32 : 256;
     /* Otherwise the second of three kernels would exceed the device's limit of loop iterations. */
     if (vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector)
         > vd__plan_max_iterations(d))
@@ -7875,9 +7867,9 @@ static void vd__scan_plan(vd_scan *p) {
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
     p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops visit each element */
     if (p->slab > p->count) p->slab = p->count;
-    p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : vd__scan_forward_progress(d);
+    p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
-    p->subgroup_look_back = !p->desc.combine.emit && !p->desc.segmented && !vd__plan_for_cpu(d)
+    p->subgroup_look_back = !p->desc.combine.emit && !p->desc.segmented && !loops
                             && d->features & VD_FEATURE_SUBGROUP
                             && (!is_64bit || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->subgroup_look_back && subgroup_size > 1 && subgroup_size == d->limits.max_subgroup_size
@@ -8532,7 +8524,7 @@ static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
 static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     static const uint32_t loads[] = { VD__SORT_MAX_LOADS, 8, 6 };
     uint32_t subgroup_size = d->limits.min_subgroup_size;
-    if (vd__plan_for_cpu(d) || !(d->features & VD_FEATURE_SUBGROUP) || subgroup_size < 2
+    if (vd__plan_facts(d).groups_as_loops || !(d->features & VD_FEATURE_SUBGROUP) || subgroup_size < 2
         || subgroup_size != d->limits.max_subgroup_size)
         return false;
     if (vd_type_size(p->desc.type) == 1) return false;
@@ -8552,7 +8544,8 @@ static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
 
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    if (vd__plan_for_cpu(d)) {
+    vd_facts facts = vd__plan_facts(d);
+    if (facts.groups_as_loops) {
         p->threads = VD__SORT_RUN_THREADS;
         p->bits = vd_type_size(p->desc.type) == 1 ? 4 : 8; /* the number of passes must be even */
         p->digits = 1u << p->bits;
@@ -8577,10 +8570,10 @@ static void vd__sort_plan(vd_sort *p) {
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
     p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
                 && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
-                                : p->tiles <= vd__plan_concurrent_groups && vd__scan_forward_progress(d));
+                                : p->tiles <= facts.concurrent_groups && d->facts.forward_progress);
     p->poll_limit = vd__scan_poll_limit(d);
     p->tiles_in_flight = vd__plan_tiles_in_flight(d, (p->poll_limit + 2 + p->tile) * vd__sort_digits_per_thread(p));
-    p->groups = p->tiles < vd__plan_concurrent_groups ? (uint32_t)p->tiles : vd__plan_concurrent_groups;
+    p->groups = p->tiles < facts.concurrent_groups ? (uint32_t)p->tiles : facts.concurrent_groups;
 }
 
 /* Creates the buffer of counts, and the scan if there is no look-back. */
@@ -8715,7 +8708,8 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
 static vd_result vd__histogram_make(vd_histogram *p) {
     const vd_device_info *device = vd_device(p->ctx, 0);
     const vd_histogram_desc *d = &p->desc;
-    bool cpu = vd__plan_for_cpu(device);
+    vd_facts facts = vd__plan_facts(device);
+    bool loops = facts.groups_as_loops;
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
@@ -8727,10 +8721,11 @@ static vd_result vd__histogram_make(vd_histogram *p) {
                             (unsigned long long)d->count);
     if (d->bins > (uint32_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2147483648", d->bins);
-    p->threads = cpu ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
+    p->threads = loops ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
     p->groups = vd__ceil_div(d->count, p->threads * 16);
-    /* Twice the usual number of work-groups, since they are small. */
-    if (p->groups > (cpu ? 8 : 2 * vd__plan_concurrent_groups)) p->groups = cpu ? 8 : 2 * vd__plan_concurrent_groups;
+    /* On a GPU, twice the usual number of work-groups, since they are small. */
+    uint64_t max_groups = loops ? facts.concurrent_groups : 2 * (uint64_t)facts.concurrent_groups;
+    if (p->groups > max_groups) p->groups = max_groups;
     uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
     if (p->groups < min_groups) p->groups = min_groups;
     vd__fragment bin = vd__histogram_bin(d);
@@ -9136,8 +9131,8 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
             vd__top_split_rows(p, parts *= 2);
     }
     if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= max_iterations) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u for rows of %llu elements: on a processor this needs %llu loop "
-                        "iterations per thread, but the limit is %llu", p->desc.k, (unsigned long long)p->n,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u for rows of %llu elements: this needs %llu loop iterations per "
+                        "thread, but the limit of this device is %llu", p->desc.k, (unsigned long long)p->n,
                         (unsigned long long)(vd__top_iterations(p, false) + vd__top_iterations(p, true)),
                         (unsigned long long)max_iterations);
 }
@@ -9146,10 +9141,11 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
    one. */
 static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
-    bool cpu = vd__plan_for_cpu(d);
+    vd_facts facts = vd__plan_facts(d);
+    bool loops = facts.groups_as_loops;
     uint32_t max_threads = vd__plan_max_threads(d);
-    uint64_t wanted = cpu ? 8 : 2 * vd__plan_concurrent_groups;
-    p->threads = cpu ? 64 : VD__TOP_DIGITS;
+    uint64_t wanted = loops ? facts.concurrent_groups : 2 * (uint64_t)facts.concurrent_groups;
+    p->threads = loops ? 64 : VD__TOP_DIGITS;
     while (p->threads > 32 && (p->threads > max_threads || p->threads >= 2 * p->n)) p->threads /= 2;
     for (p->capacity = 1; p->capacity < p->desc.k; p->capacity *= 2) {}
     uint64_t min_elements = (uint64_t)p->threads * 32 > 16 * (uint64_t)p->desc.k ? (uint64_t)p->threads * 32
@@ -10209,9 +10205,9 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     return VD_OK;
 }
 
-/* Whether the device is a GPU and one kernel can convolve all axes of complex numbers. */
+/* Whether one kernel can convolve all axes of complex numbers; see vd__fft_plan_group. */
 static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
-    if (vd__plan_for_cpu(vd_device(p->ctx, 0))) return false;
+    if (vd__plan_facts(vd_device(p->ctx, 0)).groups_as_loops) return false;
     for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
     return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_MAX_POINTS;
 }
@@ -10256,7 +10252,7 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->ctx, 0));
     if (count <= limit) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit on a processor is %llu", what, count,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit of this device is %llu", what, count,
                         (unsigned long long)limit);
 }
 
@@ -10512,9 +10508,9 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     if (!vd__fft_set_register_exchange(d, c->register_exchange, &s)) return "a + joins stages that need shared memory";
     if (!vd__fft_can_slice(&s, s.slices)) return "slices do not divide the radices and the butterflies of a thread";
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        s.pad[i] = d->cpu || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
+        s.pad[i] = d->groups_as_loops || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
     if (!vd__fft_fits(d, &s)) memset(s.pad, 0, sizeof s.pad);
-    if (!d->cpu && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
+    if (!d->groups_as_loops && vd__fft_fits(d, &s)) vd__fft_choose_pads(d, &s);
     if (!vd__fft_finish_shape(d, &s, vd__fft_fits(d, &s))) return vd__fft_exceeded_limit(d, &s);
     *out = s;
     return NULL;
@@ -10654,7 +10650,7 @@ static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, ui
     const vd_device_info *d = vd_device(p->ctx, 0);
     const uint64_t words[] = {
         VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id,
-        d->device_id, d->driver_version, d->features, p->device.threads, p->device.shared, p->device.cpu,
+        d->device_id, d->driver_version, d->features, p->device.threads, p->device.shared, p->device.groups_as_loops,
         p->device.wide, (uint64_t)rigor, direction
     };
     snprintf(k->device, sizeof k->device, "%s", d->name);
@@ -10824,8 +10820,8 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     search.current.n = n;
     if (pass->bluestein_length) search.current.size[0] = n;
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
-        search.current.pad[i] = p->device.cpu || vd__fft_all_columns(&search.current) ? vd__fft_no_pad
-                                                                                      : vd__fft_default_pad;
+        search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
+                                    ? vd__fft_no_pad : vd__fft_default_pad;
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
@@ -11246,7 +11242,7 @@ static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, con
     if (convolution) c = *convolution;
     c.parts = p->convolution.parts;
     vd__fft_limit_batch(p, &small, &c,
-                        (uint64_t)(p->device.cpu || vd_device(p->ctx, 0)->type == VD_DEVICE_CPU ? 4 : 256) << 20);
+                        (uint64_t)(vd_device(p->ctx, 0)->facts.groups_as_loops ? 4 : 256) << 20);
     tuner->patient = patient;
     if (!vd__fft_new_estimated(p->ctx, &small, convolution ? &c : NULL, &tuner->plan)
         && vd__fft_has_same_passes(p, tuner->plan))
@@ -11265,7 +11261,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     uint32_t count = p->route[0].count + p->route[1].count;
     uint32_t i;
     vd__fft_timing_key key;
-    if (rigor < VD_FFT_MEASURE || d->backend == VD_BACKEND_DUMMY) return;
+    if (rigor < VD_FFT_MEASURE || !d->facts.executes) return;
     if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
     p->timing = (vd__fft_timing *)vd__fft_allocate(&p->allocator, count * sizeof *p->timing);
     vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
@@ -11419,13 +11415,13 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 /* Reads the properties of the device that the planner uses. */
 static void vd__fft_query_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->ctx, 0);
+    vd_facts facts = vd__plan_facts(d);
     p->device.threads = vd__plan_max_threads(d);
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
     p->device.private_words = d->limits.max_private_bytes / vc_type_size(p->real);
-    p->device.cpu = vd__plan_for_cpu(d);
+    p->device.groups_as_loops = facts.groups_as_loops;
     p->device.wide = p->real == VC_F64;
-    p->device.pairs_as_words = p->device.cpu && d->backend == VD_BACKEND_VULKAN && d->features & VD_FEATURE_I64
-                      && p->real == VC_F32;
+    p->device.pairs_as_words = facts.lane_access && d->features & VD_FEATURE_I64 && p->real == VC_F32;
     if (p->device.pairs_as_words && d->features & VD_FEATURE_SUBGROUP
         && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
         p->device.shuffle_lanes = d->limits.min_subgroup_size;

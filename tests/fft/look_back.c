@@ -215,8 +215,7 @@ static void scans_as_for_a_gpu(void **state) {
     for (size_t i = 0; i < COUNT(samples); i++) scan_check(&samples[i]);
 }
 
-/* All tiles of a dispatch except the last are silent. On processors, as many as llvmpipe's limit of 65535 iterations
-   per loop allows. */
+/* All tiles of a dispatch except the last are silent; as many as the device's limit of loop iterations allows. */
 static void longest_walks(void **state) {
     (void)state;
     need_device();
@@ -224,7 +223,8 @@ static void longest_walks(void **state) {
         scan_sample s = { VD_U32, { 1 << 20, 0 }, 0, 1, false, false, false, false, false, i == 1 };
         vd_scan *p = scan_of(&s);
         uint32_t most = p->tiles_in_flight < 700 ? p->tiles_in_flight : 30;
-        if (vd_device(device_context, 0)->type == VD_DEVICE_CPU) assert_true(p->tiles_in_flight < p->tiles);
+        if (vd_device(device_context, 0)->facts.max_loop_iterations) assert_true(p->tiles_in_flight < p->tiles);
+        else assert_true(p->tiles_in_flight == UINT32_MAX);
         s.to = most > 1 ? most - 1 : 1;
         s.shape[0] = (most + 3) * (uint64_t)p->threads * VD__SCAN_LOADS * p->vector + 5;
         vd_scan_destroy(p);
@@ -359,6 +359,76 @@ static void sorts(void **state) {
     if (!narrow) print_message("# reason: sorts of u16 not run: the device has no 16-bit elements in buffers\n");
 }
 
+/* ---- facts of the device ---- */
+
+static vd_context *dummy_with(const vd_facts *facts) {
+    vd_device_info device = { 0 };
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    device.features = VD_FEATURE_I64 | VD_FEATURE_ADDRESS;
+    device.facts = *facts;
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.dummy = &device;
+    if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
+    return ctx;
+}
+
+typedef struct planned { bool single_pass; uint32_t threads, poll_limit, tiles_in_flight; } planned;
+
+static planned scan_on(const vd_facts *facts) {
+    vd_context *ctx = dummy_with(facts);
+    vd_scan_desc desc = { 0 };
+    desc.type = VD_U32;
+    desc.shape[0] = 1 << 20;
+    vd_scan *p = vd_scan_create(ctx, &desc);
+    if (!p) fail_msg("%s", vd_error_text());
+    planned found = { p->single_pass, p->threads, p->poll_limit, p->tiles_in_flight };
+    vd_scan_destroy(p);
+    vd_context_destroy(ctx);
+    return found;
+}
+
+static uint32_t parts_on(const vd_facts *facts) {
+    vd_context *ctx = dummy_with(facts);
+    vd_reduce_desc desc = { 0 };
+    desc.type = VD_U32;
+    desc.shape[0] = 1 << 26;
+    vd_reduce *p = vd_reduce_create(ctx, &desc);
+    if (!p) fail_msg("%s", vd_error_text());
+    uint32_t parts = p->parts;
+    vd_reduce_destroy(p);
+    vd_context_destroy(ctx);
+    return parts;
+}
+
+/* VKDISPATCH_FFT_SHAPES replaces facts that decide how fast a plan is, not those that decide whether it is correct. */
+static void facts_decide(void **state) {
+    vd_facts gpu = { 0 }, cpu = { 0 };
+    (void)state;
+    assert_false(scan_on(&gpu).single_pass); /* forward progress is not known */
+    assert_int_equal(scan_on(&gpu).poll_limit, 200);
+    gpu.forward_progress = true;
+    gpu.concurrent_groups = 40;
+    assert_true(scan_on(&gpu).single_pass);
+    assert_int_equal(scan_on(&gpu).poll_limit, 4096);
+    assert_int_equal(scan_on(&gpu).threads, 256);
+    assert_true(scan_on(&gpu).tiles_in_flight == UINT32_MAX);
+    assert_int_equal(parts_on(&gpu), 40);
+    cpu.groups_as_loops = true;
+    cpu.concurrent_groups = 24;
+    cpu.max_loop_iterations = 65535;
+    for (int as_gpu = 0; as_gpu < 2; as_gpu++) {
+        if (as_gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+        planned found = scan_on(&cpu);
+        assert_false(found.single_pass);
+        assert_int_equal(found.threads, as_gpu ? 256 : 32);
+        assert_int_equal(found.tiles_in_flight, 32768 / (2 * 202 + found.threads * VD__SCAN_LOADS * VD__SCAN_VECTOR));
+        assert_int_equal(parts_on(&cpu), as_gpu ? 528 : 24);
+    }
+    assert_int_equal(parts_on(&gpu), 40); /* a GPU keeps its facts */
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+}
+
 static void none_left(void **state) {
     (void)state;
     need_device();
@@ -368,7 +438,7 @@ static void none_left(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(longest_walks),
-        cmocka_unit_test(sorts), cmocka_unit_test(none_left),
+        cmocka_unit_test(sorts), cmocka_unit_test(facts_decide), cmocka_unit_test(none_left),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     alarm(300); /* fails instead of hanging if look-back never ends */

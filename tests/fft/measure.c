@@ -446,8 +446,7 @@ static void lanes_can_be_set(void **state) {
     (void)state;
     need_device();
     const vd_device_info *d = vd_device(device_context, 0);
-    bool llvmpipe = d->backend == VD_BACKEND_VULKAN && d->type == VD_DEVICE_CPU
-                    && d->limits.min_subgroup_size == d->limits.max_subgroup_size;
+    bool llvmpipe = d->facts.lane_access && d->limits.min_subgroup_size == d->limits.max_subgroup_size;
     for (size_t i = 0; i < COUNT(rows); i++) {
         bool exchanges = llvmpipe && d->limits.min_subgroup_size % rows[i].lanes == 0
                          && rows[i].threads % d->limits.min_subgroup_size == 0;

@@ -103,7 +103,7 @@ static void private_memory(void **state) {
         memset(&info, 0, sizeof info);
         memset(&desc, 0, sizeof desc);
         memset(&d, 0, sizeof d);
-        info.type = VD_DEVICE_CPU;
+        info.facts.groups_as_loops = true;
         info.features = VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_ADDRESS;
         info.device_memory = (uint64_t)1 << 32;
         info.limits.max_local_size[0] = info.limits.max_local_invocations = 4096;
