@@ -2812,6 +2812,7 @@ struct vd__device {
     uint32_t sharing_mask; /* bit i: vd__sharing i is supported */
     bool can_capture;     /* a queue is the user's stream, see queue_capturing */
     bool copies_to_host;  /* record_copy accepts any host memory as target: native[0] is 0, native[1] is its address */
+    uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
@@ -5788,6 +5789,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->memory = facts->memory.memoryProperties;
     vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
     dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
+    if (dev->info.api_version[0] == 1 && dev->info.api_version[1] < 3) dev->max_spirv_minor = 5;
     vd__vk_choose_copies(dev, facts);
     VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
     result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
@@ -11077,9 +11079,11 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
     uint32_t minor = (m->words[1] >> 8) & 0xffu;
     for (uint32_t i = 0; i < ctx->device_count; i++) {
         const vd_device_info *info = &ctx->devices[i].device.info;
-        if (info->backend == VD_BACKEND_VULKAN && minor > 5 && info->api_version[0] == 1 && info->api_version[1] < 3)
+        uint32_t limit = ctx->devices[i].device.max_spirv_minor;
+        if (limit && minor > limit)
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but '%s' has Vulkan 1.%u, which "
-                            "supports up to 1.5", (unsigned)minor, info->name, (unsigned)info->api_version[1]);
+                            "supports up to 1.%u", (unsigned)minor, info->name, (unsigned)info->api_version[1],
+                            (unsigned)limit);
     }
     return VD_OK;
 }

@@ -108,8 +108,33 @@ static void kernels_are_compiled_to_the_code_of_the_device(void **state) {
     }
 }
 
+/* ---- versions of SPIR-V ---- */
+
+static void newer_spirv_than_the_driver_accepts_is_refused(void **state) {
+    unit_module module;
+    vd_kernel_desc desc;
+    (void)state;
+    vd_context *ctx = unit_context(NULL);
+    unit_saxpy(&module);
+    memset(&desc, 0, sizeof desc);
+    desc.name = "new";
+    desc.code = module.words;
+    desc.code_size = module.count * 4;
+    for (uint32_t minor = 3; minor <= 6; minor++) {
+        module.words[1] = 0x10000 | minor << 8;
+        ctx->devices[0].device.max_spirv_minor = 0; /* any */
+        assert_int_not_equal(vd_kernel_create(ctx, &desc).id, 0);
+        ctx->devices[0].device.max_spirv_minor = 5;
+        assert_true((vd_kernel_create(ctx, &desc).id != 0) == (minor <= 5));
+    }
+    CHECK_TEXT("the SPIR-V has version 1.6");
+    CHECK_TEXT("supports up to 1.5");
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest facts_tests[] = {
     cmocka_unit_test(facts_follow_from_type_and_vendor), cmocka_unit_test(dummy_is_a_desktop_gpu_by_default),
     cmocka_unit_test(dummy_takes_facts_from_its_description),
     cmocka_unit_test(kernels_are_compiled_to_the_code_of_the_device),
+    cmocka_unit_test(newer_spirv_than_the_driver_accepts_is_refused),
 };
