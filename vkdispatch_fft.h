@@ -32,11 +32,12 @@
        Transforms     Complex transforms, Real transforms, Cosine and sine transforms, Lengths, Measuring, Hooks
        Convolutions   Convolutions
        Arrays         Fragments, Reductions, Scans, Sorting and counting
+       Extending      Libraries on top
        Other          Limits, References, Errors, Memory, Threads, Versions
 
    Rooms
        config       limits of the planner
-       common       memory, buffers and checks of every plan
+       common       the base of plans (vd_plan_*): memory, buffers, kernels, fragments, checks
        factor       lengths as products of radices
        plan         the kernels of a transform, and the shape of each
        butterflies  transforms of a few values held in registers
@@ -57,7 +58,7 @@
        shift        spectra with frequency 0 in the middle
        convolve     convolutions by transforms
        measure      timing kernels to choose the fastest shape
-       public       the functions declared above
+       public       the other functions declared above
        end
 
    Configuration
@@ -355,12 +356,96 @@
        Top-k. vd_top_k_create makes a plan for the k largest or smallest elements of each row and their indices, in
        one dispatch. They are sorted, the best one first, equal ones by index. NaN comes after all numbers.
 
+   Libraries on top
+       The plans of this header are written with public functions, vd_plan_*, so that another library can offer plans of
+       the same form: examples/multigrid.c is one. A library defines a desc, an io, a plan, and a constant that
+       describes the kind of plan:
+
+           typedef struct scale_desc { const char *name; uint64_t count; vd_fragment map; } scale_desc;
+           typedef struct scale_io { vd_buffer in, out; const vd_named_arg *args; int arg_count; } scale_io;
+           typedef struct scale {
+               vd_plan base;
+               uint64_t count;
+               vd_plan_fragment map;
+               vd_plan_kernel kernel;
+           } scale;
+           enum { IN, OUT, ROLES };
+
+           static vd_result scale_make(void *plan, const void *desc) {
+               scale *p = plan;
+               const scale_desc *d = desc;
+               if (!d->count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
+               p->count = d->count;
+               p->map = (vd_plan_fragment){ .name = "map", .code = d->map, .in = { VC_F32 }, .out = VC_F32,
+                                            .has_arguments = true };
+               vd_result r = vd_plan_fragment_check(&p->base, &p->map);
+               if (r) return r;
+               vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = p->base.name, .machine = vd_machine(p->base.ctx) });
+               vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, IN, "in", VC_F32, VC_READ);
+               vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, OUT, "out", VC_F32, VC_WRITE);
+               vd_plan_kernel_fragment(&p->kernel, k, &p->map);
+               vc_val none = { 0 };
+               VC_EACH(k, i) {
+                   vc_val x = vc_load(in, i);
+                   vc_store(out, i, d->map.emit ? vd_plan_fragment_emit(&p->map, k, x, none, none) : x);
+               }
+               return vd_plan_kernel_build(&p->base, &p->kernel, k);
+           }
+
+           static const vd_plan_kind scale_kind = { .name = "scale", .size = sizeof(scale),
+                                                    .desc_size = sizeof(scale_desc), .make = scale_make };
+
+           static vd_result scale_record(void *plan, vd_list *list, const void *user_io) {
+               scale *p = plan;
+               const scale_io *u = user_io;
+               vd_plan_role roles[ROLES] = {
+                   { .name = "in", .buffer = u->in, .type = VD_F32, .count = p->count },
+                   { .name = "out", .buffer = u->out, .type = VD_F32, .count = p->count, .writes = true }
+               };
+               vd_plan_io io = { .roles = roles, .role_count = ROLES, .args = u->args, .arg_count = u->arg_count };
+               vd_result r = vd_plan_check(&p->base, &io);
+               return r ? r : vd_plan_dispatch(list, &p->kernel, &io, &(vd_dispatch_desc){ .threads = { p->count } });
+           }
+
+           scale *scale_create(vd_context *ctx, const scale_desc *desc) {
+               return vd_plan_create(ctx, &scale_kind, "scale_create", desc);
+           }
+           void scale_destroy(scale *p) { vd_plan_destroy(p); }
+           vd_result scale_run(scale *p, vd_list *list, const scale_io *io) {
+               return vd_plan_run(p, "scale_run", scale_record, list, io);
+           }
+
+       piece                        function                                  checks
+       -----                        --------                                  ------
+       a plan of the context        vd_plan_create, vd_plan_destroy           ctx and desc are not NULL
+       its buffers and kernels      vd_plan_buffer, vd_plan_kernel_build      -
+       fragments of the caller      vd_plan_fragment_check, _emit             result, control flow, arguments
+       arguments of its kernels     vd_plan_kernel_buffer, _fragment          -
+       a run                        vd_plan_run                               plan and io are not NULL; plan and list
+                                                                              belong to a context that exists
+       buffers and arguments        vd_plan_check                             handles, sizes, types, overlap; names of
+                                                                              arguments, each exactly once
+       a dispatch                   vd_plan_dispatch                          what vd_dispatch checks
+       functions without a plan     vd_plan_run_cached                        what vd_plan_create and vd_plan_run check
+
+       Ownership. A plan owns the memory that vd_plan_create allocates, zeroed, its buffers, and its kernels.
+       kind->release frees everything else that it holds, such as other plans. If the context is destroyed first, its
+       buffers and kernels are destroyed with it, plan->ctx becomes NULL, and vd_plan_run fails with VD_ERROR_INVALID.
+
+       Errors. Inner functions set the reason with vd_error_set and return its code. vd_plan_create and vd_plan_run add
+       their argument `call` and the name of the plan: "scale_run 'scale': argument 'gain' is missing". They delay
+       callbacks until the call is finished, as vd_callback_scope_begin does.
+
+       vkdispatch.h has the rest: vd_context_attach keeps other data with a context, vd_cache_load and vd_cache_store
+       keep measurements between runs of a program, vd_list_watch tells whether a list was submitted, and vd_time_ns is
+       a clock. For kernels, vc_begin accepts the allocator of vd_context_allocator.
+
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of it
        dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
-       arguments of hooks or of a map; bytes of a name                                        16; 63
+       arguments of hooks or of the fragments of a plan; bytes of a name                      16; 63
        bins of a histogram; k of top-k                                                        2^31; 1024
 
        More is VD_ERROR_UNSUPPORTED. If the driver terminates long loops (llvmpipe), some one-pass operations are
@@ -930,6 +1015,142 @@ VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 
+/* ---- plans of other libraries (see "Libraries on top") ---- */
+
+enum {
+    VD_PLAN_MAX_ARGUMENTS = 16,  /* arguments that the fragments of a plan declare */
+    VD_PLAN_MAX_KERNEL_ARGS = 32 /* buffers and arguments of fragments that a kernel declares */
+};
+
+/* A kind of plan: a constant of the library. */
+typedef struct vd_plan_kind {
+    const char *name;        /* default name of a plan, for messages. Required */
+    size_t size;             /* bytes of a plan: a struct that begins with a vd_plan. Required */
+    size_t desc_size;        /* bytes of its desc: a struct that begins with const char *name. Required by
+                                vd_plan_run_cached */
+
+    /* Initialises a plan: its base is set, the rest is zero. desc is valid only during the call. If it fails, the plan
+       is destroyed. Required. */
+    vd_result (*make)(void *plan, const void *desc);
+
+    /* Called when a plan is destroyed, before its buffers and kernels: releases all else that it holds. plan->ctx is
+       NULL if the context was destroyed before. Default: nothing. */
+    void (*release)(void *plan);
+
+    /* Called when the context is destroyed before the plan, while the context's objects still exist: releases what must
+       not outlive them, such as objects of another API. Default: nothing. */
+    void (*detach)(void *plan);
+} vd_plan_kind;
+
+/* The base of a plan. The library only reads it. */
+typedef struct vd_plan {
+    vd_context *ctx;         /* NULL after the context was destroyed */
+    const vd_plan_kind *kind;
+    vd_allocator allocator;  /* for host memory of the plan; valid as long as the plan */
+    char name[64];           /* first 63 bytes of the desc's name */
+    vd_arg_info arguments[VD_PLAN_MAX_ARGUMENTS]; /* that the fragments declare: name, kind, type, access */
+    int argument_count;      /* of arguments */
+    char argument_names[VD_PLAN_MAX_ARGUMENTS][64];
+    struct vd_plan *next, *previous;  /* private */
+    struct vd__plan_object *objects;  /* private */
+} vd_plan;
+
+/* A buffer that a plan uses. A plan numbers its roles from 0, at most to 127: first the buffers of the caller, then its
+   own, which need only `buffer`. */
+typedef struct vd_plan_role {
+    const char *name;        /* for messages: the field of the io */
+    vd_buffer buffer;
+    vd_type type;            /* of its elements; buffers of VD_BYTES are accepted, too. VD_BYTES: any type */
+    uint64_t count;          /* elements that the plan needs at least; of VD_BYTES: bytes */
+    bool writes;             /* the plan writes it: it must not overlap other roles. Default: it is only read */
+    bool vectors;            /* its address becomes part of vd_plan_io.alignment. Default: no */
+    const char *unused;      /* the plan does not use it, and buffer must be {0}. The text is the reason, for messages:
+                                "desc.segments is 0". Default: it is used */
+    const struct vd_plan_role *in_place; /* earlier role of the table that may begin at the same byte; kernels declare
+                                both with VC_MAY_ALIAS. Default: none */
+} vd_plan_role;
+
+/* Buffers and arguments of a run. */
+typedef struct vd_plan_io {
+    const vd_plan_role *roles; /* the table; may change between dispatches */
+    uint32_t role_count;     /* roles that vd_plan_check checks, from the first one on */
+    const vd_named_arg *args; /* of the plan's fragments, as the caller passes them: in any order, each exactly once */
+    int arg_count;           /* of args */
+
+    /* Set by vd_plan_check: */
+    uint64_t alignment;      /* addresses of the roles with `vectors`, ORed: a multiple of 16 if all of them are */
+    vd_arg values[VD_PLAN_MAX_ARGUMENTS]; /* of plan->arguments */
+} vd_plan_io;
+
+/* A kernel of a plan, and which roles and arguments it declares. Zeros before the kernel is recorded. */
+typedef struct vd_plan_kernel {
+    vd_kernel kernel;
+    uint32_t count;          /* private */
+    uint8_t args[VD_PLAN_MAX_KERNEL_ARGS]; /* private */
+} vd_plan_kernel;
+
+/* A fragment of the caller, what it gets, and what it must return. */
+typedef struct vd_plan_fragment {
+    const char *name;        /* for messages: the field of the desc. At most 50 bytes */
+    vd_fragment code;        /* the field of the desc. emit NULL: the caller passed none */
+    vc_type in[2];           /* types of vd_fragment_io.in. Default: {0}, no inputs */
+    vc_type out;             /* type of vd_fragment_io.out. Default: any scalar number */
+    vc_type other_out;       /* accepted too, and the type to which immediates are converted. Default: out */
+    bool has_index;          /* vd_fragment_io.index is set. Default: {0} */
+    bool has_arguments;      /* it may declare arguments. Default: that is an error */
+    int first_argument, argument_count; /* private */
+} vd_plan_fragment;
+
+/* Makes a plan: allocates it, links it to the context, and calls kind->make. The body of a library's public function,
+   whose name is `call`. desc: a struct that begins with const char *name, which may be NULL. Returns NULL on failure.
+   kind must stay valid until the plan is destroyed. */
+VD_API void *vd_plan_create(vd_context *ctx, const vd_plan_kind *kind, const char *call, const void *desc);
+
+/* Destroys a plan, its buffers and its kernels. NULL is allowed. */
+VD_API void vd_plan_destroy(void *plan);
+
+/* Calls `run` with a plan, a list of its context and an io, neither of which is NULL. The body of a library's public
+   function, whose name is `call`. */
+VD_API vd_result vd_plan_run(void *plan, const char *call,
+                             vd_result (*run)(void *plan, vd_list *list, const void *io), vd_list *list,
+                             const void *io);
+
+/* The same with a plan of the context's cache, which is made if no plan of this kind has this desc, and with
+   vd_immediate(ctx, 0, 0). Descs are compared byte by byte: clear them with memset before setting fields; a pointer is
+   compared, not what it refers to. The caller replaces the call in errors: vd_error_amend(result, "call", "", NULL). */
+VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
+                                    vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
+                                    const void *io);
+
+/* Creates a buffer that the plan destroys: `count` elements, bytes for VD_BYTES. data: the contents, NULL for zeros.
+   Returns id 0 on failure. */
+VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data);
+
+/* Checks a fragment of the caller by recording it in kernels that are discarded, and adds its arguments to those of the
+   plan. Once for each fragment, before kernels with it are recorded. Does nothing if code.emit is NULL. */
+VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *fragment);
+
+/* Records a fragment, which must have code.emit, and returns its result. Inputs that it does not have are ignored. */
+VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *fragment, vc_kernel *k, vc_val first, vc_val second,
+                                    vc_val index);
+
+/* Declares the buffer of a role, as vc_buffer does, or the arguments of a fragment, if it has any. In a kernel that the
+   library records, before its own parameters. A role may be declared several times, with different types. */
+VD_API vc_ref vd_plan_kernel_buffer(vd_plan_kernel *kernel, vc_kernel *k, uint32_t role, const char *name, vc_type type,
+                                    uint32_t access);
+VD_API void vd_plan_kernel_fragment(vd_plan_kernel *kernel, vc_kernel *k, const vd_plan_fragment *fragment);
+
+/* Compiles a kernel that the plan destroys, and frees k. If that fails, kernel is set to zeros. */
+VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_kernel *k);
+
+/* Checks the buffers and arguments of a run and sets the fields of io that say so. */
+VD_API vd_result vd_plan_check(const vd_plan *plan, vd_plan_io *io);
+
+/* Records a dispatch: vd_dispatch with the kernel, its buffers and arguments of fragments, and then the library's own
+   parameters, desc->args. desc->kernel is ignored. */
+VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
+                                  const vd_dispatch_desc *desc);
+
 #ifdef __cplusplus
 }
 #endif
@@ -980,7 +1201,6 @@ enum {
     VD__FFT_MAX_VALUES = 64,   /* maximum of values per thread */
     VD__FFT_MAX_POINTS = 16384, /* maximum of complex numbers in the registers of a work-group */
     VD__FFT_PASSES = 12,       /* kernels of one direction of a plan */
-    VD__FFT_ARGS = 16,         /* arguments of the hooks of a plan */
     VD__FFT_TABLES = 64,       /* tables of a plan that passes can share */
     VD__FFT_CANDIDATES = 96,   /* shapes of a kernel that a wide search keeps */
     VD__FFT_MAX_TIMED = 40,    /* shapes of a kernel that are timed */
@@ -989,8 +1209,9 @@ enum {
 };
 
 // >>common
-/* Shared by all plans: host memory from the context's allocator, device buffers, checks of shapes, buffers and
-   callbacks, and the decomposition of indices into digits. */
+/* The base of plans and the functions vd_plan_*, except vd_plan_run_cached: host memory, buffers, kernels, fragments,
+   checks of a run. Then what only the plans of this header share: checks of descs, decomposition of indices into
+   digits. */
 
 /* Allocates zeroed memory; returns NULL if the allocator fails. */
 static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
@@ -1001,20 +1222,6 @@ static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
 
 static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
-/* Links a plan to its context, so that the plan is notified when the context is destroyed. */
-typedef struct vd__context_link {
-    struct vd__context_link *next, *previous; /* list of the context's plans, newest first */
-    /* the plan's ctx, set to NULL when the context is destroyed, which also frees all buffers and kernels */
-    vd_context **ctx;
-    /* the plan's allocator, replaced by the one that stays valid after the context was destroyed */
-    vd_allocator *allocator;
-    void (*release)(void *plan); /* releases what must not outlive the context; may be NULL */
-    void *plan;              /* argument of `release` */
-} vd__context_link;
-
-/* Returns the name of a plan, or the default name. */
-static const char *vd__plan_name(const char *name, const char *fallback) { return name ? name : fallback; }
-
 static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); }
 
 /* Errors: internal functions set the reason, and the public function adds its own name and that of the plan. This
@@ -1023,107 +1230,169 @@ static vd_result vd__call_result(const char *call, vd_result result) {
     return result ? vd_error_amend(result, call, "", NULL) : VD_OK;
 }
 
-/* Evaluates an expression of type vd_result inside vd_callback_scope_begin and vd_callback_scope_end, for public
-   functions that use a plan or call the user. Adds call and object to an error. */
-#define VD__CALL_IN_SCOPE(context, call, object, expression) do { \
-        vd_callback_scope scope_; \
-        vd_result result_; \
-        vd_callback_scope_begin(context, call, &scope_); \
-        result_ = (expression); \
-        if (result_) vd_error_amend(result_, call, object, NULL); \
-        vd_callback_scope_end(&scope_); \
-    } while (0)
+/* ---- the base of plans ---- */
 
-static const char vd__context_link_key = 't';
+/* A buffer or a kernel that a plan owns. */
+struct vd__plan_object { struct vd__plan_object *next; vd_buffer buffer; vd_kernel kernel; };
 
-static vd_result vd__context_link_add(vd_context *ctx, void **data, void *user) {
-    vd__context_link *t = (vd__context_link *)user;
-    (void)ctx;
-    t->next = (vd__context_link *)*data;
-    if (t->next) t->next->previous = t;
-    *data = t;
+/* Attachment key of the list of a context's plans, newest first. */
+static const char vd__plan_list_key = 't';
+
+static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
+    vd_plan *p = (vd_plan *)user;
+    p->ctx = ctx;
+    p->next = (vd_plan *)*data;
+    if (p->next) p->next->previous = p;
+    *data = p;
     return VD_OK;
 }
 
-/* Does nothing. Used to attach vd__context_link_key before the key of the plan cache: vd_context_destroy releases the
-   key attached last first, so that cached plans are destroyed while they still have their context. */
-static vd_result vd__context_link_register(vd_context *ctx, void **data, void *user) {
+static vd_result vd__plan_unlink(vd_context *ctx, void **data, void *user) {
+    vd_plan *p = (vd_plan *)user;
+    (void)ctx;
+    if (p->next) p->next->previous = p->previous;
+    if (p->previous) p->previous->next = p->next;
+    else *data = p->next;
+    return VD_OK;
+}
+
+/* Does nothing. Used to attach vd__plan_list_key before the key of the plan cache: vd_context_destroy releases the key
+   attached last first, so that cached plans are destroyed while they still have their context. */
+static vd_result vd__plan_list_register(vd_context *ctx, void **data, void *user) {
     (void)ctx, (void)data, (void)user;
     return VD_OK;
 }
 
-static vd_result vd__context_link_remove(vd_context *ctx, void **data, void *user) {
-    vd__context_link *t = (vd__context_link *)user;
-    (void)ctx;
-    if (t->next) t->next->previous = t->previous;
-    if (t->previous) t->previous->next = t->next;
-    else *data = t->next;
-    return VD_OK;
-}
-
-/* Called when the context is destroyed: detaches all plans from it. */
-static void vd__context_link_release(vd_context *ctx, void *data) {
-    vd__context_link *t = (vd__context_link *)data, *next;
-    for (; t; t = next) {
-        next = t->next;
-        if (t->release) t->release(t->plan);
-        *t->allocator = vd_context_allocator(ctx);
-        *t->ctx = NULL;
+/* Called when the context is destroyed, which also frees all buffers and kernels: detaches all plans from it. */
+static void vd__plan_list_detach(vd_context *ctx, void *data) {
+    vd_plan *p = (vd_plan *)data, *next;
+    for (; p; p = next) {
+        next = p->next;
+        if (p->kind->detach) p->kind->detach(p);
+        p->allocator = vd_context_allocator(ctx); /* this one stays valid */
+        p->ctx = NULL;
     }
 }
 
-/* Sets context and allocator of a plan whose memory is zeroed, and links it to the context. */
-static vd_result vd__plan_link(vd__context_link *t, vd_context *ctx, vd_context **plan_ctx, vd_allocator *allocator) {
-    t->ctx = plan_ctx;
-    t->allocator = allocator;
-    *allocator = vd_context_allocator(ctx);
-    if (vd_context_attach(ctx, &vd__context_link_key, vd__context_link_add, t, vd__context_link_release))
-        return vd__fft_no_memory();
-    *plan_ctx = ctx;
-    return VD_OK;
+/* Destroys the objects of a plan that were added after `keep`. If the context was destroyed, so were they. */
+static void vd__plan_drop_objects(vd_plan *p, struct vd__plan_object *keep) {
+    while (p->objects != keep) {
+        struct vd__plan_object *o = p->objects;
+        if (p->ctx && o->buffer.id) vd_buffer_destroy(p->ctx, o->buffer);
+        if (p->ctx && o->kernel.id) vd_kernel_destroy(p->ctx, o->kernel);
+        p->objects = o->next;
+        vd__fft_free(&p->allocator, o);
+    }
 }
 
-/* Unlinks a plan from its context and frees its memory. */
-static void vd__plan_free(vd__context_link *t, void *plan) {
-    vd_allocator allocator = *t->allocator;
-    if (*t->ctx)
-        vd_context_attach(*t->ctx, &vd__context_link_key, vd__context_link_remove, t, vd__context_link_release);
-    vd__fft_free(&allocator, plan);
+/* Adds an entry for an object that is created next. Returns NULL if out of memory. */
+static struct vd__plan_object *vd__plan_add_object(vd_plan *p) {
+    struct vd__plan_object *o = (struct vd__plan_object *)vd__fft_allocate(&p->allocator, sizeof *o);
+    if (!o) {
+        vd__fft_no_memory();
+        return NULL;
+    }
+    o->next = p->objects;
+    p->objects = o;
+    return o;
 }
 
-/* Destroy an object of a plan; do nothing if the context was destroyed or the object does not exist. */
-static void vd__plan_drop_buffer(vd_context *ctx, vd_buffer buffer) {
-    if (ctx && buffer.id) vd_buffer_destroy(ctx, buffer);
-}
-static void vd__plan_drop_kernel(vd_context *ctx, vd_kernel kernel) {
-    if (ctx && kernel.id) vd_kernel_destroy(ctx, kernel);
+/* Returns the name in a desc, or the default name. */
+static const char *vd__plan_name(const vd_plan_kind *kind, const void *desc) {
+    const char *name = *(const char *const *)desc;
+    return name ? name : kind->name;
 }
 
-/* Creates a buffer of the plan with `elements` elements (bytes for VD_BYTES). */
-static vd_buffer vd__fft_buffer(vd_context *ctx, const char *name, vd_type type, uint64_t elements, const void *data) {
+/* vd_plan_create without checks, for use inside of other calls. Returns NULL on failure. */
+static void *vd__plan_new(vd_context *ctx, const vd_plan_kind *kind, const void *desc) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd_plan *p = (vd_plan *)vd__fft_allocate(&allocator, kind->size);
+    if (!p) {
+        vd__fft_no_memory();
+        return NULL;
+    }
+    p->kind = kind;
+    p->allocator = allocator;
+    snprintf(p->name, sizeof p->name, "%s", vd__plan_name(kind, desc));
+    vd_result result = vd_context_attach(ctx, &vd__plan_list_key, vd__plan_link, p, vd__plan_list_detach);
+    if (result ? vd__fft_no_memory() : kind->make(p, desc)) {
+        vd_plan_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+VD_API void *vd_plan_create(vd_context *ctx, const vd_plan_kind *kind, const char *call, const void *desc) {
+    vd_callback_scope scope;
+    void *p = NULL;
+    vd_callback_scope_begin(ctx, call, &scope);
+    if (ctx && desc) p = vd__plan_new(ctx, kind, desc);
+    else vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
+    if (!p) vd_error_amend(vd_error_result(), call, desc ? vd__plan_name(kind, desc) : "", NULL);
+    vd_callback_scope_end(&scope);
+    return p;
+}
+
+VD_API void vd_plan_destroy(void *plan) {
+    vd_plan *p = (vd_plan *)plan;
+    if (!p) return;
+    if (p->kind->release) p->kind->release(p);
+    vd__plan_drop_objects(p, NULL);
+    if (p->ctx) vd_context_attach(p->ctx, &vd__plan_list_key, vd__plan_unlink, p, vd__plan_list_detach);
+    vd_allocator allocator = p->allocator;
+    vd__fft_free(&allocator, p);
+}
+
+/* Fails if the plan's context was destroyed, or if the list is NULL or belongs to another context. */
+static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
+    if (!ctx)
+        return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan cannot be run any more");
+    if (list && vd_list_context(list) == ctx) return VD_OK;
+    if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
+    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context");
+}
+
+VD_API vd_result vd_plan_run(void *plan, const char *call,
+                             vd_result (*run)(void *plan, vd_list *list, const void *io), vd_list *list,
+                             const void *io) {
+    vd_plan *p = (vd_plan *)plan;
+    vd_callback_scope scope;
+    vd_callback_scope_begin(p ? p->ctx : NULL, call, &scope);
+    vd_result result = p && io ? vd__plan_check_list(p->ctx, list)
+                               : vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    if (!result) result = run(p, list, io);
+    if (result) vd_error_amend(result, call, p ? p->name : "", NULL);
+    vd_callback_scope_end(&scope);
+    return result;
+}
+
+VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data) {
+    struct vd__plan_object *o = vd__plan_add_object(plan);
     uint32_t size = vd_type_size(type);
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     desc.type = type;
-    desc.shape[0] = elements;
+    desc.shape[0] = count;
     desc.data = data;
-    vd_buffer buffer = vd_buffer_create(ctx, &desc);
-    if (buffer.id) return buffer;
-    vd_error_amend(vd_error_result(), NULL, NULL, "cannot create buffer '%s' of %llu bytes", name,
-                    (unsigned long long)(elements * (size ? size : 1)));
+    vd_buffer buffer = { 0 };
+    if (!o) return buffer;
+    o->buffer = buffer = vd_buffer_create(plan->ctx, &desc);
+    if (!buffer.id)
+        vd_error_amend(vd_error_result(), NULL, NULL, "cannot create buffer '%s' of %llu bytes", name,
+                       (unsigned long long)(count * (size ? size : 1)));
     return buffer;
 }
 
 /* Begins a kernel of `threads` invocations for the device of the context, with the context's allocator. Returns NULL
    if out of memory. */
-static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t threads) {
-    vd_allocator a = vd_context_allocator(ctx);
+static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t threads) {
+    vd_allocator a = vd_context_allocator(plan->ctx);
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
     desc.local_size[0] = threads;
-    desc.machine = vd_machine(ctx);
+    desc.machine = vd_machine(plan->ctx);
     desc.allocator.allocate = a.allocate;
     desc.allocator.reallocate = a.reallocate;
     desc.allocator.release = a.release;
@@ -1131,52 +1400,74 @@ static vc_kernel *vd__plan_begin(vd_context *ctx, const char *name, uint32_t thr
     return vc_begin(&desc);
 }
 
-/* Compiles the kernel and frees its recording. */
-static vd_result vd__plan_kernel(vd_context *ctx, vc_kernel *k, vd_kernel *out) {
+/* Entries of vd_plan_kernel.args: the number of a role, or VD__PLAN_ARGUMENT + the index of an argument. */
+enum { VD__PLAN_ARGUMENT = 128 };
+
+static void vd__plan_kernel_add(vd_plan_kernel *kernel, uint32_t arg) {
+    if (kernel->count < VD_PLAN_MAX_KERNEL_ARGS) kernel->args[kernel->count] = (uint8_t)arg;
+    kernel->count++;
+}
+
+/* Notes that the kernel declares `count` arguments of the plan from `first` on. */
+static void vd__plan_kernel_add_arguments(vd_plan_kernel *kernel, int first, int count) {
+    for (int i = 0; i < count; i++) vd__plan_kernel_add(kernel, (uint32_t)(VD__PLAN_ARGUMENT + first + i));
+}
+
+VD_API vc_ref vd_plan_kernel_buffer(vd_plan_kernel *kernel, vc_kernel *k, uint32_t role, const char *name, vc_type type,
+                                    uint32_t access) {
+    vd__plan_kernel_add(kernel, role);
+    return vc_buffer(k, name, type, access);
+}
+
+VD_API void vd_plan_kernel_fragment(vd_plan_kernel *kernel, vc_kernel *k, const vd_plan_fragment *fragment) {
+    if (!fragment->code.declare) return;
+    fragment->code.declare(k, fragment->code.user);
+    vd__plan_kernel_add_arguments(kernel, fragment->first_argument, fragment->argument_count);
+}
+
+VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_kernel *k) {
+    struct vd__plan_object *o = vd__plan_add_object(plan);
     vd_result result = VD_OK;
-    *out = vd_kernel_build(ctx, k);
-    if (!k) result = vd__fft_no_memory();
-    else if (!out->id) result = vd_error_result();
+    if (!o || !k) result = vd__fft_no_memory();
+    else if (kernel->count > VD_PLAN_MAX_KERNEL_ARGS)
+        result = vd_error_set(VD_ERROR_UNSUPPORTED, "a kernel declares %u buffers and arguments of fragments, but the "
+                              "limit is %d", kernel->count, (int)VD_PLAN_MAX_KERNEL_ARGS);
+    else {
+        o->kernel = kernel->kernel = vd_kernel_build(plan->ctx, k);
+        if (!o->kernel.id) result = vd_error_result();
+    }
     vc_free(k);
+    if (result) memset(kernel, 0, sizeof *kernel);
     return result;
 }
 
-/* A fragment of the user: its inputs and the type of its result. */
-typedef struct vd__fragment {
-    const char *name;        /* field of the desc */
-    vd_fragment code;        /* emit NULL: the user gave none */
-    vc_type inputs[2];       /* types of the inputs; the second is VC_NONE if there is only one */
-    /* accepted types of the result; VC_NONE: any scalar type, or no second one */
-    vc_type result_type, alt_result_type;
-    bool has_index;
-} vd__fragment;
-
-static vd__fragment vd__fragment_create(const char *name, vd_fragment code, vc_type first, vc_type second,
-                                      vc_type result_type, vc_type alt_result_type, bool has_index) {
-    vd__fragment f;
+/* Sets the parts of a fragment. */
+static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_type first, vc_type second, vc_type out,
+                                        vc_type other_out) {
+    vd_plan_fragment f;
+    memset(&f, 0, sizeof f);
     f.name = name;
     f.code = code;
-    f.inputs[0] = first;
-    f.inputs[1] = second;
-    f.result_type = result_type;
-    f.alt_result_type = alt_result_type;
-    f.has_index = has_index;
+    f.in[0] = first;
+    f.in[1] = second;
+    f.out = out;
+    f.other_out = other_out;
     return f;
 }
 
-/* Records a fragment and returns its result; second and index: ignored if it does not have them. An immediate becomes
-   a value of the kernel, of alt_result_type if that is set, because an operation on immediates alone belongs to no
-   kernel. */
-static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val first, vc_val second, vc_val index) {
+/* An immediate becomes a value of the kernel, because an operation on immediates alone belongs to no kernel. */
+VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
+                                    vc_val index) {
+    vc_type type = f->other_out ? f->other_out : f->out;
     vd_fragment_io io;
     memset(&io, 0, sizeof io);
-    io.in[0] = first;
-    if (f->inputs[1]) io.in[1] = second;
+    if (f->in[0]) io.in[0] = first;
+    if (f->in[1]) io.in[1] = second;
     if (f->has_index) io.index = index;
     f->code.emit(k, &io, f->code.user);
     if (!io.out.owner || io.out.owner >= 4096) return io.out;
     vc_val out = vc_const(k, io.out);
-    return f->alt_result_type ? vc_cast(f->alt_result_type, out) : out;
+    return type ? vc_cast(type, out) : out;
 }
 
 /* ---- trials: errors of the user's code, found before kernels with it are recorded ---- */
@@ -1184,9 +1475,10 @@ static vc_val vd__fragment_record(const vd__fragment *f, vc_kernel *k, vc_val fi
 /* Records callbacks of the user (a fragment, or the hooks of a transform) in kernels that never run, so that errors
    name the callback instead of a kernel that the user did not write. */
 typedef struct vd__trial {
-    vd_context *ctx;
-    const char *plan;
-    const void *code;        /* the vd__fragment, or the vd_fft with the hooks */
+    vd_plan *plan;
+    const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
+    const char *declares;    /* name of the callback that declares arguments */
+    int first_argument;      /* of those that it declares, in the plan */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[2];     /* of the callbacks; the second may be NULL */
     void (*declare)(struct vd__trial *t);
@@ -1203,13 +1495,13 @@ typedef struct vd__trial {
    of memory, or a feature that the device lacks. */
 static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     if (!t->k) return vd__fft_no_memory();
-    vd_kernel_build(t->ctx, t->k);
+    vd_kernel_build(t->plan->ctx, t->k);
     vd_result result = vd_error_result();
     return vd_error_set(result == VD_ERROR_INVALID ? t->invalid : result, "%s: %s", what, vc_error(t->k));
 }
 
 static void vd__trial_begin(vd__trial *t) {
-    t->k = vd__plan_begin(t->ctx, t->plan, 0);
+    t->k = vd__plan_begin(t->plan, t->plan->name, 0);
     t->own = 0;
     if (t->k) t->declare(t);
 }
@@ -1221,7 +1513,7 @@ static void vd__trial_buffer(vd__trial *t, vc_type type, uint32_t access) {
 
 /* Returns the arguments of the trial kernel; NULL if it has an error. */
 static const vc_info *vd__trial_reflect(const vd__trial *t) {
-    return vc_reflect_for(t->k, vd_target(t->ctx));
+    return vc_reflect_for(t->k, vd_target(t->plan->ctx));
 }
 
 /* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
@@ -1233,30 +1525,25 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 
 /* ---- arguments that callbacks declare ---- */
 
-typedef struct vd__arguments {
-    const char *declare;     /* field of the desc that declares them */
-    vd_arg_info arg[VD__FFT_ARGS];
-    char name[VD__FFT_ARGS][64];
-    int count;
-} vd__arguments;
-
-static vd_result vd__arguments_add(vd__arguments *a, const vc_arg_info *arg) {
-    if (a->count == VD__FFT_ARGS)
+static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
+    vd_plan *p = t->plan;
+    if (p->argument_count == VD_PLAN_MAX_ARGUMENTS)
         return vd_error_set(VD_ERROR_INVALID, "%s declares more than %d arguments; argument '%.40s' exceeds the limit",
-                            a->declare, (int)VD__FFT_ARGS, arg->name ? arg->name : "");
+                            t->declares, (int)VD_PLAN_MAX_ARGUMENTS, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
-        return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name", a->count,
-                            a->declare);
-    if (strlen(arg->name) >= sizeof a->name[0])
+        return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name",
+                            p->argument_count - t->first_argument, t->declares);
+    if (strlen(arg->name) >= sizeof p->argument_names[0])
         return vd_error_set(VD_ERROR_INVALID, "the name of argument '%.20s...' of %s has %llu bytes, but the limit is "
-                            "%d", arg->name, a->declare, (unsigned long long)strlen(arg->name),
-                            (int)sizeof a->name[0] - 1);
-    for (int i = 0; i < a->count; i++)
-        if (strcmp(a->name[i], arg->name) == 0)
-            return vd_error_set(VD_ERROR_INVALID, "two arguments of %s are named '%s'", a->declare, arg->name);
-    vd_arg_info *info = &a->arg[a->count];
-    snprintf(a->name[a->count], sizeof a->name[0], "%s", arg->name);
-    info->name = a->name[a->count++];
+                            "%d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
+                            (int)sizeof p->argument_names[0] - 1);
+    for (int i = 0; i < p->argument_count; i++)
+        if (strcmp(p->argument_names[i], arg->name) == 0)
+            return vd_error_set(VD_ERROR_INVALID, "two arguments of %s are named '%s'", t->declares, arg->name);
+    vd_arg_info *info = &p->arguments[p->argument_count];
+    char *name = p->argument_names[p->argument_count++];
+    snprintf(name, sizeof p->argument_names[0], "%s", arg->name);
+    info->name = name;
     info->kind = (vd_arg_kind)arg->kind;
     info->type = arg->type;
     info->access = arg->access;
@@ -1266,49 +1553,56 @@ static vd_result vd__arguments_add(vd__arguments *a, const vc_arg_info *arg) {
 }
 
 /* Records the arguments that the callbacks declare. */
-static vd_result vd__arguments_find(vd__arguments *a, vd__trial *t) {
+static vd_result vd__arguments_find(vd__trial *t) {
+    t->first_argument = t->plan->argument_count;
     vd__trial_begin(t);
     const vc_info *info = t->k ? vd__trial_reflect(t) : NULL;
-    vd_result result = info ? VD_OK : vd__trial_error(t, a->declare);
+    vd_result result = info ? VD_OK : vd__trial_error(t, t->declares);
     for (int i = t->own; !result && i < info->arg_count; i++)
-        if (!vd__trial_is_implicit(info, i)) result = vd__arguments_add(a, &info->args[i]);
+        if (!vd__trial_is_implicit(info, i)) result = vd__arguments_add(t, &info->args[i]);
     vc_free(t->k);
     return result;
 }
 
 /* Adds the accesses of a trial kernel to those of the arguments. Arguments that are not known are an error. */
-static vd_result vd__arguments_note_access(vd__arguments *a, const vd__trial *t, const vc_info *info) {
-    int known = 0;
+static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *info) {
+    int known = t->first_argument;
     for (int i = t->own; i < info->arg_count; i++) {
         if (vd__trial_is_implicit(info, i)) continue;
-        if (known >= a->count)
+        if (known >= t->plan->argument_count)
             return vd_error_set(t->invalid, "%s does not declare argument '%s', which a callback declares for an "
-                                "element", a->declare, info->args[i].name ? info->args[i].name : "");
-        a->arg[known++].access |= info->args[i].access;
+                                "element", t->declares, info->args[i].name ? info->args[i].name : "");
+        t->plan->arguments[known++].access |= info->args[i].access;
     }
     return VD_OK;
 }
 
-/* Checks that the arguments of a run are those that were declared, and sets `to` to their values in that order. */
-static vd_result vd__arguments_bind(const vd__arguments *a, const vd_named_arg *args, int count, vd_arg *to) {
-    bool given[VD__FFT_ARGS] = { false };
+/* Checks that the arguments of a run are those of the plan, and sets `to` to their values in that order. */
+static vd_result vd__arguments_bind(const vd_plan *p, const vd_named_arg *args, int count, vd_arg *to) {
+    bool given[VD_PLAN_MAX_ARGUMENTS] = { false };
     int j;
     if (count < 0) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must not be negative", count);
     if (count && !args) return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", count);
     for (int i = 0; i < count; i++) {
-        for (j = 0; args[i].name && j < a->count && strcmp(args[i].name, a->name[j]) != 0; j++) {}
-        if (!args[i].name || j == a->count)
-            return vd_error_set(VD_ERROR_INVALID, "%s declares no argument '%s'", a->declare,
-                                args[i].name ? args[i].name : "");
-        if (given[j]) return vd_error_set(VD_ERROR_INVALID, "argument '%s' is passed twice", args[i].name);
+        const char *name = args[i].name ? args[i].name : "";
+        for (j = 0; j < p->argument_count && strcmp(name, p->argument_names[j]) != 0; j++) {}
+        if (j == p->argument_count)
+            return vd_error_set(VD_ERROR_INVALID, "the plan has no argument '%s'", name);
+        if (given[j]) return vd_error_set(VD_ERROR_INVALID, "argument '%s' is passed twice", name);
         given[j] = true;
         to[j] = args[i].value;
     }
-    for (j = 0; j < a->count; j++)
-        if (!given[j])
-            return vd_error_set(VD_ERROR_INVALID, "argument '%s', which %s declares, is missing", a->name[j],
-                                a->declare);
+    for (j = 0; j < p->argument_count; j++)
+        if (!given[j]) return vd_error_set(VD_ERROR_INVALID, "argument '%s' is missing", p->argument_names[j]);
     return VD_OK;
+}
+
+/* Returns the arguments of a plan, which may be NULL, for the public function `call`. */
+static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan, int *count) {
+    const vd_plan *p = (const vd_plan *)plan;
+    if (!p) vd__call_result(call, vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
+    if (count) *count = p ? p->argument_count : 0;
+    return p ? p->arguments : NULL;
 }
 
 /* Records each callback in divergent control flow, before a barrier, as the kernels of plans do. */
@@ -1332,46 +1626,45 @@ static vd_result vd__trial_divergent(vd__trial *t) {
 /* ---- trials of fragments ---- */
 
 static void vd__fragment_declare(vd__trial *t) {
-    const vd__fragment *f = (const vd__fragment *)t->code;
+    const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     for (int i = 0; i < 2; i++)
-        if (f->inputs[i]) vd__trial_buffer(t, f->inputs[i], VC_READ);
+        if (f->in[i]) vd__trial_buffer(t, f->in[i], VC_READ);
     if (f->code.declare) f->code.declare(t->k, f->code.user);
 }
 
 /* Records the fragment with inputs loaded from memory. */
 static vd_result vd__fragment_try(vd__trial *t, int i) {
-    static const vc_val none = { 0, 0 };
-    const vd__fragment *f = (const vd__fragment *)t->code;
-    vc_val second = f->inputs[1] ? vc_load(t->buffer[1], vc_u32(0)) : none;
+    const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
+    vc_val in[2] = { { 0, 0 }, { 0, 0 } };
     (void)i;
-    t->out = vd__fragment_record(f, t->k, vc_load(t->buffer[0], vc_u32(0)), second, vc_local_index(t->k));
+    for (int j = 0, own = 0; j < 2; j++) if (f->in[j]) in[j] = vc_load(t->buffer[own++], vc_u32(0));
+    t->out = vd_plan_fragment_emit(f, t->k, in[0], in[1], vc_local_index(t->k));
     return VD_OK;
 }
 
 /* Checks that the result is a value of this kernel, that its type is accepted, and that all arguments are known. */
-static vd_result vd__fragment_check(const vd__trial *t, vd__arguments *arguments) {
-    const vd__fragment *f = (const vd__fragment *)t->code;
+static vd_result vd__fragment_check(const vd__trial *t) {
+    const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     vc_type type = vc_typeof(t->out);
-    bool accepted = f->result_type ? type == f->result_type || type == f->alt_result_type
-                                   : type >= VC_I8 && type <= VC_F64;
+    bool accepted = f->out ? type == f->out || type == f->other_out : type >= VC_I8 && type <= VC_F64;
     if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set out", f->name);
     if (t->out.owner != (uintptr_t)t->k || !type)
         return vd_error_set(VD_ERROR_INVALID, "%s sets out to a value that does not belong to this kernel", f->name);
     if (!accepted)
         return vd_error_set(VD_ERROR_INVALID, "%s sets out to %s, but %s is expected", f->name, vc_type_name(type),
-                            f->result_type ? vc_type_name(f->result_type) : "a number");
+                            f->out ? vc_type_name(f->out) : "a number");
     vc_set(vc_var(t->k, "left", type), t->out);
     const vc_info *info = vd__trial_reflect(t);
-    if (info && arguments) return vd__arguments_note_access(arguments, t, info);
+    if (info && f->has_arguments) return vd__arguments_note_access(t, info);
     for (int i = t->own; info && i < info->arg_count; i++)
         if (!vd__trial_is_implicit(info, i))
-            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but only the map of a reduction has "
-                                "arguments", f->name, info->args[i].name);
+            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but this plan passes no arguments to it",
+                                f->name, info->args[i].name);
     return vc_error(t->k) ? vd__trial_error(t, f->name) : VD_OK;
 }
 
 /* Records the fragment in uniform control flow and checks its result. */
-static vd_result vd__fragment_try_result(vd__trial *t, vd__arguments *arguments) {
+static vd_result vd__fragment_try_result(vd__trial *t) {
     char what[64];
     vd_result result = VD_OK;
     vd__trial_begin(t);
@@ -1379,34 +1672,36 @@ static vd_result vd__fragment_try_result(vd__trial *t, vd__arguments *arguments)
     if (!vc_error(t->k)) { /* otherwise the plan's own kernels report the error as well */
         vd__fragment_try(t, 0);
         snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (in[1] is not set)");
-        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t, arguments);
+        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     }
     vc_free(t->k);
     return result;
 }
 
-/* Checks a fragment for errors before kernels with it are recorded. arguments: receives those that it declares; NULL if
-   it must not declare any. */
-static vd_result vd__fragment_validate(vd_context *ctx, const char *plan, const vd__fragment *f,
-                                       vd__arguments *arguments) {
+VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *f) {
+    char declares[64];
     vd__trial t;
     vd_result result = VD_OK;
     if (f->code.declare && !f->code.emit)
         return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but %s.emit is not", f->name, f->name);
-    if (f->code.declare && !arguments)
-        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but only the map of a reduction has arguments",
+    if (f->code.declare && !f->has_arguments)
+        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but this plan passes no arguments to %s", f->name,
                             f->name);
     if (!f->code.emit) return VD_OK;
+    snprintf(declares, sizeof declares, "%s.declare", f->name);
     memset(&t, 0, sizeof t);
-    t.ctx = ctx;
     t.plan = plan;
     t.code = f;
+    t.declares = declares;
+    t.first_argument = plan->argument_count;
     t.invalid = VD_ERROR_INVALID;
     t.name[0] = f->name;
     t.declare = vd__fragment_declare;
     t.record = vd__fragment_try;
-    if (f->code.declare) result = vd__arguments_find(arguments, &t);
-    if (!result) result = vd__fragment_try_result(&t, arguments);
+    if (f->code.declare) result = vd__arguments_find(&t);
+    f->first_argument = t.first_argument;
+    f->argument_count = plan->argument_count - t.first_argument;
+    if (!result) result = vd__fragment_try_result(&t);
     return result ? result : vd__trial_divergent(&t);
 }
 
@@ -1422,15 +1717,6 @@ static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const 
     if (result || info->type != VD_BYTES) return result;
     return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type bytes, but a scalar type is expected",
                         info->name, role);
-}
-
-/* Fails if the plan's context was destroyed, or if the list is NULL or belongs to another context. */
-static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
-    if (!ctx)
-        return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan cannot be run any more");
-    if (list && vd_list_context(list) == ctx) return VD_OK;
-    if (!list) return vd_error_set(VD_ERROR_INVALID, "the list is NULL");
-    return vd_error_set(VD_ERROR_INVALID, "the list belongs to another context");
 }
 
 /* Checks that a buffer exists and has at least `bytes` bytes. */
@@ -1469,16 +1755,6 @@ static uint64_t vd__plan_max_iterations(const vd_device_info *d) {
 static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t iterations) {
     uint64_t limit = vd__plan_max_iterations(d) / iterations;
     return !d->facts.max_loop_iterations ? UINT32_MAX : limit ? (uint32_t)limit : 1;
-}
-
-/* Dispatches `tiles` tiles, at most `in_flight` in one dispatch. Tiles take their index from an atomic counter. */
-static vd_result vd__plan_dispatch_tiles(vd_list *list, vd_dispatch_desc *desc, uint64_t tiles, uint32_t in_flight) {
-    vd_result result = VD_OK;
-    for (; tiles && !result; tiles -= desc->groups[0]) {
-        desc->groups[0] = tiles < in_flight ? tiles : in_flight;
-        result = vd_dispatch(list, desc);
-    }
-    return result;
 }
 
 /* Checks the environment variable VKDISPATCH_FFT_SHAPES. */
@@ -1603,25 +1879,10 @@ static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char
                         in_place_allowed ? "; they must be disjoint or begin at the same byte" : "");
 }
 
-/* ---- roles: the buffers of a plan ---- */
+/* ---- the buffers of a plan ---- */
 
-enum { VD__MAX_BINDINGS = 10 }; /* buffers of a kernel */
-
-/* A buffer that a plan uses. Each kind of plan numbers its roles and fills a table of them for a run: buffers of the
-   user first, which vd__roles_check checks, then those of the plan. Kernels remember which roles they declare. */
-typedef struct vd__role {
-    const char *name;        /* of the io's field, for messages */
-    vd_buffer buffer;
-    vd_type type;            /* of its elements */
-    uint64_t count;          /* elements that the plan needs */
-    bool writes;             /* the plan writes it: it must not overlap other roles */
-    bool vectors;            /* kernels load it by vectors if its address allows it */
-    const char *unused;      /* not NULL: the plan does not use it, for this reason; it must be {0} */
-    const struct vd__role *in_place; /* role that may begin at the same byte; NULL: none */
-} vd__role;
-
-static vd__role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
-    vd__role r;
+static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
+    vd_plan_role r;
     memset(&r, 0, sizeof r);
     r.name = name;
     r.buffer = buffer;
@@ -1631,99 +1892,77 @@ static vd__role vd__role_of(const char *name, vd_buffer buffer, vd_type type, ui
     return r;
 }
 
-/* Checks that the buffer of a role has `count` elements of its type, or as many bytes; {0} if it is not used.
-   *alignment: addresses or offsets of roles with vectors are ORed into this. */
-static vd_result vd__role_check(vd_context *ctx, const vd__role *r, uint64_t *alignment) {
+/* Checks that the buffer of a role has `count` elements of its type, or as many bytes; {0} if it is not used. */
+static vd_result vd__role_check(vd_context *ctx, const vd_plan_role *r, uint64_t *alignment) {
     vd_buffer_info info;
+    uint64_t size = vd_type_size(r->type);
     if (r->unused && r->buffer.id)
         return vd_error_set(VD_ERROR_INVALID, "%s must be {0}, because %s", r->name, r->unused);
     if (r->unused) return VD_OK;
-    vd_result result = vd__fft_check_buffer(ctx, r->buffer, r->name, r->count * vd_type_size(r->type));
+    vd_result result = vd__fft_check_buffer(ctx, r->buffer, r->name, r->count * (size ? size : 1));
     if (!result) result = vd_buffer_query(ctx, r->buffer, &info);
     if (result) return result;
     if (r->vectors) *alignment |= info.address | info.native_offset;
-    if (info.type == r->type || info.type == VD_BYTES) return VD_OK;
+    if (info.type == r->type || info.type == VD_BYTES || r->type == VD_BYTES) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but %s is expected", info.name, r->name,
                         vd_type_name(info.type), vd_type_name(r->type));
 }
 
-/* Checks the buffers of the first `count` roles, and that none that is written overlaps another one. */
-static vd_result vd__roles_check(vd_context *ctx, const vd__role *r, uint32_t count, uint64_t *alignment) {
+/* Begins a run with these buffers, the first `count` of which the user passes. */
+static vd_plan_io vd__plan_io_of(vd_plan_role *roles, uint32_t count) {
+    vd_plan_io io;
+    memset(&io, 0, sizeof io);
+    io.roles = roles;
+    io.role_count = count;
+    return io;
+}
+
+VD_API vd_result vd_plan_check(const vd_plan *plan, vd_plan_io *io) {
+    const vd_plan_role *r = io->roles;
     vd_result result = VD_OK;
-    for (uint32_t i = 0; i < count && !result; i++) result = vd__role_check(ctx, &r[i], alignment);
-    for (uint32_t j = 0; j < count; j++)
+    io->alignment = 0;
+    for (uint32_t i = 0; i < io->role_count && !result; i++) result = vd__role_check(plan->ctx, &r[i], &io->alignment);
+    for (uint32_t j = 0; j < io->role_count; j++)
         for (uint32_t i = 0; i < j && !result; i++)
             if (!r[i].unused && !r[j].unused && (r[i].writes || r[j].writes))
-                result = vd__plan_check_overlap(ctx, r[i].buffer, r[i].name, r[j].buffer, r[j].name,
+                result = vd__plan_check_overlap(plan->ctx, r[i].buffer, r[i].name, r[j].buffer, r[j].name,
                                                 r[j].in_place == &r[i]);
+    return result ? result : vd__arguments_bind(plan, io->args, io->arg_count, io->values);
+}
+
+VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
+                                  const vd_dispatch_desc *desc) {
+    vd_dispatch_desc d = *desc;
+    vd_arg args[VD_MAX_ARGS];
+    uint32_t count = kernel->count;
+    if (d.arg_count < 0 || (uint32_t)d.arg_count > VD_MAX_ARGS - count)
+        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must be 0 to %u", d.arg_count, VD_MAX_ARGS - count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t arg = kernel->args[i];
+        args[i] = arg < VD__PLAN_ARGUMENT ? vd_b(io->roles[arg].buffer) : io->values[arg - VD__PLAN_ARGUMENT];
+    }
+    for (int i = 0; i < d.arg_count; i++) args[count++] = desc->args[i];
+    d.kernel = kernel->kernel;
+    d.args = args;
+    d.arg_count = (int)count;
+    return vd_dispatch(list, &d);
+}
+
+/* Dispatches `tiles` work-groups, at most `in_flight` at a time, with `value` as the kernel's own argument unless it is
+   NULL. Work-groups that wait for others take the index of their tile from an atomic counter. */
+static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
+                                         const vd_arg *value, uint64_t tiles, uint32_t in_flight) {
+    vd_dispatch_desc desc;
+    vd_result result = VD_OK;
+    memset(&desc, 0, sizeof desc);
+    desc.args = value;
+    desc.arg_count = value != NULL;
+    for (; tiles && !result; tiles -= desc.groups[0]) {
+        desc.groups[0] = tiles < in_flight ? tiles : in_flight;
+        result = vd_plan_dispatch(list, kernel, io, &desc);
+    }
     return result;
 }
-
-/* A kernel and the roles of its buffers, in the order of its arguments. */
-typedef struct vd__bound_kernel {
-    vd_kernel kernel;
-    uint32_t count;
-    uint8_t role[VD__MAX_BINDINGS];
-} vd__bound_kernel;
-
-/* Begins recording; vd__bound_buffer then declares buffers and notes their roles. */
-static vc_kernel *vd__bound_begin(vd__bound_kernel *b, vd_context *ctx, const char *name, uint32_t threads) {
-    b->count = 0;
-    return vd__plan_begin(ctx, name, threads);
-}
-
-static vc_ref vd__bound_buffer(vd__bound_kernel *b, vc_kernel *k, int role, const char *name, vc_type type,
-                               uint32_t access) {
-    b->role[b->count++] = (uint8_t)role;
-    return vc_buffer(k, name, type, access);
-}
-
-/* Dispatches a kernel with the buffers of its roles, followed by other arguments; at most `in_flight` work-groups at a
-   time. */
-static vd_result vd__bound_dispatch(const vd__bound_kernel *b, vd_list *list, const vd__role *roles,
-                                    const vd_arg *others, uint32_t other_count, uint64_t groups, uint32_t in_flight) {
-    vd_dispatch_desc desc;
-    vd_arg args[VD__MAX_BINDINGS + VD__FFT_ARGS];
-    memset(&desc, 0, sizeof desc);
-    for (uint32_t i = 0; i < b->count; i++) args[i] = vd_b(roles[b->role[i]].buffer);
-    for (uint32_t i = 0; i < other_count; i++) args[b->count + i] = others[i];
-    desc.kernel = b->kernel;
-    desc.args = args;
-    desc.arg_count = (int)(b->count + other_count);
-    return vd__plan_dispatch_tiles(list, &desc, groups, in_flight);
-}
-
-static vd_result vd__plan_check_create(const vd_context *ctx, const void *desc) {
-    return ctx && desc ? VD_OK : vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
-}
-
-/* Defines vd__KIND_new, which allocates a plan and calls `make` to initialise it. If `make` fails half-way, the plan
-   is destroyed. */
-#define VD__PLAN_NEW(kind, make) \
-    static vd_result vd__##kind##_new(vd_context *ctx, const vd_##kind##_desc *desc, vd_##kind **out) { \
-        vd_allocator allocator = vd_context_allocator(ctx); \
-        vd_##kind *p = (vd_##kind *)vd__fft_allocate(&allocator, sizeof *p); \
-        vd_result result; \
-        if (!p) return vd__fft_no_memory(); \
-        result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator); \
-        p->desc = *desc; \
-        if (!p->desc.type) p->desc.type = VD_F32; \
-        snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : #kind); \
-        p->desc.name = p->name; \
-        if (!result) result = make(p); \
-        if (result) vd_##kind##_destroy(p); \
-        else *out = p; \
-        return result; \
-    }
-
-/* Defines the public function vd_KIND_create. */
-#define VD__PLAN_CREATE(kind) \
-    VD_API vd_##kind *vd_##kind##_create(vd_context *ctx, const vd_##kind##_desc *desc) { \
-        vd_##kind *p = NULL; \
-        VD__CALL_IN_SCOPE(ctx, "vd_" #kind "_create", desc ? vd__plan_name(desc->name, #kind) : "", \
-                     vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__##kind##_new(ctx, desc, &p)); \
-        return p; \
-    }
 
 /* Mixed-radix digits of an index, the last one changing fastest, and the memory stride of each. */
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
@@ -1903,9 +2142,10 @@ typedef struct vd__fft_convolution {
    arithmetic, lacks some indices, is not stored to, or must be preserved. Between the two passes of a long axis it
    is in TEMP. FOLD is used before a third pass, and after the product of a convolution with several channels or
    kernels. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
-   reals. */
+   reals. TABLE and SPECTRUM, of a convolution's filter, are no arrays of elements. */
 typedef enum vd__fft_role {
-    VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES
+    VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES,
+    VD__FFT_TABLE = VD__FFT_ROLES, VD__FFT_SPECTRUM, VD__FFT_ALL_ROLES
 } vd__fft_role;
 
 #define VD__REAL_FIELDS(FIELD) \
@@ -1966,7 +2206,7 @@ typedef struct vd__fft_pass {
     vd__fft_tables tables;
     vd__real real;
     vd__fft_role from, to;
-    vd_kernel kernels[2][2]; /* by direction, and by whether input and output are the same buffer */
+    vd_plan_kernel kernels[2][2]; /* by direction, and by whether input and output are the same buffer */
 } vd__fft_pass;
 
 /* The passes of one direction, in order. */
@@ -1994,7 +2234,6 @@ typedef struct vd__fft_hooks {
     void *user;
     /* by direction: the load hook does not use the element; the store hook stores nothing */
     bool ignores_input[2], stores_nothing[2];
-    vd__arguments arguments;
 } vd__fft_hooks;
 
 /* The part of a shape that is not determined by its pass. */
@@ -2014,11 +2253,8 @@ typedef struct vd__fft_timing {
 } vd__fft_timing;
 
 struct vd_fft {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
+    vd_plan base;
     vd__fft_device device;
-    char name[64];
     vd_fft_kind kind;
     uint64_t shape[4], elements; /* for VD_FFT_REAL the shape of the half spectrum */
     uint32_t dimensions, axes;
@@ -3527,7 +3763,7 @@ static uint32_t vd__fft_powers(uint32_t r) {
 
 /* Maximum number of table entries: the largest buffer, checked before the host computes them. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
-    uint64_t limit = vd_device(p->ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
+    uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
@@ -3536,15 +3772,16 @@ static uint64_t vd__fft_max_table(const vd_fft *p) {
 static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
              capacity = p->table_capacity ? p->table_capacity : 256;
+    const vd_allocator *a = &p->base.allocator;
     double *grown = p->table;
     if (need > vd__fft_max_table(p)) {
         p->table_wanted = need;
         return NULL;
     }
     while (capacity < need) capacity *= 2;
-    if (!p->table) grown = (double *)p->allocator.allocate(p->allocator.user, (size_t)capacity * 2 * sizeof(double));
+    if (!p->table) grown = (double *)a->allocate(a->user, (size_t)capacity * 2 * sizeof(double));
     else if (capacity != p->table_capacity)
-        grown = (double *)p->allocator.reallocate(p->allocator.user, p->table, (size_t)capacity * 2 * sizeof(double));
+        grown = (double *)a->reallocate(a->user, p->table, (size_t)capacity * 2 * sizeof(double));
     if (!grown) return NULL;
     memset(grown + 2 * (size_t)p->table_count, 0, (size_t)(need - p->table_count) * 2 * sizeof(double));
     p->table = grown;
@@ -3663,7 +3900,7 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     if (!vd__fft_find_table(p, (uint64_t)chirp_size + m, key, &pass->tables.chirp, &at)) return false;
     pass->tables.spectrum = pass->tables.chirp + chirp_size;
     if (!at) return true;
-    double *x = (double *)vd__fft_allocate(&p->allocator, (size_t)m * 4 * sizeof(double));
+    double *x = (double *)vd__fft_allocate(&p->base.allocator, (size_t)m * 4 * sizeof(double));
     if (!x) return false;
     double *y = x + 2 * (size_t)m;
     for (uint32_t k = 0; k < n; k++) {
@@ -3674,7 +3911,7 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     }
     vd__fft_host_transform(y, x, m, 1);
     for (uint32_t k = 0; k < 2 * m; k++) at[2 * (size_t)chirp_size + k] = y[k] / m;
-    vd__fft_free(&p->allocator, x);
+    vd__fft_free(&p->base.allocator, x);
     return true;
 }
 
@@ -3719,13 +3956,13 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
     size_t i;
     float *narrow = NULL;
     if (p->real == VC_F32) {
-        narrow = (float *)vd__fft_allocate(&p->allocator, (size_t)count * 2 * sizeof(float));
+        narrow = (float *)vd__fft_allocate(&p->base.allocator, (size_t)count * 2 * sizeof(float));
         if (!narrow) return vd__fft_no_memory();
         for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd__fft_buffer(p->ctx, "fft tables", (vd_type)vd__fft_pair_type(p->real), count,
+    p->tables = vd_plan_buffer(&p->base, "fft tables", (vd_type)vd__fft_pair_type(p->real), count,
                                narrow ? (const void *)narrow : from);
-    vd__fft_free(&p->allocator, narrow);
+    vd__fft_free(&p->base.allocator, narrow);
     return p->tables.id ? VD_OK : vd_error_result();
 }
 
@@ -4182,7 +4419,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     for (int i = 0; i < 2 && t->k && !result; i++) result = vd__fft_try_hook(t, i);
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
     if (!result && !info) result = vd__trial_error(t, "hooks");
-    if (!result) result = vd__arguments_note_access(&h->arguments, t, info);
+    if (!result) result = vd__arguments_note_access(t, info);
     if (!result) h->ignores_input[t->direction] = !info->args[0].access;
     if (!result) h->stores_nothing[t->direction] = !info->args[3].access;
     vc_free(t->k);
@@ -4192,18 +4429,17 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     vd__trial t;
-    p->hooks.arguments.declare = "hook_declare";
     if (!p->hooks.load && !p->hooks.store) return VD_OK;
     memset(&t, 0, sizeof t);
-    t.ctx = p->ctx;
-    t.plan = p->name;
+    t.plan = &p->base;
     t.code = p;
+    t.declares = "hook_declare";
     t.invalid = VD_ERROR_COMPILE;
     t.name[0] = "the load hook";
     t.name[1] = "the store hook";
     t.declare = vd__fft_trial_declare;
     t.record = vd__fft_try_hook;
-    vd_result result = vd__arguments_find(&p->hooks.arguments, &t);
+    vd_result result = vd__arguments_find(&t);
     for (int i = 0; i < 2 && !result; i++) {
         t.direction = (vd_fft_direction)i;
         result = vd__fft_try_direction(p, &t);
@@ -4597,7 +4833,7 @@ static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
 }
 
 /* Declares the arguments and the shared memory. */
-static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one_buffer) {
+static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_component_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.pairs_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
@@ -4608,11 +4844,16 @@ static void vd__fft_declare(vd__fft_writer *w, bool in_place, bool one_buffer) {
     vd__fft_choose_word_access(w, one_buffer);
     if (w->word_in) in = VC_U64;
     if (w->word_out) out = VC_U64;
-    w->in = vc_buffer(w->k, one_buffer ? "data" : "in", in, one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
-    w->out = one_buffer ? w->in : vc_buffer(w->k, "out", out, alias | VC_WRITE);
-    w->table = vc_buffer(w->k, "table", pair, read);
-    if (vd__fft_has_spectrum(w->pass)) w->spectrum = vc_buffer(w->k, "spectrum", pair, read);
-    if ((w->load || w->store) && w->plan->hooks.declare) w->plan->hooks.declare(w->k, w->plan->hooks.user);
+    w->in = vd_plan_kernel_buffer(b, w->k, w->pass->from, one_buffer ? "data" : "in", in,
+                                  one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
+    w->out = one_buffer ? w->in : vd_plan_kernel_buffer(b, w->k, w->pass->to, "out", out, alias | VC_WRITE);
+    w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", pair, read);
+    if (vd__fft_has_spectrum(w->pass))
+        w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", pair, read);
+    if ((w->load || w->store) && w->plan->hooks.declare) {
+        w->plan->hooks.declare(w->k, w->plan->hooks.user);
+        vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
+    }
     if (s->double_buffered) words *= 2;
     if (vd__fft_shared_words(s)) {
         w->shared[0] = s->complex_elements ? vc_shared(w->k, "both", pair, words)
@@ -4662,11 +4903,13 @@ static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
 static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
-    vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->allocator, sizeof *w);
+    vd_plan_kernel *kernel = &pass->kernels[direction][in_place];
+    vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->base.allocator, sizeof *w);
     char name[96];
-    snprintf(name, sizeof name, "%s %u of %u %s", p->name, number + 1, route->count, direction ? "inverse" : "forward");
+    snprintf(name, sizeof name, "%s %u of %u %s", p->base.name, number + 1, route->count,
+             direction ? "inverse" : "forward");
     if (!w) return vd__fft_no_memory();
-    w->k = vd__plan_begin(p->ctx, name, pass->shape.threads * pass->shape.ffts_per_group);
+    w->k = vd__plan_begin(&p->base, name, pass->shape.threads * pass->shape.ffts_per_group);
     w->plan = p;
     w->pass = pass;
     w->load = number ? NULL : p->hooks.load;
@@ -4678,11 +4921,11 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
     w->stored[1] = p->stored[pass->to];
     w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
-    vd__fft_declare(w, in_place, vd__fft_has_one_buffer(p, pass));
+    vd__fft_declare(w, kernel, in_place, vd__fft_has_one_buffer(p, pass));
     if (pass->real.fold_only) vd__real_fold_in_memory(w);
     else vd__fft_write_kernel(w);
-    vd_result result = vd__plan_kernel(p->ctx, w->k, &pass->kernels[direction][in_place]);
-    vd__fft_free(&p->allocator, w);
+    vd_result result = vd_plan_kernel_build(&p->base, kernel, w->k);
+    vd__fft_free(&p->base.allocator, w);
     return result;
 }
 
@@ -5067,7 +5310,7 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
 static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     uint64_t pair = 2 * vc_type_size(p->stored[VD__FFT_IN]);
     vd_buffer_info info;
-    vd_result result = vd_buffer_query(p->ctx, reals, &info);
+    vd_result result = vd_buffer_query(p->base.ctx, reals, &info);
     if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
     return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals begins at byte %llu, but must begin at a multiple "
                         "of %llu", info.name,
@@ -5763,10 +6006,7 @@ enum {
 };
 
 struct vd_reduce {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_reduce_desc desc;
     vd__digits kept, reduced;
     bool columns;            /* the innermost axis is kept: neighbouring results have neighbouring elements */
@@ -5780,9 +6020,9 @@ struct vd_reduce {
     bool raw;                /* staging: cells hold memory as it is, `vector` elements per 16-byte load */
     uint32_t cell_elements;  /* raw: elements per cell */
     uint32_t cell_padding;   /* raw: unused cells after every 32 */
-    vd__bound_kernel kernels[2]; /* with scalar loads, with vector loads */
+    vd_plan_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
-    vd__arguments arguments; /* of the map */
+    vd_plan_fragment map, combine;
 };
 
 typedef enum vd__reduce_role {
@@ -5918,11 +6158,10 @@ typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_stat
 /* Everything needed while a kernel is written. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
-    vd__bound_kernel *bound;
+    vd_plan_kernel *bound;
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
     const vd__reduce_op_info *info;
-    vd__fragment map, combine;
     vc_type type[VD__REDUCE_FIELDS];
     uint32_t vector, loads;  /* elements per load, loads in flight */
     vd__digits kept, reduced; /* in units of loads */
@@ -5964,7 +6203,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map.emit) v = vd__fragment_record(&w->map, w->k, e[0], e[1], at);
+    if (w->desc->map.emit) v = vd_plan_fragment_emit(&w->plan->map, w->k, e[0], e[1], at);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -6011,7 +6250,7 @@ static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at
 static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
     if (w->desc->combine.emit)
-        s.v[0] = vc_cast(w->type[0], vd__fragment_record(&w->combine, w->k, a.v[0], b.v[0], a.v[0]));
+        s.v[0] = vc_cast(w->type[0], vd_plan_fragment_emit(&w->plan->combine, w->k, a.v[0], b.v[0], a.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
         vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
@@ -6575,28 +6814,29 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "in_b", "in_b_vectors" } };
     const vd_reduce *p = w->plan;
     vc_kernel *k = w->k;
-    vd__bound_kernel *b = w->bound;
+    vd_plan_kernel *b = w->bound;
     vc_type type = w->desc->type, cell = !p->raw ? w->type[0] : p->cell_elements > 1 ? (vc_type)VC_U32 : type;
-    for (int i = 0; i < (int)vd__reduce_inputs(w->desc); i++) {
-        int role = VD__REDUCE_IN + i;
+    for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
+        uint32_t role = VD__REDUCE_IN + i;
         if (vd__reduce_loads_scalars(p, w->vector))
-            w->in[i][0] = vd__bound_buffer(b, k, role, names[i][0], type, VC_READ);
+            w->in[i][0] = vd_plan_kernel_buffer(b, k, role, names[i][0], type, VC_READ);
         if (w->vector > 1)
-            w->in[i][1] = vd__bound_buffer(b, k, role, names[i][1], p->raw ? VC_VEC(cell, w->vector / p->cell_elements)
-                                                                           : VC_VEC(type, w->vector),
-                                           VC_READ | VC_ANY_TYPE);
+            w->in[i][1] = vd_plan_kernel_buffer(b, k, role, names[i][1],
+                                                p->raw ? VC_VEC(cell, w->vector / p->cell_elements)
+                                                       : VC_VEC(type, w->vector),
+                                                VC_READ | VC_ANY_TYPE);
     }
-    if (w->desc->segments) w->offsets = vd__bound_buffer(b, k, VD__REDUCE_OFFSETS, "offsets", VC_U32, VC_READ);
-    w->out = vd__bound_buffer(b, k, VD__REDUCE_OUT, "out", vd__reduce_out_type(w->desc), VC_WRITE);
+    if (w->desc->segments) w->offsets = vd_plan_kernel_buffer(b, k, VD__REDUCE_OFFSETS, "offsets", VC_U32, VC_READ);
+    w->out = vd_plan_kernel_buffer(b, k, VD__REDUCE_OUT, "out", vd__reduce_out_type(w->desc), VC_WRITE);
     if (w->desc->extra_out)
-        w->extra_out = vd__bound_buffer(b, k, VD__REDUCE_EXTRA_OUT, "extra_out", vd__reduce_extra_type(w->desc),
-                                        VC_WRITE);
+        w->extra_out = vd_plan_kernel_buffer(b, k, VD__REDUCE_EXTRA_OUT, "extra_out", vd__reduce_extra_type(w->desc),
+                                             VC_WRITE);
     if (p->parts > 1) {
-        w->partials = vd__bound_buffer(b, k, VD__REDUCE_PARTIALS, "partials", vd__reduce_stored_type(w),
-                                       VC_READ_WRITE | VC_ANY_TYPE);
-        w->tickets = vd__bound_buffer(b, k, VD__REDUCE_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
+        w->partials = vd_plan_kernel_buffer(b, k, VD__REDUCE_PARTIALS, "partials", vd__reduce_stored_type(w),
+                                            VC_READ_WRITE | VC_ANY_TYPE);
+        w->tickets = vd_plan_kernel_buffer(b, k, VD__REDUCE_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
-    if (w->desc->map.declare) w->desc->map.declare(k, w->desc->map.user);
+    vd_plan_kernel_fragment(b, k, &p->map);
     if (p->blocks) w->cells[0] = vc_shared(w->k, "cells", cell, vd__reduce_cell_count(p));
     if (p->raw && vd__reduce_inputs(w->desc) > 1)
         w->cells[1] = vc_shared(w->k, "cells_b", cell, vd__reduce_cell_count(p));
@@ -6817,7 +7057,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
    coalesced. Results of few elements get one thread each, others one or more work-groups. `wanted` work-groups fill
    a large device: 512 threads, four work-groups per multiprocessor. */
 static void vd__reduce_plan(vd_reduce *p) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
     bool loops = facts.groups_as_loops;
     uint32_t limit = vd__plan_max_threads(d);
@@ -6852,15 +7092,9 @@ static void vd__reduce_plan(vd_reduce *p) {
     p->parts = vd__reduce_part_count(p, d, wanted, p->threads / p->lanes * loads, thread_per_result);
 }
 
-static vd__fragment vd__reduce_map_fragment(const vd_reduce_desc *d) {
-    vc_type extra_type = vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_widened_type(d->type);
-    return vd__fragment_create("map", d->map, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type,
-                               extra_type, true);
-}
-
 /* Returns the fragment of the user's combine, whose operands and result have the type of the computation. */
-static vd__fragment vd__combine_fragment(vd_fragment combine, vc_type type) {
-    return vd__fragment_create("combine", combine, type, type, type, type, false);
+static vd_plan_fragment vd__combine_fragment(vd_fragment combine, vc_type type) {
+    return vd__fragment_of("combine", combine, type, type, type, type);
 }
 
 /* Builds the kernel with scalar loads or with vector loads. */
@@ -6868,13 +7102,11 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
     w.bound = &p->kernels[vectors];
-    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
+    w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.info = vd__reduce_info_of(w.desc);
     w.type[0] = vd__reduce_state_type(w.desc);
-    w.map = vd__reduce_map_fragment(w.desc);
-    w.combine = vd__combine_fragment(w.desc->combine, w.type[0]);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
     w.levels = vd__reduce_level_count(p);
@@ -6886,7 +7118,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_declare(&w);
     if (p->blocks) vd__reduce_write_staged(&w);
     else vd__reduce_write_unstaged(&w);
-    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
+    return vd_plan_kernel_build(&p->base, w.bound, w.k);
 }
 
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
@@ -6938,14 +7170,19 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
 
 /* Checks the user's fragments before kernels use them. */
 static vd_result vd__reduce_try_fragments(vd_reduce *p) {
-    vd__fragment map = vd__reduce_map_fragment(&p->desc);
-    vd__fragment combine = vd__combine_fragment(p->desc.combine, vd__reduce_state_type(&p->desc));
-    p->arguments.declare = "map.declare";
-    vd_result result = vd__fragment_validate(p->ctx, p->name, &map, &p->arguments);
-    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine, NULL);
+    const vd_reduce_desc *d = &p->desc;
+    p->map = vd__fragment_of("map", d->map, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type,
+                             vd__reduce_is_test(d->op) ? (vc_type)VC_BOOL : vd__reduce_widened_type(d->type));
+    p->map.has_index = p->map.has_arguments = true;
+    p->combine = vd__combine_fragment(d->combine, vd__reduce_state_type(d));
+    vd_result result = vd_plan_fragment_check(&p->base, &p->map);
+    return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
-static vd_result vd__reduce_make(vd_reduce *p) {
+static vd_result vd__reduce_make(void *plan, const void *desc) {
+    vd_reduce *p = (vd_reduce *)plan;
+    p->desc = *(const vd_reduce_desc *)desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
     vd_result result = vd__reduce_check_desc(p);
     if (!result) result = vd__reduce_try_fragments(p);
     if (result) return result;
@@ -6957,9 +7194,9 @@ static vd_result vd__reduce_make(vd_reduce *p) {
                             "split into %u parts, but the limit is 2147483648 parts in total",
                             (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* each field of a state has at most `size` bytes */
-        p->partials = vd__fft_buffer(p->ctx, "reduce partials", VD_BYTES,
+        p->partials = vd_plan_buffer(&p->base, "reduce partials", VD_BYTES,
                                      (uint64_t)vd__reduce_result_count(p) * p->parts * size * info->fields, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "reduce tickets", VD_U32, p->tiles, NULL);
+        p->tickets = vd_plan_buffer(&p->base, "reduce tickets", VD_U32, p->tiles, NULL);
         if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }
     result = vd__reduce_build(p, p->vector > 1);
@@ -6969,10 +7206,12 @@ static vd_result vd__reduce_make(vd_reduce *p) {
     return result || p->vector == 1 || !fragments ? result : vd__reduce_build(p, false);
 }
 
-VD__PLAN_NEW(reduce, vd__reduce_make)
+static const vd_plan_kind vd__reduce_kind = {
+    "reduce", sizeof(vd_reduce), sizeof(vd_reduce_desc), vd__reduce_make, NULL, NULL
+};
 
 /* Fills the table of roles of a run. Inputs may overlap each other, outputs nothing. */
-static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd__role *r) {
+static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd_plan_role *r) {
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
     r[VD__REDUCE_IN] = vd__role_of("in", io->in, d->type, count, false);
@@ -6986,6 +7225,21 @@ static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd__rol
     if (!d->extra_out) r[VD__REDUCE_EXTRA_OUT].unused = "desc.extra_out is false";
     r[VD__REDUCE_PARTIALS].buffer = p->partials;
     r[VD__REDUCE_TICKETS].buffer = p->tickets;
+}
+
+static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
+    vd_reduce *p = (vd_reduce *)plan;
+    const vd_reduce_io *user_io = (const vd_reduce_io *)user;
+    vd_plan_role roles[VD__REDUCE_ROLES];
+    vd_plan_io io = vd__plan_io_of(roles, VD__REDUCE_PARTIALS);
+    io.args = user_io->args;
+    io.arg_count = user_io->arg_count;
+    vd__reduce_roles(p, user_io, roles);
+    vd_result result = vd_plan_check(&p->base, &io);
+    bool vectors = p->vector > 1 && io.alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
+    if (!result && !p->kernels[vectors].kernel.id) result = vd__reduce_build(p, vectors);
+    return result ? result
+                  : vd__plan_dispatch_tiles(list, &p->kernels[vectors], &io, NULL, p->tiles * p->parts, UINT32_MAX);
 }
 
 // >>scan
@@ -7032,12 +7286,10 @@ typedef enum vd__scan_role {
 } vd__scan_role;
 
 struct vd_scan {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_scan_desc desc;
-    vd_fragment keep;        /* compaction: whether an element is kept; emit NULL: a scan */
+    bool compacts;               /* a compaction */
+    vd_plan_fragment lift, combine; /* lift: map, or keep of a compaction */
     uint64_t count, rows;        /* elements along the axis, number of independent scans */
     uint64_t inner;              /* stride along the axis in elements */
     uint64_t tiles;              /* per row */
@@ -7054,7 +7306,7 @@ struct vd_scan {
     bool subgroup_look_back;     /* a subgroup looks back at one tile per invocation at a time */
     uint32_t subgroup_size;      /* tiles are scanned by subgroups of this size; 0: through shared memory */
     bool atomic64;               /* the device has 64-bit atomics */
-    vd__bound_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
+    vd_plan_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
     /* Look-back: the tiles' published words. Three kernels: the sum or prefix of each tile. Slabs: the carry of each
        column. */
     vd_buffer states;
@@ -7069,10 +7321,9 @@ typedef struct vd__scan_state { vc_val value, head; } vd__scan_state;
 
 typedef struct vd__scan_writer {
     vc_kernel *k;
-    vd__bound_kernel *bound;
+    vd_plan_kernel *bound;
     const vd_scan *plan;
     const vd_scan_desc *desc;
-    vd__fragment lift, combine;  /* lift: map, or keep */
     vd__scan_mode mode;
     vc_combine op;
     vc_type type;                /* of sums */
@@ -7090,13 +7341,13 @@ typedef struct vd__scan_writer {
 
 /* The type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
-    return p->keep.emit ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
+    return p->compacts ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
 }
 
 /* ---- states ---- */
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
-    if (w->plan->keep.emit) return vc_u32(0);
+    if (w->plan->compacts) return vc_u32(0);
     return w->desc->combine.emit ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
 }
 
@@ -7109,7 +7360,7 @@ static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
     if (!w->desc->combine.emit) return vd__reduce_combine(w->op, a, b);
-    return vc_cast(w->type, vd__fragment_record(&w->combine, w->k, a, b, a));
+    return vc_cast(w->type, vd_plan_fragment_emit(&w->plan->combine, w->k, a, b, a));
 }
 
 /* Combines the states of two adjacent ranges, a before b. */
@@ -7149,8 +7400,9 @@ static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, 
 
 /* Converts an element to the type of sums: applies map, or keep as 0 or 1. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
-    vc_val v = w->lift.code.emit ? vd__fragment_record(&w->lift, w->k, element, element, element) : element;
-    return w->plan->keep.emit ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
+    const vd_plan_fragment *lift = &w->plan->lift;
+    vc_val v = lift->code.emit ? vd_plan_fragment_emit(lift, w->k, element, element, element) : element;
+    return w->plan->compacts ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
@@ -7236,7 +7488,7 @@ static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val t
 
 /* A fence, unless the device keeps stores in order anyway: llvmpipe treats fences as barriers. */
 static void vd__scan_fence(const vd__scan_writer *w) {
-    if (vd_device(w->plan->ctx, 0)->facts.ordered_stores) return;
+    if (vd_device(w->plan->base.ctx, 0)->facts.ordered_stores) return;
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
@@ -7602,7 +7854,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
     else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
-    if (w->plan->keep.emit) vd__scan_write_kept(w, prefix.value, aggregate.value);
+    if (w->plan->compacts) vd__scan_write_kept(w, prefix.value, aggregate.value);
     else vd__scan_write(w, prefix);
 }
 
@@ -7771,50 +8023,44 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
 static void vd__scan_declare(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     vc_kernel *k = w->k;
-    vd__bound_kernel *b = w->bound;
+    vd_plan_kernel *b = w->bound;
     vc_type type = w->desc->type, vector = VC_VEC(type, w->vector), heads = VC_VEC(VC_U32, w->vector);
-    uint32_t alias = p->keep.emit ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
+    uint32_t alias = p->compacts ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
     if (w->mode != VD__SCAN_TILE_PREFIXES) {
-        w->in[0] = vd__bound_buffer(b, k, VD__SCAN_IN, "in", type, VC_READ | alias);
-        if (w->vectors) w->in[1] = vd__bound_buffer(b, k, VD__SCAN_IN, "in_vectors", vector, read_vectors | alias);
-        if (w->desc->segmented) w->heads[0] = vd__bound_buffer(b, k, VD__SCAN_HEADS, "segment_heads", VC_U32, VC_READ);
+        w->in[0] = vd_plan_kernel_buffer(b, k, VD__SCAN_IN, "in", type, VC_READ | alias);
+        if (w->vectors) w->in[1] = vd_plan_kernel_buffer(b, k, VD__SCAN_IN, "in_vectors", vector, read_vectors | alias);
+        if (w->desc->segmented)
+            w->heads[0] = vd_plan_kernel_buffer(b, k, VD__SCAN_HEADS, "segment_heads", VC_U32, VC_READ);
         if (w->desc->segmented && w->vectors)
-            w->heads[1] = vd__bound_buffer(b, k, VD__SCAN_HEADS, "segment_heads_vectors", heads, read_vectors);
+            w->heads[1] = vd_plan_kernel_buffer(b, k, VD__SCAN_HEADS, "segment_heads_vectors", heads, read_vectors);
     }
     if (w->mode != VD__SCAN_TILE_PREFIXES && w->mode != VD__SCAN_REDUCE_TILES) {
-        w->out[0] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out", type, VC_WRITE | alias);
-        if (w->vectors && !p->keep.emit)
-            w->out[1] = vd__bound_buffer(b, k, VD__SCAN_OUT, "out_vectors", vector, VC_WRITE | VC_ANY_TYPE | alias);
-        if (p->keep.emit) w->count = vd__bound_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
+        w->out[0] = vd_plan_kernel_buffer(b, k, VD__SCAN_OUT, "out", type, VC_WRITE | alias);
+        if (w->vectors && !p->compacts)
+            w->out[1] = vd_plan_kernel_buffer(b, k, VD__SCAN_OUT, "out_vectors", vector,
+                                              VC_WRITE | VC_ANY_TYPE | alias);
+        if (p->compacts) w->count = vd_plan_kernel_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
     }
     if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
         || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
         return;
-    w->states = vd__bound_buffer(b, k, VD__SCAN_STATES, "states",
-                                 w->mode == VD__SCAN_LOOK_BACK ? vd__scan_word_type(p) : w->type, VC_READ_WRITE);
+    w->states = vd_plan_kernel_buffer(b, k, VD__SCAN_STATES, "states",
+                                      w->mode == VD__SCAN_LOOK_BACK ? vd__scan_word_type(p) : w->type, VC_READ_WRITE);
     if (w->mode == VD__SCAN_LOOK_BACK || w->desc->segmented)
-        w->flags = vd__bound_buffer(b, k, VD__SCAN_FLAGS, "flags", VC_U32, VC_READ_WRITE);
+        w->flags = vd_plan_kernel_buffer(b, k, VD__SCAN_FLAGS, "flags", VC_U32, VC_READ_WRITE);
     if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
-}
-
-static vd__fragment vd__scan_lift_fragment(const vd_scan *p) {
-    const vd_scan_desc *d = &p->desc;
-    if (p->keep.emit) return vd__fragment_create("keep", p->keep, d->type, VC_NONE, VC_BOOL, VC_BOOL, false);
-    return vd__fragment_create("map", d->map, d->type, VC_NONE, d->type, vd__scan_type(p), false);
 }
 
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
     memset(&w, 0, sizeof w);
     w.bound = &p->kernels[mode][vectors];
-    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
+    w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
-    w.op = p->keep.emit ? VC_ADD : p->desc.combine.emit ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
+    w.op = p->compacts ? VC_ADD : p->desc.combine.emit ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
     w.type = vd__scan_type(p);
-    w.lift = vd__scan_lift_fragment(p);
-    w.combine = vd__combine_fragment(p->desc.combine, w.type);
     w.threads = p->threads;
     w.vector = p->vector;
     w.vectors = vectors;
@@ -7825,7 +8071,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else if (mode == VD__SCAN_SHORT_ROWS) vd__scan_record_short_rows(&w);
     else vd__scan_record_tile(&w);
-    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
+    return vd_plan_kernel_build(&p->base, w.bound, w.k);
 }
 
 /* Polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll about
@@ -7836,7 +8082,7 @@ static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->facts.f
    memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
     uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d);
-    if (p->keep.emit || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
+    if (p->compacts || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
     for (p->threads = 256;
          p->threads > VD__REDUCE_LANES
          && (p->threads > max_threads || p->threads * VD__SCAN_MAX_STAGED * size > d->limits.max_shared_bytes / 2);)
@@ -7849,7 +8095,7 @@ static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t siz
 }
 
 static void vd__scan_plan(vd_scan *p) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_max_threads(d);
     uint32_t subgroup_size = d->limits.min_subgroup_size;
     p->vector = vd_type_size(p->desc.type) == 8 ? 2 : VD__SCAN_VECTOR;
@@ -7929,71 +8175,83 @@ static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
     return mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_SHORT_ROWS;
 }
 
-static vd_result vd__scan_check_fragments(const vd_scan *p) {
-    vd__fragment lift = vd__scan_lift_fragment(p);
-    vd__fragment combine = vd__combine_fragment(p->desc.combine, vd__scan_type(p));
-    vd_result result = vd__fragment_validate(p->ctx, p->name, &lift, NULL);
-    return result ? result : vd__fragment_validate(p->ctx, p->name, &combine, NULL);
+static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
+    vd_type type = p->desc.type;
+    p->lift = keep ? vd__fragment_of("keep", *keep, type, VC_NONE, VC_BOOL, VC_BOOL)
+                   : vd__fragment_of("map", p->desc.map, type, VC_NONE, type, vd__scan_type(p));
+    p->combine = vd__combine_fragment(p->desc.combine, vd__scan_type(p));
+    vd_result result = vd_plan_fragment_check(&p->base, &p->lift);
+    return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
-static vd_result vd__scan_make(vd_scan *p) {
+/* keep: NULL, or the fragment of a compaction. */
+static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const vd_fragment *keep) {
     vd__scan_mode mode;
+    p->desc = *desc;
+    p->compacts = keep != NULL;
+    if (!p->desc.type) p->desc.type = VD_F32;
     vd_result result = vd__scan_check_desc(p);
-    if (!result) result = vd__scan_check_fragments(p);
+    if (!result) result = vd__scan_check_fragments(p, keep);
     if (result) return result;
     vd__scan_plan(p);
     uint64_t tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
     if (p->inner > 1) p->single_pass = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->single_pass ? tiles * vd__scan_piece_count(p) : tiles;
-        p->states = vd__fft_buffer(p->ctx, "scan states", p->single_pass ? vd__scan_word_type(p) : vd__scan_type(p),
+        p->states = vd_plan_buffer(&p->base, "scan states", p->single_pass ? vd__scan_word_type(p) : vd__scan_type(p),
                                    states, NULL);
-        p->flags = vd__fft_buffer(p->ctx, "scan flags", VD_U32, p->single_pass ? 3 : tiles, NULL);
+        p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->single_pass ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (uint32_t step = 0; (mode = vd__scan_step_mode(p, step)) != VD__SCAN_MODES && !result; step++)
         /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
         for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
             bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
-            bool fragments = p->keep.emit || p->desc.map.emit || p->desc.combine.emit;
+            bool fragments = p->compacts || p->desc.map.emit || p->desc.combine.emit;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
     return result;
 }
 
-static vd_result vd__scan_new(vd_context *ctx, const vd_scan_desc *desc, const vd_fragment *keep, vd_scan **out) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd_scan *p = (vd_scan *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd__fft_no_memory();
-    vd_result result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
-    p->desc = *desc;
-    if (keep) p->keep = *keep;
-    if (!p->desc.type) p->desc.type = VD_F32;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : keep ? "compact" : "scan");
-    p->desc.name = p->name;
-    if (!result) result = vd__scan_make(p);
-    if (result) vd_scan_destroy(p);
-    else *out = p;
-    return result;
+static vd_result vd__scan_make(void *plan, const void *desc) {
+    return vd__scan_make_with((vd_scan *)plan, (const vd_scan_desc *)desc, NULL);
 }
 
+static vd_result vd__compact_make(void *plan, const void *user_desc) {
+    const vd_compact_desc *desc = (const vd_compact_desc *)user_desc;
+    vd_scan_desc scan;
+    if (!desc->keep.emit) return vd_error_set(VD_ERROR_INVALID, "keep.emit is NULL");
+    memset(&scan, 0, sizeof scan);
+    scan.type = desc->type;
+    scan.shape[0] = desc->count;
+    scan.method = desc->method;
+    return vd__scan_make_with((vd_scan *)plan, &scan, &desc->keep);
+}
+
+static const vd_plan_kind vd__scan_kind = {
+    "scan", sizeof(vd_scan), sizeof(vd_scan_desc), vd__scan_make, NULL, NULL
+};
+static const vd_plan_kind vd__compact_kind = {
+    "compact", sizeof(vd_scan), sizeof(vd_compact_desc), vd__compact_make, NULL, NULL
+};
+
 /* Fills the table of roles of a run. A scan may be in place. */
-static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd__role *r) {
+static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role *r) {
     uint64_t elements = p->count * p->rows;
     r[VD__SCAN_IN] = vd__role_of("in", io->in, p->desc.type, elements, false);
     r[VD__SCAN_HEADS] = vd__role_of("segment_heads", io->segment_heads, VD_U32, elements, false);
     r[VD__SCAN_OUT] = vd__role_of("out", io->out, p->desc.type, elements, true);
     r[VD__SCAN_COUNT] = vd__role_of("count", io->count, VD_U32, 1, true);
     r[VD__SCAN_IN].vectors = r[VD__SCAN_HEADS].vectors = r[VD__SCAN_OUT].vectors = true;
-    if (!p->keep.emit) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
+    if (!p->compacts) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
     if (!p->desc.segmented) r[VD__SCAN_HEADS].unused = "desc.segmented is false";
-    if (!p->keep.emit) r[VD__SCAN_COUNT].unused = "the plan is not a compaction";
+    if (!p->compacts) r[VD__SCAN_COUNT].unused = "the plan is not a compaction";
     r[VD__SCAN_STATES].buffer = p->states;
     r[VD__SCAN_FLAGS].buffer = p->flags;
 }
 
 /* Dispatches kernel number `step` of a run. */
-static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd__role *roles, uint32_t step, bool vectors) {
+static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *io, uint32_t step, bool vectors) {
     vd__scan_mode mode = vd__scan_step_mode(p, step);
     vd_arg begin = vd_u32((uint32_t)(step * p->slab)); /* of the slab */
     vectors = vectors && vd__scan_mode_has_vectors(mode);
@@ -8002,10 +8260,10 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd__role *ro
                       : mode == VD__SCAN_TILE_PREFIXES ? p->rows
                       : mode == VD__SCAN_SHORT_ROWS    ? vd__ceil_div(p->rows, vd__scan_rows_per_group(p))
                                                        : p->rows * p->tiles;
+    bool has_slabs = mode == VD__SCAN_COLUMNS && p->slab < p->count;
     return result ? result
-                  : vd__bound_dispatch(&p->kernels[mode][vectors], list, roles, &begin,
-                                       mode == VD__SCAN_COLUMNS && p->slab < p->count, groups,
-                                       mode == VD__SCAN_LOOK_BACK ? p->tiles_in_flight : UINT32_MAX);
+                  : vd__plan_dispatch_tiles(list, &p->kernels[mode][vectors], io, has_slabs ? &begin : NULL, groups,
+                                            mode == VD__SCAN_LOOK_BACK ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>sort
@@ -8043,10 +8301,7 @@ typedef enum vd__sort_role {
 } vd__sort_role;
 
 struct vd_sort {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_sort_desc desc;
     uint32_t bits, digits;   /* bits per digit, and 1 << bits */
     uint32_t run;            /* CPUs: keys that an invocation moves one at a time; 0: tiles */
@@ -8058,7 +8313,7 @@ struct vd_sort {
     uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
     uint32_t tiles_in_flight; /* look-back: maximum tiles per dispatch */
     uint32_t groups;         /* work-groups of the histogram kernel */
-    vd__bound_kernel count, scatter;
+    vd_plan_kernel count, scatter;
     vd_scan *scan;
     vd_buffer counts;        /* per digit and tile; one pass: see "look-back" below */
     vd_buffer keys, values;  /* output of every other pass */
@@ -8072,7 +8327,7 @@ static vc_type vd__sort_bits_type(vd_type type) {
 
 typedef struct vd__sort_writer {
     vc_kernel *k;
-    vd__bound_kernel *bound;
+    vd_plan_kernel *bound;
     const vd_sort *plan;
     vc_type memory_type, register_type; /* of a key's bits */
     vc_ref keys, values, out, out_values, counts;
@@ -8115,15 +8370,15 @@ static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->th
 /* Declares the buffers of a kernel that counts digits or, with `scatter`, moves keys. */
 static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_access) {
     const vd_sort *p = w->plan;
-    vd__bound_kernel *b = w->bound;
+    vd_plan_kernel *b = w->bound;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     bool values = scatter && p->desc.values;
     uint32_t read = VC_READ | VC_ANY_TYPE, write = VC_WRITE | VC_ANY_TYPE;
-    w->keys = vd__bound_buffer(b, w->k, VD__SORT_KEYS, "keys", w->memory_type, read);
-    if (values) w->values = vd__bound_buffer(b, w->k, VD__SORT_VALUES, "values", value_type, read);
-    if (scatter) w->out = vd__bound_buffer(b, w->k, VD__SORT_OUT, "out", w->memory_type, write);
-    if (values) w->out_values = vd__bound_buffer(b, w->k, VD__SORT_OUT_VALUES, "out_values", value_type, write);
-    w->counts = vd__bound_buffer(b, w->k, VD__SORT_COUNTS, "counts", VC_U32, counts_access);
+    w->keys = vd_plan_kernel_buffer(b, w->k, VD__SORT_KEYS, "keys", w->memory_type, read);
+    if (values) w->values = vd_plan_kernel_buffer(b, w->k, VD__SORT_VALUES, "values", value_type, read);
+    if (scatter) w->out = vd_plan_kernel_buffer(b, w->k, VD__SORT_OUT, "out", w->memory_type, write);
+    if (values) w->out_values = vd_plan_kernel_buffer(b, w->k, VD__SORT_OUT_VALUES, "out_values", value_type, write);
+    w->counts = vd_plan_kernel_buffer(b, w->k, VD__SORT_COUNTS, "counts", VC_U32, counts_access);
 }
 
 /* Index of this tile's count of a digit. The counts of a digit in all tiles are contiguous. */
@@ -8483,7 +8738,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
     memset(&w, 0, sizeof w);
     w.bound = scatter ? &p->scatter : &p->count;
-    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
+    w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.memory_type = vd__sort_bits_type(p->desc.type);
     w.register_type = w.memory_type == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -8492,7 +8747,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     else if (scatter) vd__sort_record_scatter(&w);
     else if (p->single_pass) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
-    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
+    return vd_plan_kernel_build(&p->base, w.bound, w.k);
 }
 
 static vd_result vd__sort_check_desc(const vd_sort *p) {
@@ -8543,7 +8798,7 @@ static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
 }
 
 static void vd__sort_plan(vd_sort *p) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
     if (facts.groups_as_loops) {
         p->threads = VD__SORT_RUN_THREADS;
@@ -8579,37 +8834,43 @@ static void vd__sort_plan(vd_sort *p) {
 /* Creates the buffer of counts, and the scan if there is no look-back. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
-    vd_result result = VD_OK;
     uint64_t words = p->single_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     memset(&scan, 0, sizeof scan);
-    scan.name = p->name;
+    scan.name = p->base.name;
     scan.type = VD_U32;
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.method = p->desc.method;
-    if (!p->single_pass) result = vd__scan_new(p->ctx, &scan, NULL, &p->scan);
-    if (result) return result;
-    p->counts = vd__fft_buffer(p->ctx, "sort counts", VD_U32, words, NULL);
+    if (!p->single_pass && !(p->scan = (vd_scan *)vd__plan_new(p->base.ctx, &vd__scan_kind, &scan)))
+        return vd_error_result();
+    p->counts = vd_plan_buffer(&p->base, "sort counts", VD_U32, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
 }
 
-static vd_result vd__sort_make(vd_sort *p) {
+static vd_result vd__sort_make(void *plan, const void *desc) {
+    vd_sort *p = (vd_sort *)plan;
+    p->desc = *(const vd_sort_desc *)desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
     vd_result result = vd__sort_check_desc(p);
     if (result) return result;
     vd__sort_plan(p);
     result = vd__sort_make_counts(p);
     if (result) return result;
-    p->keys = vd__fft_buffer(p->ctx, "sort keys", p->desc.type, p->desc.count, NULL);
-    if (p->desc.values) p->values = vd__fft_buffer(p->ctx, "sort values", p->desc.values, p->desc.count, NULL);
+    p->keys = vd_plan_buffer(&p->base, "sort keys", p->desc.type, p->desc.count, NULL);
+    if (p->desc.values) p->values = vd_plan_buffer(&p->base, "sort values", p->desc.values, p->desc.count, NULL);
     if (!p->keys.id || (p->desc.values && !p->values.id)) return vd_error_result();
     result = vd__sort_build(p, false);
     return result ? result : vd__sort_build(p, true);
 }
 
-VD__PLAN_NEW(sort, vd__sort_make)
+static void vd__sort_release(void *plan) { vd_scan_destroy(((vd_sort *)plan)->scan); }
+
+static const vd_plan_kind vd__sort_kind = {
+    "sort", sizeof(vd_sort), sizeof(vd_sort_desc), vd__sort_make, vd__sort_release, NULL
+};
 
 /* Fills the table of roles of a run. Each output may be the memory of its input. */
-static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd__role *r) {
+static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd_plan_role *r) {
     r[VD__SORT_KEYS] = vd__role_of("keys", io->keys, p->desc.type, p->desc.count, false);
     r[VD__SORT_OUT] = vd__role_of("out", io->out, p->desc.type, p->desc.count, true);
     r[VD__SORT_VALUES] = vd__role_of("values", io->values, p->desc.values, p->desc.count, false);
@@ -8622,7 +8883,7 @@ static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd__role *r) 
 
 /* Counts digits: clears the look-back words and computes the histograms of all passes; or counts the digits of one
    pass and scans the counts. */
-static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd__role *roles, uint32_t shift) {
+static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_scan_io scan;
     vd_arg arg = vd_u32(shift);
     vd_result result = VD_OK;
@@ -8630,30 +8891,28 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd__role *r
     scan.in = scan.out = p->counts;
     if (p->single_pass) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
     if (!result)
-        result = vd__bound_dispatch(&p->count, list, roles, &arg, !p->single_pass,
-                                    p->single_pass || p->run ? p->groups : p->tiles, UINT32_MAX);
+        result = vd__plan_dispatch_tiles(list, &p->count, io, p->single_pass ? NULL : &arg,
+                                         p->single_pass || p->run ? p->groups : p->tiles, UINT32_MAX);
     return result || p->single_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
 /* Runs the scatter kernel of one pass from one pair of buffers to another. */
-static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd__role *roles, uint32_t shift) {
+static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_arg arg = vd_u32(shift);
-    return vd__bound_dispatch(&p->scatter, list, roles, &arg, 1, p->run ? p->groups : p->tiles,
-                              p->single_pass ? p->tiles_in_flight : UINT32_MAX);
+    return vd__plan_dispatch_tiles(list, &p->scatter, io, &arg, p->run ? p->groups : p->tiles,
+                                   p->single_pass ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>histogram
 /* Counts the elements in each bin, in shared memory first if the bins fit. */
 
 struct vd_histogram {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_histogram_desc desc;
     uint32_t threads;
     uint64_t groups;
-    vd__bound_kernel kernel;
+    vd_plan_kernel kernel;
+    vd_plan_fragment bin;
 };
 
 enum { VD__HISTOGRAM_IN, VD__HISTOGRAM_OUT };
@@ -8669,24 +8928,19 @@ static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, v
     return vc_and(in_range, vc_lt(vc_cast(VC_U32, v), bins));
 }
 
-static vd__fragment vd__histogram_bin(const vd_histogram_desc *d) {
-    return vd__fragment_create("bin", d->bin, d->type, VC_NONE, VC_NONE, VC_NONE, false);
-}
-
 /* Counts an element in the bins `to`. */
-static void vd__histogram_element(vc_kernel *k, const vd_histogram_desc *d, vc_ref to, vc_val element) {
-    vd__fragment bin = vd__histogram_bin(d);
-    vc_val v = d->bin.emit ? vd__fragment_record(&bin, k, element, element, element) : element;
+static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to, vc_val element) {
+    vc_val v = p->bin.code.emit ? vd_plan_fragment_emit(&p->bin, k, element, element, element) : element;
     vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_widened_type(type) : type;
     v = vc_cast(type, v);
-    VC_IF(k, vd__histogram_in_range(k, d, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
+    VC_IF(k, vd__histogram_in_range(k, &p->desc, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
 static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
-    vc_ref in = vd__bound_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
-    vc_ref out = vd__bound_buffer(&p->kernel, k, VD__HISTOGRAM_OUT, "out", VC_U32, VC_READ_WRITE), target = out;
+    vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
+    vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_OUT, "out", VC_U32, VC_READ_WRITE), target = out;
     vc_val thread = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
     vc_val n = vc_u32((uint32_t)d->count);
     if (shared) {
@@ -8695,7 +8949,7 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
         vc_barrier(k);
     }
     VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) {
-        vd__histogram_element(k, d, target, vc_load(in, i));
+        vd__histogram_element(k, p, target, vc_load(in, i));
     }
     if (!shared) return;
     vc_barrier(k);
@@ -8705,11 +8959,14 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     }
 }
 
-static vd_result vd__histogram_make(vd_histogram *p) {
-    const vd_device_info *device = vd_device(p->ctx, 0);
+static vd_result vd__histogram_make(void *plan, const void *desc) {
+    vd_histogram *p = (vd_histogram *)plan;
+    const vd_device_info *device = vd_device(p->base.ctx, 0);
     const vd_histogram_desc *d = &p->desc;
     vd_facts facts = vd__plan_facts(device);
     bool loops = facts.groups_as_loops;
+    p->desc = *(const vd_histogram_desc *)desc;
+    if (!d->type) p->desc.type = VD_F32;
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64)
@@ -8728,15 +8985,17 @@ static vd_result vd__histogram_make(vd_histogram *p) {
     if (p->groups > max_groups) p->groups = max_groups;
     uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
     if (p->groups < min_groups) p->groups = min_groups;
-    vd__fragment bin = vd__histogram_bin(d);
-    result = vd__fragment_validate(p->ctx, p->name, &bin, NULL);
+    p->bin = vd__fragment_of("bin", d->bin, d->type, VC_NONE, VC_NONE, VC_NONE);
+    result = vd_plan_fragment_check(&p->base, &p->bin);
     if (result) return result;
-    vc_kernel *k = vd__bound_begin(&p->kernel, p->ctx, p->name, p->threads);
+    vc_kernel *k = vd__plan_begin(&p->base, p->base.name, p->threads);
     vd__histogram_record(k, p, (uint64_t)d->bins * 4 <= device->limits.max_shared_bytes / 2);
-    return vd__plan_kernel(p->ctx, k, &p->kernel.kernel);
+    return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
 
-VD__PLAN_NEW(histogram, vd__histogram_make)
+static const vd_plan_kind vd__histogram_kind = {
+    "histogram", sizeof(vd_histogram), sizeof(vd_histogram_desc), vd__histogram_make, NULL, NULL
+};
 
 // >>top
 /* The k largest or smallest elements of each row, in one dispatch. A work-group reads its elements several times and
@@ -8749,16 +9008,14 @@ VD__PLAN_NEW(histogram, vd__histogram_make)
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_top_k_desc desc;
     uint64_t rows, n;        /* n: elements per row */
     uint32_t threads;        /* per work-group */
     uint32_t capacity;       /* k rounded up to a power of two */
     uint32_t parts, part;    /* work-groups per row, elements of each */
-    vd__bound_kernel kernel;
+    vd_plan_kernel kernel;
+    vd_plan_fragment map;
     vd_buffer part_keys, part_indices, tickets; /* results of the parts: keys and indices; finished parts per row */
 };
 
@@ -8768,9 +9025,8 @@ typedef enum vd__top_role {
 
 typedef struct vd__top_writer {
     vc_kernel *k;
-    vd__bound_kernel *bound;
+    vd_plan_kernel *bound;
     const vd_top_k *plan;
-    vd__fragment map;
     vc_type register_type;   /* of elements in the kernel */
     vc_type key;             /* unsigned integer of the same size */
     vc_ref in, values, indices, part_keys, part_indices, tickets;
@@ -8844,7 +9100,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     }
     item.index = vc_add(s->first, i);
     v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map.emit) v = vd__fragment_record(&w->map, w->k, v, v, item.index);
+    if (p->desc.map.emit) v = vd_plan_fragment_emit(&p->map, w->k, v, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
@@ -9036,14 +9292,14 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
 /* Declares the arguments and the shared memory. */
 static void vd__top_declare(vd__top_writer *w) {
     const vd_top_k *p = w->plan;
-    vd__bound_kernel *b = w->bound;
-    w->in = vd__bound_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
-    w->values = vd__bound_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
-    w->indices = vd__bound_buffer(b, w->k, VD__TOP_INDICES, "indices", VC_U32, VC_WRITE);
+    vd_plan_kernel *b = w->bound;
+    w->in = vd_plan_kernel_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
+    w->values = vd_plan_kernel_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
+    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", VC_U32, VC_WRITE);
     if (p->parts > 1) {
-        w->part_keys = vd__bound_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
-        w->part_indices = vd__bound_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", VC_U32, VC_READ_WRITE);
-        w->tickets = vd__bound_buffer(b, w->k, VD__TOP_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
+        w->part_keys = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
+        w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", VC_U32, VC_READ_WRITE);
+        w->tickets = vd_plan_kernel_buffer(b, w->k, VD__TOP_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
     w->best_keys = vc_shared(w->k, "best", w->key, p->capacity);
     w->best_indices = vc_shared(w->k, "where", VC_U32, p->capacity);
@@ -9052,17 +9308,12 @@ static void vd__top_declare(vd__top_writer *w) {
     w->found = vc_shared(w->k, "found", VC_U32, 1);
 }
 
-static vd__fragment vd__top_map(const vd_top_k_desc *d) {
-    return vd__fragment_create("map", d->map, d->type, VC_NONE, d->type, vd__reduce_widened_type(d->type), true);
-}
-
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
     memset(&w, 0, sizeof w);
-    w.map = vd__top_map(&p->desc);
     w.bound = &p->kernel;
-    w.k = vd__bound_begin(w.bound, p->ctx, p->name, p->threads);
+    w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.register_type = vd__reduce_widened_type(p->desc.type);
     w.key = vc_type_size(w.register_type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
@@ -9080,7 +9331,7 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
     else vd__top_write(&w, &s);
-    return vd__plan_kernel(p->ctx, w.k, &w.bound->kernel);
+    return vd_plan_kernel_build(&p->base, w.bound, w.k);
 }
 
 /* ---- the plan ---- */
@@ -9100,7 +9351,7 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
                             (unsigned long long)p->n);
     if (d->k > VD__TOP_MAX_K)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u, but the limit is %d", d->k, (int)VD__TOP_MAX_K);
-    if (vd_type_size(d->type) == 8 && !(vd_device(p->ctx, 0)->features & VD_FEATURE_I64))
+    if (vd_type_size(d->type) == 8 && !(vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, but the device does not support 64-bit integers",
                             vd_type_name(d->type));
     return VD_OK;
@@ -9140,7 +9391,7 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
 /* Plans enough work-groups to fill the device, as long as each reads far more elements than it passes to the last
    one. */
 static vd_result vd__top_plan(vd_top_k *p) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
     bool loops = facts.groups_as_loops;
     uint32_t max_threads = vd__plan_max_threads(d);
@@ -9157,27 +9408,34 @@ static vd_result vd__top_plan(vd_top_k *p) {
     return vd__top_limit_iterations(p, d, max_threads);
 }
 
-static vd_result vd__top_make(vd_top_k *p) {
+static vd_result vd__top_make(void *plan, const void *desc) {
+    vd_top_k *p = (vd_top_k *)plan;
+    p->desc = *(const vd_top_k_desc *)desc;
+    if (!p->desc.type) p->desc.type = VD_F32;
     vd_result result = vd__top_check_desc(p);
     if (result) return result;
-    vd__fragment map = vd__top_map(&p->desc);
-    result = vd__fragment_validate(p->ctx, p->name, &map, NULL);
+    p->map = vd__fragment_of("map", p->desc.map, p->desc.type, VC_NONE, p->desc.type,
+                             vd__reduce_widened_type(p->desc.type));
+    p->map.has_index = true;
+    result = vd_plan_fragment_check(&p->base, &p->map);
     if (!result) result = vd__top_plan(p);
     if (result) return result;
     if (p->parts > 1) {
         uint64_t results = p->rows * p->parts * p->desc.k;
-        p->part_keys = vd__fft_buffer(p->ctx, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32,
+        p->part_keys = vd_plan_buffer(&p->base, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32,
                                       results, NULL);
-        p->part_indices = vd__fft_buffer(p->ctx, "top_k indices", VD_U32, results, NULL);
-        p->tickets = vd__fft_buffer(p->ctx, "top_k tickets", VD_U32, p->rows, NULL);
+        p->part_indices = vd_plan_buffer(&p->base, "top_k indices", VD_U32, results, NULL);
+        p->tickets = vd_plan_buffer(&p->base, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->part_keys.id || !p->part_indices.id || !p->tickets.id) return vd_error_result();
     }
     return vd__top_build(p);
 }
 
-VD__FFT_SMALL_END
+static const vd_plan_kind vd__top_k_kind = {
+    "top_k", sizeof(vd_top_k), sizeof(vd_top_k_desc), vd__top_make, NULL, NULL
+};
 
-VD__PLAN_NEW(top_k, vd__top_make)
+VD__FFT_SMALL_END
 
 // >>vkfft
 /* VkFFT as another engine for the same functions. VkFFT generates GLSL, compiles it with glslang and records its own
@@ -9412,7 +9670,7 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
 static void vd__vkfft_context_lost(void *plan);
 
 static vd_result vd__vkfft_make(vd_fft *p) {
-    const vd_device_info *device = vd_device(p->ctx, 0);
+    const vd_device_info *device = vd_device(p->base.ctx, 0);
     if (device->backend != VD_BACKEND_VULKAN)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT requires backend vulkan, but the context uses %s",
                             vd_backend_name(device->backend));
@@ -9425,15 +9683,13 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     if (memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]) ||
         memcmp(&p->layout[VD__FFT_OUT], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts");
-    p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->allocator, sizeof *p->vkfft);
+    p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->base.allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
-    p->link.release = vd__vkfft_context_lost;
-    p->link.plan = p;
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
     vd_result result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
-    return result ? result : vd_native_use(p->ctx, 0, 0, vd__vkfft_open, p);
+    return result ? result : vd_native_use(p->base.ctx, 0, 0, vd__vkfft_open, p);
 }
 
 static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
@@ -9441,23 +9697,20 @@ static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     vd__vkfft_set_functions(p->vkfft);
     for (uint32_t i = 0; i < VD__VKFFT_MAX_BLOCKS; i++)
         if (pair->apps[i].initialized) vd__vkfft_space::deleteVkFFT(&pair->apps[i].app);
-    vd__fft_free(&p->allocator, pair);
+    vd__fft_free(&p->base.allocator, pair);
 }
 
 /* Waits until the device is idle: commands of VkFFT may be in flight, and it does not report when they end. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     if (!v) return;
-    if (v->pairs[0]) vd_wait_idle(p->ctx);
+    if (v->pairs[0]) vd_wait_idle(p->base.ctx);
     for (uint32_t i = 0; i < VD__VKFFT_MAX_PAIRS; i++) vd__vkfft_free_pair(p, v->pairs[i]);
     if (v->fence) v->vkDestroyFence(v->device, v->fence, NULL);
     if (v->pool) v->vkDestroyCommandPool(v->device, v->pool, NULL);
-    vd__fft_free(&p->allocator, v);
+    vd__fft_free(&p->base.allocator, v);
     p->vkfft = NULL;
 }
-
-/* Called when the context is destroyed: VkFFT's objects belong to its device. */
-static void vd__vkfft_context_lost(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
 
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
 
@@ -9536,14 +9789,14 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT supports at most %d pairs of buffers for each plan",
                             (int)VD__VKFFT_MAX_PAIRS);
     call.p = p;
-    call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->allocator, sizeof *call.pair);
+    call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->base.allocator, sizeof *call.pair);
     if (!call.pair) return vd__fft_no_memory();
     call.pair->in = io->in.id;
     call.pair->out = out.id;
     call.pair->direction = io->direction;
-    vd_result result = vd_buffer_query(p->ctx, io->in, &call.in);
-    if (!result) result = vd_buffer_query(p->ctx, out, &call.out);
-    if (!result) result = vd_native_use(p->ctx, 0, 0, vd__vkfft_compile, &call);
+    vd_result result = vd_buffer_query(p->base.ctx, io->in, &call.in);
+    if (!result) result = vd_buffer_query(p->base.ctx, out, &call.out);
+    if (!result) result = vd_native_use(p->base.ctx, 0, 0, vd__vkfft_compile, &call);
     if (result) {
         vd__vkfft_free_pair(p, call.pair);
         return result;
@@ -9579,7 +9832,7 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     uses[1].buffer = out;
     uses[1].access = VD_READ_WRITE;
     memset(&desc, 0, sizeof desc);
-    desc.name = p->name;
+    desc.name = p->base.name;
     desc.uses = uses;
     desc.use_count = 2;
     desc.record = vd__vkfft_append;
@@ -9607,18 +9860,9 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
    different plans do not wait for each other. An index maps the hash of a description to a slot. It is only a hint:
    it is read before the slot is locked, and the slot itself decides whether it holds the plan. */
 
-/* Operations on plans of one kind. Descriptions are compared byte by byte, so callers clear them, including padding,
-   before they set fields. */
-typedef struct vd__plan_ops {
-    size_t desc_size;
-    vd_result (*create)(vd_context *ctx, const void *desc, void **plan);
-    vd_result (*run)(vd_context *ctx, void *plan, const void *io);
-    void (*destroy)(void *plan);
-} vd__plan_ops;
-
 /* Contents of a slot; the description follows in memory. */
 typedef struct vd__cached_plan {
-    const vd__plan_ops *ops;
+    const vd_plan_kind *kind;
     void *plan;
 } vd__cached_plan;
 
@@ -9627,7 +9871,12 @@ typedef struct vd__plan_cache {
     uint64_t clock, hash[VD__FFT_CACHED_PLANS], last_use[VD__FFT_CACHED_PLANS];
 } vd__plan_cache;
 
-typedef struct vd__plan_request { const vd__plan_ops *ops; const void *desc, *io; uint32_t slot; } vd__plan_request;
+typedef struct vd__plan_request {
+    const vd_plan_kind *kind;
+    vd_result (*run)(void *plan, vd_list *list, const void *io);
+    const void *desc, *io;
+    uint32_t slot;
+} vd__plan_request;
 
 /* Attachment keys of the slots, then that of the index. */
 static const char vd__plan_cache_keys[VD__FFT_CACHED_PLANS + 1] = { 0 };
@@ -9635,7 +9884,7 @@ static const char vd__plan_cache_keys[VD__FFT_CACHED_PLANS + 1] = { 0 };
 static void vd__plan_cache_release_slot(vd_context *ctx, void *data) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd__cached_plan *e = (vd__cached_plan *)data;
-    e->ops->destroy(e->plan);
+    vd_plan_destroy(e->plan);
     vd__fft_free(&allocator, e);
 }
 
@@ -9646,9 +9895,9 @@ static void vd__plan_cache_release(vd_context *ctx, void *data) {
 
 /* FNV-1a over 64-bit words instead of bytes; the upper half is folded into the lower after each word. */
 static uint64_t vd__plan_request_hash(const vd__plan_request *request) {
-    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)request->ops, word = 0;
-    for (size_t i = 0; i < request->ops->desc_size; i += sizeof word) {
-        size_t left = request->ops->desc_size - i;
+    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)request->kind, word = 0;
+    for (size_t i = 0; i < request->kind->desc_size; i += sizeof word) {
+        size_t left = request->kind->desc_size - i;
         memcpy(&word, (const char *)request->desc + i, left < sizeof word ? left : sizeof word);
         hash = (hash ^ word) * 0x100000001b3u;
         hash ^= hash >> 32;
@@ -9664,7 +9913,7 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     uint64_t hash = vd__plan_request_hash(request);
     uint32_t i = 0, slot = 0;
     if (!index
-        && !vd_context_attach(ctx, &vd__context_link_key, vd__context_link_register, NULL, vd__context_link_release))
+        && !vd_context_attach(ctx, &vd__plan_list_key, vd__plan_list_register, NULL, vd__plan_list_detach))
         *data = index = (vd__plan_cache *)vd__fft_allocate(&allocator, sizeof *index);
     if (!index) return vd__fft_no_memory();
     while (i < VD__FFT_CACHED_PLANS && !(index->last_use[i] && index->hash[i] == hash)) i++;
@@ -9676,82 +9925,66 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     return VD_OK;
 }
 
-static vd_result vd__cached_plan_create(vd_context *ctx, const vd__plan_request *request, vd__cached_plan **out) {
+static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_request *request) {
     vd_allocator allocator = vd_context_allocator(ctx);
-    vd__cached_plan *e = (vd__cached_plan *)vd__fft_allocate(&allocator, sizeof *e + request->ops->desc_size);
-    if (!e) return vd__fft_no_memory();
-    e->ops = request->ops;
-    memcpy(e + 1, request->desc, request->ops->desc_size);
-    vd_result result = request->ops->create(ctx, request->desc, &e->plan);
-    if (result) vd__fft_free(&allocator, e);
-    else *out = e;
-    return result;
+    size_t size = request->kind->desc_size;
+    vd__cached_plan *e = (vd__cached_plan *)vd__fft_allocate(&allocator, sizeof *e + size);
+    if (!e) {
+        vd__fft_no_memory();
+        return NULL;
+    }
+    e->kind = request->kind;
+    memcpy(e + 1, request->desc, size);
+    e->plan = vd__plan_new(ctx, request->kind, request->desc);
+    if (e->plan) return e;
+    vd__fft_free(&allocator, e);
+    return NULL;
 }
 
 /* Runs the plan of a request in its slot. If the slot holds another plan, that one is replaced. */
 static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *user) {
     const vd__plan_request *request = (const vd__plan_request *)user;
     vd__cached_plan *e = (vd__cached_plan *)*data;
-    if (!e || e->ops != request->ops || memcmp(e + 1, request->desc, request->ops->desc_size) != 0) {
-        vd_result result = vd__cached_plan_create(ctx, request, &e);
-        if (result) return result;
+    if (!e || e->kind != request->kind || memcmp(e + 1, request->desc, request->kind->desc_size) != 0) {
+        e = vd__cached_plan_create(ctx, request);
+        if (!e) return vd_error_result();
         if (*data) vd__plan_cache_release_slot(ctx, *data);
         *data = e;
     }
-    return request->ops->run(ctx, e->plan, request->io);
+    return vd_plan_run(e->plan, "", request->run, vd_immediate(ctx, 0, 0), request->io);
 }
 
-/* Runs the cached plan with this description; creates it if it is not in the cache. */
-static vd_result vd__plan_cache_run(vd_context *ctx, const vd__plan_ops *ops, const void *desc, const void *io) {
+VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
+                                    vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
+                                    const void *io) {
     vd__plan_request request;
     /* fails if the device is lost, and in callbacks that must not wait for other threads */
     if (!vd_immediate(ctx, 0, 0)) return vd_error_result();
-    request.ops = ops;
+    request.kind = kind;
+    request.run = run;
     request.desc = desc;
     request.io = io;
     request.slot = 0;
     vd_result result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], vd__plan_cache_find_slot,
                                          &request, vd__plan_cache_release);
-    return result ? result
-                  : vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
-                                      vd__plan_cache_release_slot);
+    if (!result)
+        result = vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
+                                   vd__plan_cache_release_slot);
+    return vd__call_result("vd_plan_run_cached", result);
 }
 
-/* Defines the operations of a kind of plan. `make_call` and `run_call` are expressions of type vd_result; plans run
-   on the immediate list of the context. */
-#define VD__CACHED_PLAN(name, plan_type, desc_type, io_type, make_call, run_call, destroy_call) \
-    static vd_result vd__cached_##name##_create(vd_context *ctx, const void *desc, void **out) { \
-        const desc_type *d = (const desc_type *)desc; \
-        plan_type *plan = NULL; \
-        vd_result result = make_call; \
-        *out = plan; \
-        return result; \
-    } \
-    static vd_result vd__cached_##name##_run(vd_context *ctx, void *data, const void *user) { \
-        plan_type *plan = (plan_type *)data; \
-        const io_type *io = (const io_type *)user; \
-        vd_list *list = vd_immediate(ctx, 0, 0); \
-        return run_call; \
-    } \
-    static void vd__cached_##name##_destroy(void *plan) { destroy_call((plan_type *)plan); } \
-    static const vd__plan_ops vd__cached_##name = { sizeof(desc_type), vd__cached_##name##_create, \
-                                                    vd__cached_##name##_run, vd__cached_##name##_destroy };
-
+static vd_result vd__fft_make(void *plan, const void *desc);
+static void vd__fft_release(void *plan);
+static void vd__fft_detach(void *plan);
 static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                              vd_fft **out);
 static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                        vd_fft **out);
+static vd_result vd__fft_run(void *plan, vd_list *list, const void *io);
 
-VD__CACHED_PLAN(fft, vd_fft, vd_fft_desc, vd_fft_io, vd__fft_new(ctx, d, NULL, &plan), vd_fft_run(plan, list, io),
-                vd_fft_destroy)
-VD__CACHED_PLAN(reduce, vd_reduce, vd_reduce_desc, vd_reduce_io, vd__reduce_new(ctx, d, &plan),
-                vd_reduce_run_io(plan, list, io), vd_reduce_destroy)
-VD__CACHED_PLAN(scan, vd_scan, vd_scan_desc, vd_scan_io, vd__scan_new(ctx, d, NULL, &plan),
-                vd_scan_run(plan, list, io), vd_scan_destroy)
-VD__CACHED_PLAN(sort, vd_sort, vd_sort_desc, vd_sort_io, vd__sort_new(ctx, d, &plan), vd_sort_run(plan, list, io),
-                vd_sort_destroy)
-VD__CACHED_PLAN(top_k, vd_top_k, vd_top_k_desc, vd_top_k_io, vd__top_k_new(ctx, d, &plan), vd_top_k_run(plan, list, io),
-                vd_top_k_destroy)
+static const vd_plan_kind vd__fft_kind = {
+    "fft", sizeof(vd_fft), sizeof(vd_fft_desc), vd__fft_make, vd__fft_release, vd__fft_detach
+};
 
 /* Transforms the last `axes` dimensions of a buffer in place. Trailing dimensions of length 1 are ignored, but at
    least `axes` dimensions remain. */
@@ -9773,7 +10006,7 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     desc.axes = ((1u << axes) - 1) << (i - axes);
     io.direction = direction;
     io.in = buffer;
-    return vd__plan_cache_run(ctx, &vd__cached_fft, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
 
 /* Transforms between reals and bins. The shape is always that of `reals`. */
@@ -9799,7 +10032,7 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     io.direction = direction;
     io.in = direction ? bins : reals;
     io.out = direction ? reals : bins;
-    return vd__plan_cache_run(ctx, &vd__cached_fft, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
 
 // >>execute
@@ -9818,49 +10051,37 @@ static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
            * pass->in.block.product;
 }
 
-/* Compiles the kernels of a run that do not exist yet. `buffers`: the buffer of each role. */
-static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_buffer *buffers) {
+/* Compiles the kernels of a run that do not exist yet. */
+static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_plan_role *roles) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd_result result = VD_OK;
     for (uint32_t i = 0; i < route->count && !result; i++) {
         vd__fft_pass *pass = &route->pass[i];
-        bool in_place = buffers[pass->from].id == buffers[pass->to].id;
-        if (!pass->kernels[direction][in_place].id) result = vd__fft_build_kernel(p, i, direction, in_place);
+        bool in_place = roles[pass->from].buffer.id == roles[pass->to].buffer.id;
+        if (!pass->kernels[direction][in_place].kernel.id)
+            result = vd__fft_build_kernel(p, i, direction, in_place);
     }
     return result;
 }
 
-static vd_result vd__fft_run_pass(vd_fft *p, vd_list *list, uint32_t number, uint32_t direction,
-                                  const vd_buffer *buffers, const vd_arg *hook_args) {
-    vd__fft_route *route = vd__fft_route_of(p, direction);
-    vd__fft_pass *pass = &route->pass[number];
-    vd_buffer source = buffers[pass->from], target = buffers[pass->to];
-    bool in_place = source.id == target.id;
-    vd_dispatch_desc desc;
-    vd_arg args[4 + VD__FFT_ARGS];
-    int count = 0;
-    memset(&desc, 0, sizeof desc);
-    args[count++] = vd_b(source);
-    if (!in_place || !vd__fft_has_one_buffer(p, pass)) args[count++] = vd_b(target);
-    args[count++] = vd_b(p->tables);
-    if (vd__fft_has_spectrum(pass)) args[count++] = vd_b(p->spectrum);
-    if ((number == 0 && p->hooks.load) || (number + 1 == route->count && p->hooks.store))
-        for (int i = 0; i < p->hooks.arguments.count; i++) args[count++] = hook_args[i];
-    desc.kernel = pass->kernels[direction][in_place];
-    desc.groups[0] = vd__fft_group_count(pass);
-    desc.args = args;
-    desc.arg_count = count;
-    return vd_dispatch(list, &desc);
+/* Sets the buffers of the plan. */
+static void vd__fft_roles(const vd_fft *p, vd_plan_role *roles) {
+    memset(roles, 0, VD__FFT_ALL_ROLES * sizeof *roles);
+    for (uint32_t i = 0; i < VD__FFT_ROLES; i++) roles[i].buffer = p->temporary[i];
+    roles[VD__FFT_TABLE].buffer = p->tables;
+    roles[VD__FFT_SPECTRUM].buffer = p->spectrum;
 }
 
-/* Records all passes. If a kernel cannot be compiled, nothing is recorded. hook_args: values of the hooks' arguments,
-   in the order in which they were declared. */
-static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, const vd_buffer *buffers,
-                                 const vd_arg *hook_args) {
-    vd_result result = vd__fft_build_kernels(p, direction, buffers);
-    uint32_t count = vd__fft_route_of(p, direction)->count;
-    for (uint32_t i = 0; i < count && !result; i++)
-        result = vd__fft_run_pass(p, list, i, direction, buffers, hook_args);
+/* Records all passes. If a kernel cannot be compiled, nothing is recorded. */
+static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, const vd_plan_io *io) {
+    vd_result result = vd__fft_build_kernels(p, direction, io->roles);
+    vd__fft_route *route = vd__fft_route_of(p, direction);
+    for (uint32_t i = 0; i < route->count && !result; i++) {
+        vd__fft_pass *pass = &route->pass[i];
+        bool in_place = io->roles[pass->from].buffer.id == io->roles[pass->to].buffer.id;
+        result = vd__plan_dispatch_tiles(list, &pass->kernels[direction][in_place], io, NULL,
+                                         vd__fft_group_count(pass), UINT32_MAX);
+    }
     return result;
 }
 
@@ -9870,6 +10091,7 @@ static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, c
 VD__FFT_SMALL
 
 typedef struct vd__shift_desc {
+    const char *name;
     uint64_t shape[4];
     uint32_t axes;           /* bit mask */
     uint32_t element_bytes;
@@ -9877,29 +10099,25 @@ typedef struct vd__shift_desc {
 } vd__shift_desc;
 
 typedef struct vd__shift {
-    vd_context *ctx;
-    vd__shift_desc desc;
-    vd_kernel kernel;
+    vd_plan base;
+    uint64_t threads;
+    vd_plan_kernel kernel;
 } vd__shift;
 
-typedef struct vd__shift_io { vd_buffer in, out; } vd__shift_io;
-
-static void vd__shift_destroy(vd__shift *p) {
-    vd_allocator allocator = vd_context_allocator(p->ctx);
-    if (p->kernel.id) vd_kernel_destroy(p->ctx, p->kernel);
-    vd__fft_free(&allocator, p);
-}
-
-static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_kernel *kernel) {
-    vc_type type = p->element_bytes == 4 ? VC_U32 : p->element_bytes == 8 ? VC_U32X2 : VC_U32X4;
-    vc_kernel *k = vd__plan_begin(ctx, "fft shift", 0);
-    vc_ref in = vc_buffer(k, "in", type, VC_ANY_TYPE | VC_READ);
-    vc_ref out = vc_buffer(k, "out", type, VC_ANY_TYPE | VC_WRITE);
+static vd_result vd__shift_make(void *plan, const void *desc) {
+    vd__shift *p = (vd__shift *)plan;
+    const vd__shift_desc *d = (const vd__shift_desc *)desc;
+    vc_type type = d->element_bytes == 4 ? VC_U32 : d->element_bytes == 8 ? VC_U32X2 : VC_U32X4;
+    vc_kernel *k = vd__plan_begin(&p->base, "fft shift", 0);
+    vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, 0, "in", type, VC_ANY_TYPE | VC_READ);
+    vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, 1, "out", type, VC_ANY_TYPE | VC_WRITE);
+    p->threads = d->shape[0] * d->shape[1] * d->shape[2] * d->shape[3];
     VC_EACH(k, i) {
         vc_val source = vc_u32(0), rest = i;
-        uint32_t d = 4, step = 1;
-        while (d-- > 0) {
-            uint32_t n = (uint32_t)p->shape[d], shift = !(p->axes >> d & 1) ? 0 : p->direction ? n / 2 : n - n / 2;
+        uint32_t axis = 4, step = 1;
+        while (axis-- > 0) {
+            uint32_t n = (uint32_t)d->shape[axis];
+            uint32_t shift = !(d->axes >> axis & 1) ? 0 : d->direction ? n / 2 : n - n / 2;
             vc_val index = n == 1 ? vc_u32(0) : vc_rem(rest, vc_u32(n));
             if (shift % n)
                 index = vc_select(vc_lt(index, vc_u32(n - shift)), vc_add(index, vc_u32(shift)),
@@ -9910,36 +10128,24 @@ static vd_result vd__shift_build(vd_context *ctx, const vd__shift_desc *p, vd_ke
         }
         vc_store(out, i, vc_load(in, source));
     }
-    return vd__plan_kernel(ctx, k, kernel);
+    return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
 
-static vd_result vd__shift_new(vd_context *ctx, const vd__shift_desc *desc, vd__shift **out) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd__shift *p = (vd__shift *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd__fft_no_memory();
-    p->ctx = ctx;
-    p->desc = *desc;
-    vd_result result = vd__shift_build(ctx, desc, &p->kernel);
-    if (result) vd__shift_destroy(p);
-    else *out = p;
-    return result;
-}
+static const vd_plan_kind vd__shift_kind = {
+    "fft_shift", sizeof(vd__shift), sizeof(vd__shift_desc), vd__shift_make, NULL, NULL
+};
 
-static vd_result vd__shift_run(const vd__shift *p, vd_list *list, const vd__shift_io *io) {
+static vd_result vd__shift_run(void *plan, vd_list *list, const void *buffers) {
+    const vd__shift *p = (const vd__shift *)plan;
+    vd_plan_role roles[2];
+    vd_plan_io io = vd__plan_io_of(roles, 2);
     vd_dispatch_desc desc;
-    vd_arg args[2];
     memset(&desc, 0, sizeof desc);
-    args[0] = vd_b(io->in);
-    args[1] = vd_b(io->out);
-    desc.kernel = p->kernel;
-    desc.threads[0] = p->desc.shape[0] * p->desc.shape[1] * p->desc.shape[2] * p->desc.shape[3];
-    desc.args = args;
-    desc.arg_count = 2;
-    return vd_dispatch(list, &desc);
+    memset(roles, 0, sizeof roles);
+    for (int i = 0; i < 2; i++) roles[i].buffer = ((const vd_buffer *)buffers)[i];
+    desc.threads[0] = p->threads;
+    return vd_plan_dispatch(list, &p->kernel, &io, &desc);
 }
-
-VD__CACHED_PLAN(shift, vd__shift, vd__shift_desc, vd__shift_io, vd__shift_new(ctx, d, &plan),
-                vd__shift_run(plan, list, io), vd__shift_destroy)
 
 // >>convolve
 /* Convolutions. One plan transforms the filters, with hooks that move them to their position in the period. A second
@@ -9969,10 +10175,7 @@ typedef enum vd__convolve_form {
 } vd__convolve_form;
 
 struct vd_convolve {
-    vd__context_link link;
-    vd_context *ctx;
-    vd_allocator allocator;
-    char name[64];
+    vd_plan base;
     vd_convolve_desc desc;
     uint32_t dimensions;
     vd__convolve_form form;  /* of real signals */
@@ -10207,7 +10410,7 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
 
 /* Whether one kernel can convolve all axes of complex numbers; see vd__fft_plan_group. */
 static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
-    if (vd__plan_facts(vd_device(p->ctx, 0)).groups_as_loops) return false;
+    if (vd__plan_facts(vd_device(p->base.ctx, 0)).groups_as_loops) return false;
     for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
     return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_MAX_POINTS;
 }
@@ -10250,7 +10453,7 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
 
 /* Checks a count of channels or filters against the loop limit of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
-    uint64_t limit = vd__plan_max_iterations(vd_device(p->ctx, 0));
+    uint64_t limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
     if (count <= limit) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit of this device is %llu", what, count,
                         (unsigned long long)limit);
@@ -10292,8 +10495,8 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
 static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **link) {
     vd__convolve_pending *s = *link;
     *link = s->next;
-    if (p->ctx) vd_read_end(p->ctx, s->ticket);
-    vd__fft_free(&p->allocator, s);
+    if (p->base.ctx) vd_read_end(p->base.ctx, s->ticket);
+    vd__fft_free(&p->base.allocator, s);
 }
 
 /* Checks which of the pending lists were submitted or discarded since the last check. One submitted list is enough;
@@ -10301,7 +10504,7 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
-        vd_list_status status = vd_list_get_status(p->ctx, (*link)->ticket);
+        vd_list_status status = vd_list_get_status(p->base.ctx, (*link)->ticket);
         p->has_filter = p->has_filter || status == VD_LIST_STATUS_SUBMITTED;
         p->was_discarded = p->was_discarded || status == VD_LIST_STATUS_DISCARDED;
         if (status == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
@@ -10327,7 +10530,7 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     if (!p->has_filter) vd__convolve_update_pending(p);
     for (s = p->pending; s && s->list != list; s = s->next) {}
     if (p->has_filter || s) return VD_OK; /* nothing to track, or already tracked */
-    s = (vd__convolve_pending *)vd__fft_allocate(&p->allocator, sizeof *s);
+    s = (vd__convolve_pending *)vd__fft_allocate(&p->base.allocator, sizeof *s);
     if (!s) return vd__fft_no_memory();
     s->list = list;
     s->next = p->pending;
@@ -10344,7 +10547,7 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
 static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.name = p->name;
+    desc.name = p->base.name;
     desc.shape[0] = (uint64_t)p->desc.filters * p->desc.channels;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
@@ -10356,7 +10559,7 @@ static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     desc.hook_user = p;
     if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
     p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
-    vd_result result = vd__fft_new(p->ctx, &desc, NULL, &p->filter);
+    vd_result result = vd__fft_new(p->base.ctx, &desc, NULL, &p->filter);
     if (p->hook_incomplete)
         return vd_error_set(VD_ERROR_COMPILE, "spectrum_hook sets re or im to {0}, but must set both to values");
     if (result == VD_ERROR_COMPILE && p->desc.spectrum_hook) vd_error_amend(result, NULL, NULL, "spectrum_hook");
@@ -10369,7 +10572,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     unsigned char *table;
     double root[2];
     if (p->form != VD__CONVOLVE_NEGACYCLIC) return VD_OK;
-    table = (unsigned char *)vd__fft_allocate(&p->allocator, (size_t)(2 * h * size));
+    table = (unsigned char *)vd__fft_allocate(&p->base.allocator, (size_t)(2 * h * size));
     if (!table) return vd__fft_no_memory();
     for (uint64_t j = 0; j < h; j++) {
         float root_f32[2];
@@ -10378,8 +10581,8 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
         root_f32[1] = (float)root[1];
         memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)root_f32 : root, (size_t)(2 * size));
     }
-    p->roots = vd__fft_buffer(p->ctx, "convolve roots", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
-    vd__fft_free(&p->allocator, table);
+    p->roots = vd_plan_buffer(&p->base, "convolve roots", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
+    vd__fft_free(&p->base.allocator, table);
     return p->roots.id ? VD_OK : vd_error_result();
 }
 
@@ -10394,7 +10597,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     convolution.parts = vd__fft_environment_parts();
     uint64_t images_per_group = convolution.channels > convolution.filters ? convolution.channels : convolution.filters;
     memset(&desc, 0, sizeof desc);
-    desc.name = p->name;
+    desc.name = p->base.name;
     desc.shape[0] = convolution.batch * images_per_group;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
@@ -10413,9 +10616,9 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     }
     desc.hook_user = p;
     desc.rigor = p->desc.rigor;
-    vd_result result = vd__fft_new(p->ctx, &desc, &convolution, &p->run);
+    vd_result result = vd__fft_new(p->base.ctx, &desc, &convolution, &p->run);
     if (result) return result;
-    p->run->spectrum = vd__fft_buffer(p->ctx, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
+    p->run->spectrum = vd_plan_buffer(&p->base, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
                                       p->run->dense.stride[0] * convolution.filters * convolution.channels, NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
@@ -10427,15 +10630,34 @@ static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, 
 
 typedef struct vd__convolve_io { vd_buffer in, filter, out; } vd__convolve_io;
 
-static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out);
+static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter);
+static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers);
 
-static vd_result vd__convolve_set_and_run(vd_convolve *p, vd_list *list, const vd__convolve_io *io) {
-    vd_result result = vd_convolve_set_filter(p, list, io->filter);
-    return result ? result : vd_convolve_run(p, list, io->in, io->out);
+/* Sets the filter io[2] and convolves io[0] to io[1]. */
+static vd_result vd__convolve_set_and_run(void *plan, vd_list *list, const void *io) {
+    vd_result result = vd__convolve_set_filter(plan, list, (const vd_buffer *)io + 2);
+    return result ? result : vd__convolve_run(plan, list, io);
 }
 
-VD__CACHED_PLAN(convolve, vd_convolve, vd_convolve_desc, vd__convolve_io, vd__convolve_new(ctx, d, &plan),
-                vd__convolve_set_and_run(plan, list, io), vd_convolve_destroy)
+static vd_result vd__convolve_make(void *plan, const void *desc) {
+    vd_convolve *p = (vd_convolve *)plan;
+    p->desc = *(const vd_convolve_desc *)desc;
+    vd_result result = vd__convolve_check_desc(p);
+    if (!result) result = vd__convolve_make_roots(p);
+    if (!result) result = vd__convolve_make_run_plan(p);
+    return result ? result : vd__convolve_make_filter_plan(p);
+}
+
+static void vd__convolve_release(void *plan) {
+    vd_convolve *p = (vd_convolve *)plan;
+    while (p->pending) vd__convolve_drop_pending(p, &p->pending);
+    vd_fft_destroy(p->run);
+    vd_fft_destroy(p->filter);
+}
+
+static const vd_plan_kind vd__convolve_kind = {
+    "convolve", sizeof(vd_convolve), sizeof(vd_convolve_desc), vd__convolve_make, vd__convolve_release, NULL
+};
 
 // >>measure
 /* Tuner for VD_FFT_MEASURE and VD_FFT_PATIENT. For each pass, the candidate shapes with the lowest estimates are
@@ -10647,7 +10869,7 @@ static void vd__fft_timing_key_addressing(vd__fft_timing_key *k, const vd__fft_a
 }
 
 static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     const uint64_t words[] = {
         VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id,
         d->device_id, d->driver_version, d->features, p->device.threads, p->device.shared, p->device.groups_as_loops,
@@ -10741,12 +10963,12 @@ static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const
                                 vd__fft_timing *t) {
     vd__fft_shape shape;
     if (key->overflow) return false;
-    if (vd__fft_timings_access(p->ctx, key, t, false)) {
-        if (vd_cache_load(p->ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
+    if (vd__fft_timings_access(p->base.ctx, key, t, false)) {
+        if (vd_cache_load(p->base.ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
         if (!t->count || t->count > VD__FFT_MAX_TIMED || t->estimated >= t->count
             || vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
             return false;
-        vd__fft_timings_access(p->ctx, key, t, true);
+        vd__fft_timings_access(p->base.ctx, key, t, true);
     }
     t->from_cache = 1;
     return true;
@@ -10755,8 +10977,8 @@ static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const
 /* Stores a measurement in the context and in its cache directory. */
 static void vd__fft_store_timing(const vd_fft *p, const vd__fft_timing_key *key, vd__fft_timing *t) {
     if (key->overflow) return;
-    vd__fft_timings_access(p->ctx, key, t, true);
-    vd_cache_store(p->ctx, "fft", key, sizeof *key, t, sizeof *t);
+    vd__fft_timings_access(p->base.ctx, key, t, true);
+    vd_cache_store(p->base.ctx, "fft", key, sizeof *key, t, sizeof *t);
 }
 
 /* ---- trials: candidates that are compiled and timed ---- */
@@ -10764,6 +10986,7 @@ static void vd__fft_store_timing(const vd_fft *p, const vd__fft_timing_key *key,
 typedef struct vd__fft_trial {
     vd__fft_choice choice;
     vd__fft_shape shape;
+    struct vd__plan_object *objects; /* owns kernel and tables */
     vd_kernel kernel;
     vd_buffer tables;
     uint64_t groups;
@@ -10893,6 +11116,7 @@ static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd_fft *scratch = tuner->scratch;
     vd__fft_pass *pass = &scratch->route[0].pass[0];
     *scratch = *tuner->plan;
+    scratch->base.objects = NULL;
     memset(&scratch->hooks, 0, sizeof scratch->hooks);
     scratch->scale[0] = scratch->scale[1] = 1;
     scratch->route[0].count = 1;
@@ -10902,27 +11126,27 @@ static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd_result result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_upload_tables(scratch);
     if (!result) result = vd__fft_build_kernel(scratch, 0, tuner->direction, false);
-    vd__fft_free(&scratch->allocator, scratch->table);
-    t->kernel = pass->kernels[tuner->direction][0];
+    vd__fft_free(&scratch->base.allocator, scratch->table);
+    t->kernel = pass->kernels[tuner->direction][0].kernel;
     t->tables = scratch->tables;
+    t->objects = scratch->base.objects;
     t->groups = vd__fft_group_count(pass);
     return result;
 }
 
 /* Destroys the kernel and the tables of a trial. */
 static void vd__fft_drop_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
-    vd_kernel none = { 0 };
-    if (t->kernel.id) vd_kernel_destroy(tuner->plan->ctx, t->kernel);
-    if (t->tables.id) vd_buffer_destroy(tuner->plan->ctx, t->tables);
-    t->kernel = none;
-    t->tables.id = 0;
+    vd_plan owner = tuner->plan->base;
+    owner.objects = t->objects;
+    vd__plan_drop_objects(&owner, NULL);
+    t->objects = NULL;
     t->active = false;
 }
 
 /* Runs a trial `times` times and waits. Returns the total time in nanoseconds, by the clock of the host; 0 on
    failure. */
 static double vd__fft_run_trial(vd__fft_tuner *tuner, const vd__fft_trial *t, uint32_t times) {
-    vd_context *ctx = tuner->plan->ctx;
+    vd_context *ctx = tuner->plan->base.ctx;
     vd_list_desc list_desc;
     vd_dispatch_desc desc;
     vd_arg args[4];
@@ -10969,7 +11193,7 @@ static double vd__fft_sample_number(vc_type type, const uint8_t *data, uint64_t 
 
 /* Clears the output, runs a trial once, and reads samples from both ends of its results. */
 static bool vd__fft_run_sample(vd__fft_tuner *tuner, const vd__fft_trial *t, uint8_t *to) {
-    vd_context *ctx = tuner->plan->ctx;
+    vd_context *ctx = tuner->plan->base.ctx;
     uint64_t bytes = vd__fft_bytes(tuner->plan, tuner->pass->to);
     tuner->sample_bytes = bytes < VD__FFT_SAMPLE_BYTES ? bytes / 8 * 8 : (uint64_t)VD__FFT_SAMPLE_BYTES;
     uint64_t end = (bytes - tuner->sample_bytes) / 8 * 8;
@@ -10997,8 +11221,8 @@ static bool vd__fft_samples_agree(const vd__fft_tuner *tuner) {
 
 /* Fills a buffer with noise of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
 static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t bytes, vc_type type) {
-    const vd_allocator *a = &tuner->plan->allocator;
-    vd_list *list = vd_immediate(tuner->plan->ctx, 0, 0);
+    const vd_allocator *a = &tuner->plan->base.allocator;
+    vd_list *list = vd_immediate(tuner->plan->base.ctx, 0, 0);
     uint64_t filled = bytes < VD__FFT_NOISE_BYTES ? bytes : (uint64_t)VD__FFT_NOISE_BYTES, state = 88172645463325252u;
     uint8_t *data = (uint8_t *)vd__fft_allocate(a, VD__FFT_NOISE_BYTES);
     uint32_t size = vc_type_size(type);
@@ -11023,7 +11247,7 @@ static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
     static const double one_f64[] = { 1, 0 };
     static const float one_f32[] = { 1, 0 };
     bool is_f64 = tuner->plan->real == VC_F64;
-    return !vd_fill(vd_immediate(tuner->plan->ctx, 0, 0), tuner->spectrum, 0, VD_WHOLE,
+    return !vd_fill(vd_immediate(tuner->plan->base.ctx, 0, 0), tuner->spectrum, 0, VD_WHOLE,
                     is_f64 ? (const void *)one_f64 : (const void *)one_f32, is_f64 ? 16 : 8);
 }
 
@@ -11140,11 +11364,7 @@ static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
 /* ---- tuning of a plan ---- */
 
 static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
-    vd_allocator allocator = tuner->plan->allocator;
-    vd_context *ctx = tuner->plan->ctx;
-    if (tuner->in.id) vd_buffer_destroy(ctx, tuner->in);
-    if (tuner->out.id) vd_buffer_destroy(ctx, tuner->out);
-    if (tuner->spectrum.id) vd_buffer_destroy(ctx, tuner->spectrum);
+    vd_allocator allocator = tuner->plan->base.allocator;
     vd_fft_destroy(tuner->plan);
     vd__fft_free(&allocator, tuner->scratch);
     vd__fft_free(&allocator, tuner->expected);
@@ -11157,7 +11377,7 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     vd_fft *p = tuner->plan;
     uint64_t spectrum = 0;
     if (tuner->scratch) return tuner->expected != NULL;
-    tuner->scratch = (vd_fft *)vd__fft_allocate(&p->allocator, sizeof *tuner->scratch);
+    tuner->scratch = (vd_fft *)vd__fft_allocate(&p->base.allocator, sizeof *tuner->scratch);
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
         uint64_t in = vd__fft_bytes(p, pass->from), out = vd__fft_bytes(p, pass->to);
@@ -11168,16 +11388,16 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     }
     if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
         return false;
-    tuner->in = vd__fft_buffer(p->ctx, "fft noise input", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
-    tuner->out = vd__fft_buffer(p->ctx, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
+    tuner->in = vd_plan_buffer(&p->base, "fft noise input", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
+    tuner->out = vd_plan_buffer(&p->base, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
     if (spectrum)
-        tuner->spectrum = vd__fft_buffer(p->ctx, "fft noise spectrum", (vd_type)vd__fft_pair_type(p->real), spectrum,
+        tuner->spectrum = vd_plan_buffer(&p->base, "fft noise spectrum", (vd_type)vd__fft_pair_type(p->real), spectrum,
                                          NULL);
     if (!tuner->in.id || !tuner->out.id || (spectrum && !tuner->spectrum.id)) return false;
     if (spectrum
         && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_type(p->real)), p->real))
         return false;
-    tuner->expected = (uint8_t *)vd__fft_allocate(&p->allocator, 4 * (size_t)VD__FFT_SAMPLE_BYTES);
+    tuner->expected = (uint8_t *)vd__fft_allocate(&p->base.allocator, 4 * (size_t)VD__FFT_SAMPLE_BYTES);
     tuner->actual = tuner->expected ? tuner->expected + 2 * (size_t)VD__FFT_SAMPLE_BYTES : NULL;
     return tuner->expected != NULL;
 }
@@ -11234,7 +11454,7 @@ static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
 /* Creates a tuner. Returns NULL if the plan cannot be measured. */
 static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                          bool patient) {
-    vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->allocator, sizeof *tuner);
+    vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->base.allocator, sizeof *tuner);
     vd_fft_desc small = *desc;
     vd__fft_convolution c;
     memset(&c, 0, sizeof c);
@@ -11242,13 +11462,13 @@ static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, con
     if (convolution) c = *convolution;
     c.parts = p->convolution.parts;
     vd__fft_limit_batch(p, &small, &c,
-                        (uint64_t)(vd_device(p->ctx, 0)->facts.groups_as_loops ? 4 : 256) << 20);
+                        (uint64_t)(vd_device(p->base.ctx, 0)->facts.groups_as_loops ? 4 : 256) << 20);
     tuner->patient = patient;
-    if (!vd__fft_new_estimated(p->ctx, &small, convolution ? &c : NULL, &tuner->plan)
+    if (!vd__fft_new_estimated(p->base.ctx, &small, convolution ? &c : NULL, &tuner->plan)
         && vd__fft_has_same_passes(p, tuner->plan))
         return tuner;
     vd_fft_destroy(tuner->plan);
-    vd__fft_free(&p->allocator, tuner);
+    vd__fft_free(&p->base.allocator, tuner);
     return NULL;
 }
 
@@ -11256,14 +11476,14 @@ static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, con
    keep their estimated shapes. */
 static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_fft_rigor rigor = vd__fft_rigor_of(desc);
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     uint64_t max_bytes = (uint64_t)1 << 30;
     uint32_t count = p->route[0].count + p->route[1].count;
     uint32_t i;
     vd__fft_timing_key key;
     if (rigor < VD_FFT_MEASURE || !d->facts.executes) return;
     if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
-    p->timing = (vd__fft_timing *)vd__fft_allocate(&p->allocator, count * sizeof *p->timing);
+    p->timing = (vd__fft_timing *)vd__fft_allocate(&p->base.allocator, count * sizeof *p->timing);
     vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
     for (i = 0; tuner && i < count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
@@ -11326,7 +11546,7 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
 static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     vd_type type = desc->type ? desc->type : (vd_type)VD_F32;
     vd_type in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
-    uint64_t features = vd_device(p->ctx, 0)->features;
+    uint64_t features = vd_device(p->base.ctx, 0)->features;
     const char *invalid = type != VD_F32 && type != VD_F64 ? "type"
                           : in < VD_F16 || in > VD_F64     ? "in_type"
                           : out < VD_F16 || out > VD_F64   ? "out_type"
@@ -11414,7 +11634,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
 
 /* Reads the properties of the device that the planner uses. */
 static void vd__fft_query_device(vd_fft *p) {
-    const vd_device_info *d = vd_device(p->ctx, 0);
+    const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
     p->device.threads = vd__plan_max_threads(d);
     p->device.shared = d->limits.max_shared_bytes / vc_type_size(p->real);
@@ -11432,41 +11652,65 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     static const char *const names[] = { "", "", "fft temporary 1", "fft temporary 2", "fft temporary 3" };
     vd_result result = vd__fft_make_tables(p);
     if (!result) result = vd__fft_upload_tables(p);
-    vd__fft_free(&p->allocator, p->table);
+    vd__fft_free(&p->base.allocator, p->table);
     p->table = NULL;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
         vd__fft_role to = vd__fft_pass_at(p, i)->to;
         if (to < VD__FFT_TEMP || p->temporary[to].id) continue;
-        p->temporary[to] = vd__fft_buffer(p->ctx, names[to], (vd_type)vd__fft_element_type(p->real, p->scalar[to]),
-                                    p->layout[to].span, NULL);
+        p->temporary[to] = vd_plan_buffer(&p->base, names[to], (vd_type)vd__fft_element_type(p->real, p->scalar[to]),
+                                          p->layout[to].span, NULL);
         if (!p->temporary[to].id) result = vd_error_result();
     }
     return result;
 }
 
+/* The desc of an estimated plan. */
+typedef struct vd__fft_request {
+    const char *name;
+    const vd_fft_desc *desc;
+    const vd__fft_convolution *convolution; /* NULL: a plan of transforms */
+} vd__fft_request;
+
+/* Initialises a plan with estimated shapes, without tables and intermediate buffers. */
+static vd_result vd__fft_make_estimated(void *plan, const void *user_request) {
+    vd_fft *p = (vd_fft *)plan;
+    const vd__fft_request *request = (const vd__fft_request *)user_request;
+    if (request->convolution) p->convolution = *request->convolution;
+    vd_result result = vd__fft_check_desc(p, request->desc);
+    if (result) return result;
+    vd__fft_query_device(p);
+    result = vd__fft_try_hooks(p);
+    if (result) return result;
+    if (request->desc->engine) return vd__vkfft_make(p);
+    return request->convolution       ? vd__fft_plan_convolution(p)
+           : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p)
+                                      : vd__fft_plan_axes(p);
+}
+
+static const vd_plan_kind vd__fft_estimated_kind = {
+    "fft", sizeof(vd_fft), sizeof(vd__fft_request), vd__fft_make_estimated, vd__fft_release, vd__fft_detach
+};
+
+static vd__fft_request vd__fft_request_of(const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
+    vd__fft_request request;
+    request.name = desc->name;
+    request.desc = desc;
+    request.convolution = convolution;
+    return request;
+}
+
 /* Creates a plan with estimated shapes, without tables and intermediate buffers. */
 static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                        vd_fft **out) {
-    vd_allocator allocator;
-    vd_fft *p;
-    vd_result result;
-    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
-    allocator = vd_context_allocator(ctx);
-    p = (vd_fft *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd__fft_no_memory();
-    result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "fft");
-    if (convolution) p->convolution = *convolution;
-    if (!result) result = vd__fft_check_desc(p, desc);
-    if (!result) vd__fft_query_device(p);
-    if (!result) result = vd__fft_try_hooks(p);
-    if (!result && desc->engine) result = vd__vkfft_make(p);
-    else if (!result)
-        result = convolution                ? vd__fft_plan_convolution(p)
-                 : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p)
-                                            : vd__fft_plan_axes(p);
-    if (result) vd_fft_destroy(p);
-    else *out = p;
+    vd__fft_request request = vd__fft_request_of(desc, convolution);
+    *out = (vd_fft *)vd__plan_new(ctx, &vd__fft_estimated_kind, &request);
+    return *out ? VD_OK : vd_error_result();
+}
+
+/* Overrides or measures the shapes of an estimated plan. */
+static vd_result vd__fft_tune(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
+    vd_result result = vd__fft_override_all(p);
+    if (!result) vd__fft_measure_all(p, desc, convolution);
     return result;
 }
 
@@ -11474,13 +11718,29 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
 static vd_result vd__fft_new_tuned(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                    vd_fft **out) {
     vd_result result = vd__fft_new_estimated(ctx, desc, convolution, out);
-    if (result || desc->engine) return result;
-    result = vd__fft_override_all(*out);
-    if (!result) vd__fft_measure_all(*out, desc, convolution);
+    if (!result) result = vd__fft_tune(*out, desc, convolution);
     if (!result) return VD_OK;
     vd_fft_destroy(*out);
     *out = NULL;
     return result;
+}
+
+static vd_result vd__fft_make(void *plan, const void *user_desc) {
+    vd_fft *p = (vd_fft *)plan;
+    const vd_fft_desc *desc = (const vd_fft_desc *)user_desc;
+    vd__fft_request request = vd__fft_request_of(desc, NULL);
+    vd_result result = vd__fft_make_estimated(p, &request);
+    if (result || desc->engine) return result;
+    result = vd__fft_tune(p, desc, NULL);
+    return result ? result : vd__fft_make_buffers(p);
+}
+
+static void vd__fft_detach(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
+
+static void vd__fft_release(void *plan) {
+    vd_fft *p = (vd_fft *)plan;
+    vd__vkfft_destroy(p);
+    vd__fft_free(&p->base.allocator, p->timing);
 }
 
 /* Returns the measured time of the first route; 0 if one of its passes was not measured. */
@@ -11502,10 +11762,10 @@ static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolu
     if (c.parts || estimate <= 0 || vd__fft_measured_ms(*plan) <= 0) return;
     for (c.parts = 1; c.parts <= VD__FFT_RADIX; c.parts++) {
         vd_fft *other = NULL;
-        if (c.parts == planned_parts || vd__fft_new_estimated((*plan)->ctx, desc, &c, &other)) continue;
+        if (c.parts == planned_parts || vd__fft_new_estimated((*plan)->base.ctx, desc, &c, &other)) continue;
         if (other->convolution.parts == c.parts && other->estimate < (c.parts == 1 ? 1.4 : 1.1) * estimate) {
             vd_fft_destroy(other);
-            if (vd__fft_new_tuned((*plan)->ctx, desc, &c, &other)) continue;
+            if (vd__fft_new_tuned((*plan)->base.ctx, desc, &c, &other)) continue;
             double ms = vd__fft_measured_ms(other);
             if (ms > 0 && ms < 0.99 * vd__fft_measured_ms(*plan)) {
                 vd_fft *slower = *plan;
@@ -11532,23 +11792,10 @@ static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd_
 }
 
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc) {
-    vd_fft *p = NULL;
-    VD__CALL_IN_SCOPE(ctx, "vd_fft_create", desc ? vd__plan_name(desc->name, "fft") : "",
-                      vd__fft_new(ctx, desc, NULL, &p));
-    return p;
+    return (vd_fft *)vd_plan_create(ctx, &vd__fft_kind, "vd_fft_create", desc);
 }
 
-VD_API void vd_fft_destroy(vd_fft *p) {
-    if (!p) return;
-    vd__vkfft_destroy(p);
-    vd__fft_free(&p->allocator, p->timing);
-    for (uint32_t i = 0; i < (p->route[0].count + p->route[1].count) * 4; i++)
-        vd__plan_drop_kernel(p->ctx, vd__fft_pass_at(p, i / 4)->kernels[i / 2 % 2][i % 2]);
-    vd__plan_drop_buffer(p->ctx, p->tables);
-    vd__plan_drop_buffer(p->ctx, p->spectrum);
-    for (uint32_t i = 0; i < VD__FFT_ROLES; i++) vd__plan_drop_buffer(p->ctx, p->temporary[i]);
-    vd__plan_free(&p->link, p);
-}
+VD_API void vd_fft_destroy(vd_fft *p) { vd_plan_destroy(p); }
 
 VD__FFT_SMALL_END
 
@@ -11575,50 +11822,52 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
 }
 
 /* Checks the buffers of a run. In-place errors are reported before sizes. `in` and `out`: the roles of input and
-   output. Either may be missing if hooks do not use it; `buffers` then has a placeholder. */
-static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_buffer *buffers, vd__fft_role in,
+   output. Either may be missing if hooks do not use it; its role then has a placeholder. */
+static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_role *roles, vd__fft_role in,
                                   vd__fft_role out) {
     bool reads = !p->hooks.ignores_input[io->direction] || io->in.id,
          writes = !p->hooks.stores_nothing[io->direction] || io->out.id;
-    bool in_place = reads && writes && buffers[in].id && vd__fft_same_begin(p->ctx, buffers[in], buffers[out]);
+    vd_buffer from = roles[in].buffer, to = roles[out].buffer;
+    bool in_place = reads && writes && from.id && vd__fft_same_begin(p->base.ctx, from, to);
     vd_result result = VD_OK;
     if (p->in_overlaps && out == VD__FFT_IN)
         result = vd_error_set(VD_ERROR_INVALID, "in_stride is { %s }, so the reals overlap and the inverse cannot "
                               "write them",
                               vd__shape_text_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && in_place) result = vd__fft_check_in_place(p);
-    if (!result && reads) result = vd__fft_check_buffer(p->ctx, io->in, "in", vd__fft_bytes(p, in));
-    if (!result && writes) result = vd__fft_check_buffer(p->ctx, buffers[out], "out", vd__fft_bytes(p, out));
-    if (!result && p->paired) result = vd__real_check_alignment(p, buffers[VD__FFT_IN]);
-    if (!result && reads && writes)
-        result = vd__plan_check_overlap(p->ctx, buffers[in], "in", buffers[out], "out", true);
-    if (in_place) buffers[out] = buffers[in];
+    if (!result && reads) result = vd__fft_check_buffer(p->base.ctx, from, "in", vd__fft_bytes(p, in));
+    if (!result && writes) result = vd__fft_check_buffer(p->base.ctx, to, "out", vd__fft_bytes(p, out));
+    if (!result && p->paired) result = vd__real_check_alignment(p, roles[VD__FFT_IN].buffer);
+    if (!result && reads && writes) result = vd__plan_check_overlap(p->base.ctx, from, "in", to, "out", true);
+    if (in_place) roles[out].buffer = from;
     return result;
 }
 
-static vd_result vd__fft_run_scoped(vd_fft *p, vd_list *list, const vd_fft_io *io) {
-    vd_buffer buffers[VD__FFT_ROLES];
-    vd_arg hook_args[VD__FFT_ARGS];
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    vd_result result = VD__CHECK_ENUM(io->direction, "direction", VD_FFT_INVERSE);
+static vd_result vd__fft_run(void *plan, vd_list *list, const void *user) {
+    vd_fft *p = (vd_fft *)plan;
+    const vd_fft_io *user_io = (const vd_fft_io *)user;
+    vd_plan_role roles[VD__FFT_ALL_ROLES];
+    vd_plan_io io = vd__plan_io_of(roles, 0);
+    vd_result result = VD__CHECK_ENUM(user_io->direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
-    vd__fft_role in = p->kind == VD_FFT_REAL && io->direction ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_role in = p->kind == VD_FFT_REAL && user_io->direction ? VD__FFT_OUT : VD__FFT_IN;
     vd__fft_role out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
-    memcpy(buffers, p->temporary, sizeof buffers);
+    vd__fft_roles(p, roles);
     /* A hook may use no buffer. The kernel argument then needs a placeholder. */
-    buffers[in] = io->in.id || !p->hooks.ignores_input[io->direction] ? io->in : p->tables;
-    buffers[out] = io->out.id ? io->out : p->hooks.stores_nothing[io->direction] ? p->tables : io->in;
-    result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__fft_check_io(p, io, buffers, in, out);
-    if (!result) result = vd__arguments_bind(&p->hooks.arguments, io->args, io->arg_count, hook_args);
-    if (!result && p->vkfft) return vd__vkfft_run(p, list, io, buffers[out]);
-    return result ? result : vd__fft_run_all(p, list, (uint32_t)io->direction, buffers, hook_args);
+    bool reads = user_io->in.id || !p->hooks.ignores_input[user_io->direction];
+    bool writes = user_io->out.id || !p->hooks.stores_nothing[user_io->direction];
+    roles[in].buffer = reads ? user_io->in : p->tables;
+    roles[out].buffer = user_io->out.id ? user_io->out : writes ? user_io->in : p->tables;
+    result = vd__fft_check_io(p, user_io, roles, in, out);
+    io.args = user_io->args;
+    io.arg_count = user_io->arg_count;
+    if (!result) result = vd_plan_check(&p->base, &io);
+    if (!result && p->vkfft) return vd__vkfft_run(p, list, user_io, roles[out].buffer);
+    return result ? result : vd__fft_run_all(p, list, (uint32_t)user_io->direction, &io);
 }
 
 VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_fft_run", p ? p->name : "", result = vd__fft_run_scoped(p, list, io));
-    return result;
+    return vd_plan_run(p, "vd_fft_run", vd__fft_run, list, io);
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) {
@@ -11644,9 +11893,7 @@ VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer 
 VD__FFT_SMALL
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
-    if (!p) vd__call_result("vd_fft_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
-    if (count) *count = p ? p->hooks.arguments.count : 0;
-    return p ? p->hooks.arguments.arg : NULL;
+    return vd__plan_arguments("vd_fft_arguments", p, count);
 }
 
 /* ---- padded rows of reals, for real transforms in place ---- */
@@ -11726,7 +11973,7 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
 static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,
                                   vd_fft_direction direction) {
     vd__shift_desc desc;
-    vd__shift_io io;
+    vd_buffer io[2];
     vd_buffer_info info;
     uint32_t dimensions = 4, invalid = 0;
     vd_result result = vd__fft_query(ctx, in, "in", &info);
@@ -11756,9 +12003,9 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     memcpy(desc.shape, info.shape, sizeof desc.shape);
     desc.axes = axes ? axes : 15;
     desc.direction = direction;
-    io.in = in;
-    io.out = out;
-    return vd__plan_cache_run(ctx, &vd__cached_shift, &desc, &io);
+    io[0] = in;
+    io[1] = out;
+    return vd_plan_run_cached(ctx, &vd__shift_kind, vd__shift_run, &desc, io);
 }
 
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
@@ -11883,42 +12130,11 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
 
 /* ---- convolutions ---- */
 
-static vd_result vd__convolve_new(vd_context *ctx, const vd_convolve_desc *desc, vd_convolve **out) {
-    vd_allocator allocator;
-    vd_convolve *p;
-    vd_result result;
-    if (!ctx || !desc) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
-    allocator = vd_context_allocator(ctx);
-    p = (vd_convolve *)vd__fft_allocate(&allocator, sizeof *p);
-    if (!p) return vd__fft_no_memory();
-    result = vd__plan_link(&p->link, ctx, &p->ctx, &p->allocator);
-    p->desc = *desc;
-    snprintf(p->name, sizeof p->name, "%s", desc->name ? desc->name : "convolve");
-    p->desc.name = p->name;
-    if (!result) result = vd__convolve_check_desc(p);
-    if (!result) result = vd__convolve_make_roots(p);
-    if (!result) result = vd__convolve_make_run_plan(p);
-    if (!result) result = vd__convolve_make_filter_plan(p);
-    if (result) vd_convolve_destroy(p);
-    else *out = p;
-    return result;
-}
-
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc) {
-    vd_convolve *p = NULL;
-    VD__CALL_IN_SCOPE(ctx, "vd_convolve_create", desc ? vd__plan_name(desc->name, "convolve") : "",
-                 vd__convolve_new(ctx, desc, &p));
-    return p;
+    return (vd_convolve *)vd_plan_create(ctx, &vd__convolve_kind, "vd_convolve_create", desc);
 }
 
-VD_API void vd_convolve_destroy(vd_convolve *p) {
-    if (!p) return;
-    while (p->pending) vd__convolve_drop_pending(p, &p->pending);
-    vd_fft_destroy(p->run);
-    vd_fft_destroy(p->filter);
-    vd__plan_drop_buffer(p->ctx, p->roots);
-    vd__plan_free(&p->link, p);
-}
+VD_API void vd_convolve_destroy(vd_convolve *p) { vd_plan_destroy(p); }
 
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
     if (p && shape) memcpy(shape, p->result, sizeof p->result);
@@ -11933,64 +12149,62 @@ static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const c
     io->args = args;
 }
 
-static vd_result vd__convolve_set_filter_scoped(vd_convolve *p, vd_list *list, vd_buffer filter) {
+static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter_buffer) {
+    vd_convolve *p = (vd_convolve *)plan;
+    vd_buffer filter = *(const vd_buffer *)filter_buffer;
     vd_named_arg args[3];
     vd_fft_io io;
-    bool thread_order = p && vd__convolve_thread_order_pass(p);
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__fft_check_buffer(p->ctx, filter, "filter",
-                                               vd__convolve_bytes(p, p->desc.filter_shape,
-                                                                  (uint64_t)p->desc.filters * p->desc.channels));
+    uint64_t filters = (uint64_t)p->desc.filters * p->desc.channels;
+    vd_result result = vd__fft_check_buffer(p->base.ctx, filter, "filter",
+                                            vd__convolve_bytes(p, p->desc.filter_shape, filters));
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_add_argument(&io, args, "filter", filter);
     if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
-    if (thread_order) vd__convolve_add_argument(&io, args, "spectrum", p->run->spectrum);
+    if (vd__convolve_thread_order_pass(p)) vd__convolve_add_argument(&io, args, "spectrum", p->run->spectrum);
     else io.out = p->run->spectrum;
     result = vd_fft_run(p->filter, list, &io);
     return result ? result : vd__convolve_add_pending(p, list);
 }
 
 VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer filter) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_set_filter", p ? p->name : "",
-                 result = vd__convolve_set_filter_scoped(p, list, filter));
-    return result;
+    return vd_plan_run(p, "vd_convolve_set_filter", vd__convolve_set_filter, list, &filter);
 }
 
-static vd_result vd__convolve_run_scoped(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_named_arg args[3];
-    vd_arg hook_args[VD__FFT_ARGS];
-    vd_fft_io io;
-    vd_buffer buffers[VD__FFT_ROLES];
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers) {
+    vd_convolve *p = (vd_convolve *)plan;
+    vd_buffer in = ((const vd_buffer *)buffers)[0], out = ((const vd_buffer *)buffers)[1];
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (!result) result = vd__convolve_check_filter_set(p);
-    if (!result) result = vd__fft_check_buffer(p->ctx, in, "in", in_bytes);
-    if (!result) result = vd__fft_check_buffer(p->ctx, out, "out", out_bytes);
-    if (!result) result = vd__plan_check_overlap(p->ctx, in, "in", out, "out", false);
+    vd_named_arg args[3];
+    vd_fft_io hooks;
+    vd_plan_role roles[VD__FFT_ALL_ROLES];
+    vd_plan_io io = vd__plan_io_of(roles, 2);
+    vd_result result = vd__convolve_check_filter_set(p);
     if (result) return result;
-    memset(&io, 0, sizeof io);
-    vd__convolve_add_argument(&io, args, "in", in); /* used by hooks only */
-    vd__convolve_add_argument(&io, args, "out", out);
-    if (p->roots.id) vd__convolve_add_argument(&io, args, "roots", p->roots);
-    memcpy(buffers, p->run->temporary, sizeof buffers);
+    memset(&hooks, 0, sizeof hooks);
+    vd__convolve_add_argument(&hooks, args, "in", in); /* used by hooks only */
+    vd__convolve_add_argument(&hooks, args, "out", out);
+    if (p->roots.id) vd__convolve_add_argument(&hooks, args, "roots", p->roots);
+    if (p->run->hooks.declare) {
+        io.args = args;
+        io.arg_count = hooks.arg_count;
+    }
+    vd__fft_roles(p->run, roles);
+    roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
+    roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
+    result = vd_plan_check(&p->run->base, &io);
     /* with hooks these arrays are arguments; unused kernel arguments still need a buffer */
-    buffers[VD__FFT_IN] = p->run->hooks.load ? p->run->tables : in;
-    buffers[VD__FFT_OUT] = p->run->hooks.store ? p->run->tables : out;
-    if (p->run->hooks.declare)
-        result = vd__arguments_bind(&p->run->hooks.arguments, io.args, io.arg_count, hook_args);
-    return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, buffers, hook_args);
+    if (p->run->hooks.load) roles[VD__FFT_IN].buffer = p->run->tables;
+    if (p->run->hooks.store) roles[VD__FFT_OUT].buffer = p->run->tables;
+    return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, &io);
 }
 
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_convolve_run", p ? p->name : "",
-                 result = vd__convolve_run_scoped(p, list, in, out));
-    return result;
+    vd_buffer buffers[2];
+    buffers[0] = in;
+    buffers[1] = out;
+    return vd_plan_run(p, "vd_convolve_run", vd__convolve_run, list, buffers);
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
@@ -11999,7 +12213,6 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
                                      vd_convolve_mode mode) {
     static const char *const names[] = { "image", "filter", "out" };
     vd_convolve_desc desc;
-    vd__convolve_io io;
     vd_buffer_info info[3];
     vd_buffer buffers[3];
     buffers[0] = image;
@@ -12032,10 +12245,9 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     desc.mode = mode;
     desc.real = true;
     desc.name = "convolve_2d";
-    io.in = image;
-    io.filter = filter;
-    io.out = out;
-    return vd__plan_cache_run(ctx, &vd__cached_convolve, &desc, &io);
+    buffers[1] = out;
+    buffers[2] = filter;
+    return vd_plan_run_cached(ctx, &vd__convolve_kind, vd__convolve_set_and_run, &desc, buffers);
 }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
@@ -12045,55 +12257,26 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filt
 
 /* ---- reductions ---- */
 
-VD__PLAN_CREATE(reduce)
-
-VD_API void vd_reduce_destroy(vd_reduce *p) {
-    if (!p) return;
-    for (uint32_t i = 0; i < 2; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i].kernel);
-    vd__plan_drop_buffer(p->ctx, p->partials);
-    vd__plan_drop_buffer(p->ctx, p->tickets);
-    vd__plan_free(&p->link, p);
+VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc) {
+    return (vd_reduce *)vd_plan_create(ctx, &vd__reduce_kind, "vd_reduce_create", desc);
 }
 
-static vd_result vd__reduce_run_io_scoped(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
-    vd__role roles[VD__REDUCE_ROLES];
-    vd_arg map_args[VD__FFT_ARGS];
-    uint64_t alignment = 0;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (result) return result;
-    vd__reduce_roles(p, io, roles);
-    result = vd__roles_check(p->ctx, roles, VD__REDUCE_PARTIALS, &alignment);
-    if (!result) result = vd__arguments_bind(&p->arguments, io->args, io->arg_count, map_args);
-    bool vectors = p->vector > 1 && alignment % (p->vector * vd_type_size(p->desc.type)) == 0;
-    if (!result && !p->kernels[vectors].kernel.id) result = vd__reduce_build(p, vectors);
-    if (result) return result;
-    return vd__bound_dispatch(&p->kernels[vectors], list, roles, map_args,
-                              (uint32_t)p->arguments.count, p->tiles * p->parts, UINT32_MAX);
-}
+VD_API void vd_reduce_destroy(vd_reduce *p) { vd_plan_destroy(p); }
 
 VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *p, int *count) {
-    if (!p) vd__call_result("vd_reduce_arguments", vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
-    if (count) *count = p ? p->arguments.count : 0;
-    return p ? p->arguments.arg : NULL;
+    return vd__plan_arguments("vd_reduce_arguments", p, count);
 }
 
 VD_API vd_result vd_reduce_run_io(vd_reduce *p, vd_list *list, const vd_reduce_io *io) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run_io", p ? p->name : "",
-                 result = vd__reduce_run_io_scoped(p, list, io));
-    return result;
+    return vd_plan_run(p, "vd_reduce_run_io", vd__reduce_run, list, io);
 }
 
 VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buffer out) {
     vd_reduce_io io;
-    vd_result result;
     memset(&io, 0, sizeof io);
     io.in = in;
     io.out = out;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_reduce_run", p ? p->name : "",
-                      result = vd__reduce_run_io_scoped(p, list, &io));
-    return result;
+    return vd_plan_run(p, "vd_reduce_run", vd__reduce_run, list, &io);
 }
 
 /* Reduces all elements of a buffer. `in_b` and `extra_out` are used only by operations that have them. */
@@ -12114,7 +12297,7 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     if (op == VD_REDUCE_DOT) io.in_b = in_b;
     io.out = out;
     if (desc.extra_out) io.extra_out = extra_out;
-    return vd__plan_cache_run(ctx, &vd__cached_reduce, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__reduce_kind, vd__reduce_run, &desc, &io);
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
@@ -12154,57 +12337,28 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd
 /* ---- scans ---- */
 
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc) {
-    vd_scan *p = NULL;
-    VD__CALL_IN_SCOPE(ctx, "vd_scan_create", desc ? vd__plan_name(desc->name, "scan") : "",
-                 vd__plan_check_create(ctx, desc) ? vd_error_result() : vd__scan_new(ctx, desc, NULL, &p));
-    return p;
-}
-
-static vd_result vd__compact_new(vd_context *ctx, const vd_compact_desc *desc, vd_scan **out) {
-    vd_scan_desc scan;
-    vd_result result = vd__plan_check_create(ctx, desc);
-    if (result) return result;
-    if (!desc->keep.emit) return vd_error_set(VD_ERROR_INVALID, "keep.emit is NULL");
-    memset(&scan, 0, sizeof scan);
-    scan.name = desc->name;
-    scan.type = desc->type;
-    scan.shape[0] = desc->count;
-    scan.method = desc->method;
-    return vd__scan_new(ctx, &scan, &desc->keep, out);
+    return (vd_scan *)vd_plan_create(ctx, &vd__scan_kind, "vd_scan_create", desc);
 }
 
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc) {
-    vd_scan *p = NULL;
-    VD__CALL_IN_SCOPE(ctx, "vd_compact_create", desc ? vd__plan_name(desc->name, "compact") : "",
-                 vd__compact_new(ctx, desc, &p));
-    return p;
+    return (vd_scan *)vd_plan_create(ctx, &vd__compact_kind, "vd_compact_create", desc);
 }
 
-VD_API void vd_scan_destroy(vd_scan *p) {
-    if (!p) return;
-    for (uint32_t i = 0; i < 2 * VD__SCAN_MODES; i++) vd__plan_drop_kernel(p->ctx, p->kernels[i / 2][i % 2].kernel);
-    vd__plan_drop_buffer(p->ctx, p->states);
-    vd__plan_drop_buffer(p->ctx, p->flags);
-    vd__plan_free(&p->link, p);
-}
+VD_API void vd_scan_destroy(vd_scan *p) { vd_plan_destroy(p); }
 
-static vd_result vd__scan_run_scoped(vd_scan *p, vd_list *list, const vd_scan_io *io) {
-    vd__role roles[VD__SCAN_ROLES];
-    uint64_t alignment = 0;
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (result) return result;
-    vd__scan_roles(p, io, roles);
-    result = vd__roles_check(p->ctx, roles, VD__SCAN_STATES, &alignment);
+static vd_result vd__scan_run(void *plan, vd_list *list, const void *user_io) {
+    vd_scan *p = (vd_scan *)plan;
+    vd_plan_role roles[VD__SCAN_ROLES];
+    vd_plan_io io = vd__plan_io_of(roles, VD__SCAN_STATES);
+    vd__scan_roles(p, (const vd_scan_io *)user_io, roles);
+    vd_result result = vd_plan_check(&p->base, &io);
     for (uint32_t step = 0; vd__scan_step_mode(p, step) != VD__SCAN_MODES && !result; step++)
-        result = vd__scan_run_step(p, list, roles, step, p->vector_aligned && alignment % 16 == 0);
+        result = vd__scan_run_step(p, list, &io, step, p->vector_aligned && io.alignment % 16 == 0);
     return result;
 }
 
 VD_API vd_result vd_scan_run(vd_scan *p, vd_list *list, const vd_scan_io *io) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_scan_run", p ? p->name : "", result = vd__scan_run_scoped(p, list, io));
-    return result;
+    return vd_plan_run(p, "vd_scan_run", vd__scan_run, list, io);
 }
 
 /* Scans all elements of a buffer. */
@@ -12221,7 +12375,7 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
     desc.exclusive = exclusive;
     io.in = in;
     io.out = out;
-    return vd__plan_cache_run(ctx, &vd__cached_scan, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__scan_kind, vd__scan_run, &desc, &io);
 }
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
@@ -12233,30 +12387,21 @@ VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out)
 
 /* ---- sorting and counting ---- */
 
-VD__PLAN_CREATE(sort)
-
-VD_API void vd_sort_destroy(vd_sort *p) {
-    if (!p) return;
-    vd_scan_destroy(p->scan);
-    vd__plan_drop_kernel(p->ctx, p->count.kernel);
-    vd__plan_drop_kernel(p->ctx, p->scatter.kernel);
-    vd__plan_drop_buffer(p->ctx, p->counts);
-    vd__plan_drop_buffer(p->ctx, p->keys);
-    vd__plan_drop_buffer(p->ctx, p->values);
-    vd__plan_free(&p->link, p);
+VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc) {
+    return (vd_sort *)vd_plan_create(ctx, &vd__sort_kind, "vd_sort_create", desc);
 }
 
-static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io *user_io) {
-    vd_sort_io io;
-    vd__role roles[VD__SORT_ROLES];
-    if (!p || !user_io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    io = *user_io;
+VD_API void vd_sort_destroy(vd_sort *p) { vd_plan_destroy(p); }
+
+static vd_result vd__sort_run(void *plan, vd_list *list, const void *user_io) {
+    vd_sort *p = (vd_sort *)plan;
+    vd_sort_io io = *(const vd_sort_io *)user_io;
+    vd_plan_role roles[VD__SORT_ROLES];
+    vd_plan_io pass = vd__plan_io_of(roles, VD__SORT_COUNTS);
     if (!io.out.id) io.out = io.keys;
     if (!io.out_values.id) io.out_values = io.values;
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (result) return result;
     vd__sort_roles(p, &io, roles);
-    result = vd__roles_check(p->ctx, roles, VD__SORT_COUNTS, NULL);
+    vd_result result = vd_plan_check(&p->base, &pass);
     uint32_t bits = vd_type_size(p->desc.type) * 8;
     /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
        outputs */
@@ -12266,16 +12411,14 @@ static vd_result vd__sort_run_scoped(vd_sort *p, vd_list *list, const vd_sort_io
         roles[VD__SORT_VALUES].buffer = from_plan ? p->values : shift ? io.out_values : io.values;
         roles[VD__SORT_OUT].buffer = from_plan ? io.out : p->keys;
         roles[VD__SORT_OUT_VALUES].buffer = from_plan ? io.out_values : p->values;
-        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, roles, shift);
-        if (!result) result = vd__sort_run_scatter(p, list, roles, shift);
+        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, &pass, shift);
+        if (!result) result = vd__sort_run_scatter(p, list, &pass, shift);
     }
     return result;
 }
 
 VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_sort_run", p ? p->name : "", result = vd__sort_run_scoped(p, list, io));
-    return result;
+    return vd_plan_run(p, "vd_sort_run", vd__sort_run, list, io);
 }
 
 static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
@@ -12289,70 +12432,61 @@ static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
     desc.type = info.type;
     desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     io.keys = keys;
-    return vd__plan_cache_run(ctx, &vd__cached_sort, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__sort_kind, vd__sort_run, &desc, &io);
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     return vd__call_result("vd_sort_all", vd__sort_simple(ctx, keys));
 }
 
-VD__PLAN_CREATE(histogram)
-
-VD_API void vd_histogram_destroy(vd_histogram *p) {
-    if (!p) return;
-    vd__plan_drop_kernel(p->ctx, p->kernel.kernel);
-    vd__plan_free(&p->link, p);
+VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {
+    return (vd_histogram *)vd_plan_create(ctx, &vd__histogram_kind, "vd_histogram_create", desc);
 }
 
-static vd_result vd__histogram_run_scoped(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd__role roles[2];
-    if (!p) return vd_error_set(VD_ERROR_INVALID, "plan is NULL");
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (result) return result;
-    roles[VD__HISTOGRAM_IN] = vd__role_of("in", in, p->desc.type, p->desc.count, false);
-    roles[VD__HISTOGRAM_OUT] = vd__role_of("out", out, VD_U32, p->desc.bins, true);
-    result = vd__roles_check(p->ctx, roles, 2, NULL);
-    if (!result) result = vd_fill(list, out, 0, (uint64_t)p->desc.bins * 4, NULL, 0);
-    return result ? result : vd__bound_dispatch(&p->kernel, list, roles, NULL, 0, p->groups, UINT32_MAX);
+VD_API void vd_histogram_destroy(vd_histogram *p) { vd_plan_destroy(p); }
+
+static vd_result vd__histogram_run(void *plan, vd_list *list, const void *buffers) {
+    vd_histogram *p = (vd_histogram *)plan;
+    const vd_buffer *b = (const vd_buffer *)buffers;
+    vd_plan_role roles[2];
+    vd_plan_io io = vd__plan_io_of(roles, 2);
+    roles[VD__HISTOGRAM_IN] = vd__role_of("in", b[0], p->desc.type, p->desc.count, false);
+    roles[VD__HISTOGRAM_OUT] = vd__role_of("out", b[1], VD_U32, p->desc.bins, true);
+    vd_result result = vd_plan_check(&p->base, &io);
+    if (!result) result = vd_fill(list, b[1], 0, (uint64_t)p->desc.bins * 4, NULL, 0);
+    return result ? result : vd__plan_dispatch_tiles(list, &p->kernel, &io, NULL, p->groups, UINT32_MAX);
 }
 
 VD_API vd_result vd_histogram_run(vd_histogram *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_histogram_run", p ? p->name : "",
-                 result = vd__histogram_run_scoped(p, list, in, out));
-    return result;
+    vd_buffer buffers[2];
+    buffers[0] = in;
+    buffers[1] = out;
+    return vd_plan_run(p, "vd_histogram_run", vd__histogram_run, list, buffers);
 }
 
-VD__PLAN_CREATE(top_k)
-
-VD_API void vd_top_k_destroy(vd_top_k *p) {
-    if (!p) return;
-    vd__plan_drop_kernel(p->ctx, p->kernel.kernel);
-    vd__plan_drop_buffer(p->ctx, p->part_keys);
-    vd__plan_drop_buffer(p->ctx, p->part_indices);
-    vd__plan_drop_buffer(p->ctx, p->tickets);
-    vd__plan_free(&p->link, p);
+VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc) {
+    return (vd_top_k *)vd_plan_create(ctx, &vd__top_k_kind, "vd_top_k_create", desc);
 }
 
-static vd_result vd__top_k_run_scoped(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
-    vd__role r[VD__TOP_ROLES];
-    if (!p || !io) return vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
-    vd_result result = vd__plan_check_list(p->ctx, list);
-    if (result) return result;
-    r[VD__TOP_IN] = vd__role_of("in", io->in, p->desc.type, p->rows * p->n, false);
-    r[VD__TOP_VALUES] = vd__role_of("values", io->values, p->desc.type, p->rows * p->desc.k, true);
-    r[VD__TOP_INDICES] = vd__role_of("indices", io->indices, VD_U32, p->rows * p->desc.k, true);
+VD_API void vd_top_k_destroy(vd_top_k *p) { vd_plan_destroy(p); }
+
+static vd_result vd__top_k_run(void *plan, vd_list *list, const void *user) {
+    vd_top_k *p = (vd_top_k *)plan;
+    const vd_top_k_io *user_io = (const vd_top_k_io *)user;
+    vd_plan_role r[VD__TOP_ROLES];
+    vd_plan_io io = vd__plan_io_of(r, VD__TOP_PART_KEYS);
+    r[VD__TOP_IN] = vd__role_of("in", user_io->in, p->desc.type, p->rows * p->n, false);
+    r[VD__TOP_VALUES] = vd__role_of("values", user_io->values, p->desc.type, p->rows * p->desc.k, true);
+    r[VD__TOP_INDICES] = vd__role_of("indices", user_io->indices, VD_U32, p->rows * p->desc.k, true);
     r[VD__TOP_PART_KEYS].buffer = p->part_keys;
     r[VD__TOP_PART_INDICES].buffer = p->part_indices;
     r[VD__TOP_TICKETS].buffer = p->tickets;
-    result = vd__roles_check(p->ctx, r, VD__TOP_PART_KEYS, NULL);
-    return result ? result : vd__bound_dispatch(&p->kernel, list, r, NULL, 0, p->rows * p->parts, UINT32_MAX);
+    vd_result result = vd_plan_check(&p->base, &io);
+    return result ? result : vd__plan_dispatch_tiles(list, &p->kernel, &io, NULL, p->rows * p->parts, UINT32_MAX);
 }
 
 VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io) {
-    vd_result result;
-    VD__CALL_IN_SCOPE(p ? p->ctx : NULL, "vd_top_k_run", p ? p->name : "", result = vd__top_k_run_scoped(p, list, io));
-    return result;
+    return vd_plan_run(p, "vd_top_k_run", vd__top_k_run, list, io);
 }
 
 /* Finds the largest or smallest elements of each row; k follows from the size of `values`. */
@@ -12380,7 +12514,7 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
     io.in = in;
     io.values = values;
     io.indices = indices;
-    return vd__plan_cache_run(ctx, &vd__cached_top_k, &desc, &io);
+    return vd_plan_run_cached(ctx, &vd__top_k_kind, vd__top_k_run, &desc, &io);
 }
 
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {

@@ -850,7 +850,7 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     memory.type = VD_F32C;
     memory.shape[0] = 16;
     io.in = vd_buffer_create(ctx, &memory);
-    refuse_run(plan, ctx, &io, "'hooked': argument 'window', which hook_declare declares, is missing");
+    refuse_run(plan, ctx, &io, "'hooked': argument 'window' is missing");
     vd_fft_io empty = { 0 };
     refuse_run(plan, ctx, &empty, "'hooked': in: the buffer handle is 0");
     io.arg_count = 2;
@@ -859,9 +859,9 @@ static void bad_arguments(vd_context *ctx, vd_fft_desc desc) {
     refuse_run(plan, ctx, &io, "'hooked': arg_count is -1, but must not be negative");
     io.arg_count = 2;
     io.args = args;
-    refuse_run(plan, ctx, &io, "'hooked': hook_declare declares no argument 'wind'");
+    refuse_run(plan, ctx, &io, "'hooked': the plan has no argument 'wind'");
     args[1].name = NULL;
-    refuse_run(plan, ctx, &io, "'hooked': hook_declare declares no argument ''");
+    refuse_run(plan, ctx, &io, "'hooked': the plan has no argument ''");
     args[1].name = "window";
     refuse_run(plan, ctx, &io, "'window' is a value of f32, but the kernel expects a buffer of f32");
     args[1].value = vd_b(io.in);

@@ -112,14 +112,16 @@ static uint64_t scan_expect(const scan_sample *s, uint64_t tile, uint8_t *to) {
 
 /* Tiles from..to begin and publish nothing. */
 static void scan_with_silence(vd_scan *p, const scan_sample *s, const vd_scan_io *io) {
-    const vd__bound_kernel *kernel = &p->kernels[VD__SCAN_LOOK_BACK][p->kernels[VD__SCAN_LOOK_BACK][1].kernel.id != 0];
+    const vd_plan_kernel *kernel = &p->kernels[VD__SCAN_LOOK_BACK][p->kernels[VD__SCAN_LOOK_BACK][1].kernel.id != 0];
     vd_list *list = vd_immediate(device_context, 0, 0);
-    vd__role roles[VD__SCAN_ROLES];
+    vd_plan_role roles[VD__SCAN_ROLES];
+    vd_plan_io tiles = vd__plan_io_of(roles, VD__SCAN_ROLES);
     vd__scan_roles(p, io, roles);
-    assert_int_equal(vd__bound_dispatch(kernel, list, roles, NULL, 0, s->from, UINT32_MAX), VD_OK);
+    assert_int_equal(vd__plan_dispatch_tiles(list, kernel, &tiles, NULL, s->from, UINT32_MAX), VD_OK);
     set_word(p->flags, 0, s->to); /* tickets */
     set_word(p->flags, 1, s->to); /* finished tiles */
-    assert_int_equal(vd__bound_dispatch(kernel, list, roles, NULL, 0, p->rows * p->tiles - s->to, UINT32_MAX), VD_OK);
+    uint64_t rest = p->rows * p->tiles - s->to;
+    assert_int_equal(vd__plan_dispatch_tiles(list, kernel, &tiles, NULL, rest, UINT32_MAX), VD_OK);
 }
 
 static void scan_compare(const scan_sample *s, const vd_scan_io *io, uint64_t tile, bool silence) {
@@ -255,13 +257,14 @@ static vd_sort *sort_of(const sort_sample *s) {
 /* Runs the first pass; tiles from..to begin and publish nothing. */
 static void sort_with_silence(vd_sort *p, const sort_sample *s, const vd_sort_io *io) {
     vd_list *list = vd_immediate(device_context, 0, 0);
-    vd__role roles[VD__SORT_ROLES];
+    vd_plan_role roles[VD__SORT_ROLES];
+    vd_plan_io pass = vd__plan_io_of(roles, VD__SORT_ROLES);
     vd_arg shift = vd_u32(0);
     vd__sort_roles(p, io, roles);
-    assert_int_equal(vd__sort_run_count(p, list, roles, 0), VD_OK);
-    assert_int_equal(vd__bound_dispatch(&p->scatter, list, roles, &shift, 1, s->from, UINT32_MAX), VD_OK);
+    assert_int_equal(vd__sort_run_count(p, list, &pass, 0), VD_OK);
+    assert_int_equal(vd__plan_dispatch_tiles(list, &p->scatter, &pass, &shift, s->from, UINT32_MAX), VD_OK);
     set_word(p->counts, vd__sort_ticket_offset(p), s->to);
-    assert_int_equal(vd__bound_dispatch(&p->scatter, list, roles, &shift, 1, p->tiles - s->to, UINT32_MAX), VD_OK);
+    assert_int_equal(vd__plan_dispatch_tiles(list, &p->scatter, &pass, &shift, p->tiles - s->to, UINT32_MAX), VD_OK);
 }
 
 /* Checks that the keys of all other tiles are at the positions that counting digits gives. */

@@ -403,7 +403,7 @@ static void fragments(void **state) {
         if (at == REDUCE_MAP)
             refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares for an");
         else if (at != KEEP)
-            refused_fragment(ctx, at, gain, " declares argument 'gain', but only the map of a reduction has arguments");
+            refused_fragment(ctx, at, gain, " declares argument 'gain', but this plan passes no arguments to it");
         if (at == KEEP) refused_fragment(ctx, at, whole, "sets out to i32, but bool is expected");
         else if (at == BIN) refused_fragment(ctx, at, positive, "sets out to bool, but a number is expected");
         else refused_fragment(ctx, at, whole, "sets out to i32, but f32 is expected");
