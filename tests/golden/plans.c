@@ -44,16 +44,16 @@ static const char *const transforms[] = {
 
 static const char *const convolutions[] = {
     "convolve 1000 batch=4", "convolve 4096 batch=4", "convolve 37 batch=4", "convolve 65536",
-    "convolve 1000 kernel=31 range=same correlation",
-    "convolve 64x64 batch=4", "convolve 512x512", "convolve 512x512 kernel=31x31 range=same", "convolve 32x32x32",
-    "convolve 20x18 kernel=3x3 channels=3 kernels=2", "convolve 1000 batch=4 f64",
-    "convolve 48x48 kernel=5x5 range=full filter",
-    "convolve 1000 real batch=5", "convolve 1000 real batch=5 pack_rows", "convolve 4096 real kernel=31 range=centred",
+    "convolve 1000 filter=31 mode=same correlation",
+    "convolve 64x64 batch=4", "convolve 512x512", "convolve 512x512 filter=31x31 mode=same", "convolve 32x32x32",
+    "convolve 20x18 filter=3x3 channels=3 filters=2", "convolve 1000 batch=4 f64",
+    "convolve 48x48 filter=5x5 mode=full spectrum_hook",
+    "convolve 1000 real batch=5", "convolve 1000 real batch=5 pack_rows", "convolve 4096 real filter=31 mode=centred",
     "convolve 37 real batch=3",
-    "convolve 512x512 real batch=2", "convolve 512x512 real kernel=31x31 range=same batch=3",
-    "convolve 64x64 real kernel=5x5 range=centred batch=3",
-    "convolve 64x48 real kernel=5x5 range=full channels=3 kernels=4 batch=2",
-    "convolve 20x18x16 real kernel=3x3x3 range=valid", "convolve 16 real filter",
+    "convolve 512x512 real batch=2", "convolve 512x512 real filter=31x31 mode=same batch=3",
+    "convolve 64x64 real filter=5x5 mode=centred batch=3",
+    "convolve 64x48 real filter=5x5 mode=full channels=3 filters=4 batch=2",
+    "convolve 20x18x16 real filter=3x3x3 mode=valid", "convolve 16 real spectrum_hook",
 };
 
 static const char *const others[] = {
@@ -326,8 +326,7 @@ static vd_result run_fft(bench *b, const char *spec) {
 }
 
 static vd_result run_convolution(bench *b, const char *spec) {
-    static const char *const ranges[] = { "", "range=circular", "range=centred", "range=full", "range=same",
-                                          "range=valid" };
+    static const char *const modes[] = { "", "mode=circular", "mode=centred", "mode=full", "mode=same", "mode=valid" };
     vd_convolve_desc desc;
     vd_result result;
     uint64_t sizes[4] = { 0, 0, 0, 0 };
@@ -335,17 +334,17 @@ static vd_result run_convolution(bench *b, const char *spec) {
     shape_of(spec, sizes);
     memcpy(desc.shape, sizes, sizeof desc.shape);
     memset(sizes, 0, sizeof sizes);
-    numbers(spec, " kernel=", sizes);
+    numbers(spec, " filter=", sizes);
     memcpy(desc.filter_shape, sizes, sizeof desc.filter_shape);
-    for (int i = 1; i <= VD_CONVOLVE_VALID; i++) if (has(spec, ranges[i])) desc.mode = (vd_convolve_mode)i;
+    for (int i = 1; i <= VD_CONVOLVE_VALID; i++) if (has(spec, modes[i])) desc.mode = (vd_convolve_mode)i;
     desc.kind = has(spec, "correlation") ? VD_CONVOLVE_CORRELATION : VD_CONVOLVE_CONVOLUTION;
     desc.batch = (uint32_t)number(spec, "batch=", 1);
     desc.channels = (uint32_t)number(spec, "channels=", 1);
-    desc.filters = (uint32_t)number(spec, "kernels=", 1);
+    desc.filters = (uint32_t)number(spec, "filters=", 1);
     desc.type = type_of(spec, "");
     desc.real = has(spec, "real");
     desc.pack_rows = has(spec, "pack_rows");
-    if (has(spec, "filter")) desc.spectrum_hook = scale_hook;
+    if (has(spec, "spectrum_hook")) desc.spectrum_hook = scale_hook;
     vd_convolve *plan = vd_convolve_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     append(&words, "%s", vd_convolve_explain(plan));
@@ -391,7 +390,7 @@ static vd_result run_reduction(bench *b, const char *spec) {
     return result;
 }
 
-static vd_scan_method way_of(const char *spec) {
+static vd_scan_method method_of(const char *spec) {
     return has(spec, "one_pass") ? VD_SCAN_ONE_PASS : has(spec, "three_kernels") ? VD_SCAN_THREE_KERNELS
         : VD_SCAN_DEFAULT;
 }
@@ -411,7 +410,7 @@ static vd_result run_scan(bench *b, const char *spec) {
     scan.axes = axis ? 1u << (axis - 1) : 0;
     scan.exclusive = has(spec, "exclusive");
     scan.segmented = has(spec, "segmented");
-    scan.method = compact.method = way_of(spec);
+    scan.method = compact.method = method_of(spec);
     if (has(spec, "map")) scan.map.emit = square_map;
     compact.keep.emit = positive;
     vd_scan *plan = compacts ? vd_compact_create(b->ctx, &compact) : vd_scan_create(b->ctx, &scan);
@@ -435,7 +434,7 @@ static vd_result run_sort(bench *b, const char *spec) {
     desc.type = type_of(spec, "");
     desc.count = shape[0];
     desc.descending = has(spec, "descending");
-    desc.method = way_of(spec);
+    desc.method = method_of(spec);
     if (has(spec, "values")) desc.values = VD_U32;
     vd_sort *plan = vd_sort_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
