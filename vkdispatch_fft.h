@@ -443,6 +443,7 @@
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
+        segments of a reduction                                                                2^31 - 1
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of it
        dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
        arguments of hooks or of the fragments of a plan; bytes of a name                      16; 63
@@ -667,7 +668,8 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
    samples. */
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 
-/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. */
+/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. VD_FFT_DCT1 uses a
+   complex transform of length n - 1, VD_FFT_DST1 one of n + 1: choose n such that this is a good length. */
 VD_API uint64_t vd_fft_good_size(uint64_t n);
 
 /* Memory for real transforms in place with desc.padded, as two buffers of the same bytes. */
@@ -821,7 +823,9 @@ typedef struct vd_reduce_desc {
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
                                 vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
     bool extra_out;          /* write vd_reduce_io.extra_out: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
-    uint32_t correction;     /* VD_REDUCE_VARIANCE divides by the number of elements less this; default: 0 */
+    uint32_t correction;     /* VD_REDUCE_VARIANCE of n elements: delta degrees of freedom. The divisor is
+                                n - correction; 0: population variance, 1: sample variance. Must be less than n;
+                                default: 0 */
     uint64_t segments;       /* of an array of one dimension: number of segments, each with its own result; less than
                                 2^31. An empty segment gives the identity of the operation; the mean of none and the
                                 variance of at most `correction` elements are undefined. Default: no segments */
@@ -1528,14 +1532,14 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
     if (p->argument_count == VD_PLAN_MAX_ARGUMENTS)
-        return vd_error_set(VD_ERROR_INVALID, "%s declares more than %d arguments; argument '%.40s' exceeds the limit",
-                            t->declares, (int)VD_PLAN_MAX_ARGUMENTS, arg->name ? arg->name : "");
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s declares more than %d arguments; argument '%.40s' exceeds the "
+                            "limit", t->declares, (int)VD_PLAN_MAX_ARGUMENTS, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
         return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name",
                             p->argument_count - t->first_argument, t->declares);
     if (strlen(arg->name) >= sizeof p->argument_names[0])
-        return vd_error_set(VD_ERROR_INVALID, "the name of argument '%.20s...' of %s has %llu bytes, but the limit is "
-                            "%d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the name of argument '%.20s...' of %s has %llu bytes, but the limit "
+                            "is %d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
                             (int)sizeof p->argument_names[0] - 1);
     for (int i = 0; i < p->argument_count; i++)
         if (strcmp(p->argument_names[i], arg->name) == 0)
@@ -5225,8 +5229,9 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
                                 (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, UINT32_MAX);
     }
     return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
-                        "shared memory; see vd_fft_good_size", (unsigned long long)problem.n, axis,
-                        p->device.shared * vc_type_size(p->real));
+                        "shared memory; see vd_fft_good_size%s", (unsigned long long)problem.n, axis,
+                        p->device.shared * vc_type_size(p->real),
+                        kind == VD_FFT_DCT1 ? " for n - 1" : kind == VD_FFT_DST1 ? " for n + 1" : "");
 }
 
 /* Plans the axes of a direction one after another. A complex axis of one element needs no pass; one of a cosine or
@@ -7156,15 +7161,19 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         stride /= d->shape[i];
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
-    if (d->segments && (dimensions > 1 || d->segments >= (uint64_t)1 << 31))
-        return vd_error_set(VD_ERROR_INVALID, "segments is %llu and the shape is %u-dimensional, but the limits are "
-                            "2147483647 segments and 1 dimension", (unsigned long long)d->segments, dimensions);
+    if (d->segments && dimensions > 1)
+        return vd_error_set(VD_ERROR_INVALID, "segments is %llu, but the shape is %u-dimensional; segments require one "
+                            "dimension", (unsigned long long)d->segments, dimensions);
+    if (d->segments >= (uint64_t)1 << 31)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "segments is %llu, but the limit is 2147483647",
+                            (unsigned long long)d->segments);
     if (d->op != VD_REDUCE_VARIANCE && d->correction)
         return vd_error_set(VD_ERROR_INVALID, "correction is %u, but op is %s; only VD_REDUCE_VARIANCE uses it",
                             d->correction, vd__reduce_op_name(d->op));
     if (d->op == VD_REDUCE_VARIANCE && d->correction >= p->reduced.product)
-        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but each result has only %llu elements",
-                            d->correction, (unsigned long long)p->reduced.product);
+        return vd_error_set(VD_ERROR_INVALID, "correction is %u, but must be less than %llu, the number of elements of "
+                            "%s", d->correction, (unsigned long long)p->reduced.product,
+                            d->segments ? "the array" : "each result");
     return VD_OK;
 }
 

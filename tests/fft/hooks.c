@@ -711,6 +711,7 @@ static void bad_names(vd_context *ctx, vd_fft_desc desc) {
         desc.hook_user = (void *)(uintptr_t)cases[i].name;
         assert_null(vd_fft_create(ctx, &desc));
         says(cases[i].says);
+        assert_int_equal(vd_error_result(), cases[i].name[1] == of_64 ? VD_ERROR_UNSUPPORTED : VD_ERROR_INVALID);
     }
     desc.hook_user = (void *)longest;
     vd_fft *plan = vd_fft_create(ctx, &desc);
@@ -945,6 +946,7 @@ static void bad_input(void **state) {
     desc.load = load_nothing;
     assert_null(vd_fft_create(ctx, &desc));
     says("'hooked': hook_declare declares more than 16 arguments; argument '");
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     bad_names(ctx, desc);
     bad_places(ctx, desc);
     desc.store = NULL;
