@@ -1733,8 +1733,8 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
                         role, (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
-/* n / each, rounded up. */
-static uint64_t vd__ceil_div(uint64_t n, uint64_t each) { return (n + each - 1) / each; }
+/* n / divisor, rounded up. */
+static uint64_t vd__ceil_div(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
 /* Facts of the device that decide how fast a plan is. VKDISPATCH_FFT_SHAPES=gpu replaces them by those of a large GPU;
    facts that decide whether a plan is correct are those of vd_device(ctx, 0)->facts. */
@@ -2088,8 +2088,8 @@ typedef struct vd__fft_stage_info {
     uint32_t lanes;          /* threads that exchange values of a stage in registers; 1: each thread holds its own */
 } vd__fft_stage_info;
 
-/* Addresses of the elements that a pass loads, or stores: transform q of block o has its elements at block(o) + each(q)
-   + sum of index * stride over its axes. */
+/* Addresses of the elements that a pass loads, or stores: transform q of block o has its elements at
+   block(o) + transform(q) + sum of index * stride over its axes. */
 typedef struct vd__fft_addressing { vd__digits block, transform; uint64_t stride[VD__FFT_AXES]; } vd__fft_addressing;
 
 /* Valid indices along one axis: those with i * scale + q / width < count in transform q. count 0: all are valid. */
@@ -2942,11 +2942,11 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
 }
 
 /* Addresses of the loads or stores of a pass. Dimensions before the axis in `order` number the blocks, followed by
-   `block`; `each`, the dimensions after the axis and `last` number the transforms of a block. Dimensions in
-   `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
+   `block`; `first_digit`, the dimensions after the axis and `last_digit` number the transforms of a block. Dimensions
+   in `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem,
                                     uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
-                                    vd__digit each, vd__digit last) {
+                                    vd__digit first_digit, vd__digit last_digit) {
     vd__fft_addressing s;
     uint32_t i, axes = 0;
     bool inside = false;
@@ -2958,8 +2958,8 @@ static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t 
         if (order[i] == problem->axis) {
             inside = true;
             vd__digits_add(&s.block, block.size, block.step);
-            vd__digits_add(&s.transform, each.size, each.step);
-            vd__digits_add(&s.transform, last.size, last.step);
+            vd__digits_add(&s.transform, first_digit.size, first_digit.step);
+            vd__digits_add(&s.transform, last_digit.size, last_digit.step);
         } else if (extra_dims >> order[i] & 1) {
             inside = true;
         } else {
@@ -5028,11 +5028,13 @@ static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *prob
     vd__fft_sort_dimensions(p, &out->in, out->order);
 }
 
-/* Returns the addresses of a pass in the array that its hooks see; `each`: as for those in memory. */
-static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out, vd__digit each) {
+/* Returns the addresses of a pass in the array that its hooks see; first_digit: as for those in memory. */
+static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out,
+                                             vd__digit first_digit) {
     vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
-    return vd__fft_addressing_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, each, none);
+    return vd__fft_addressing_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, first_digit,
+                                none);
 }
 
 /* Whether results are combined with their mirror images before they are stored (a fold). A single row of odd length
@@ -10452,11 +10454,12 @@ static void vd__convolve_choose_form(vd_convolve *p) {
 }
 
 /* Checks that kernels can number the elements of all images with 32 bits. */
-static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t each,
+static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t images_per_group,
                                            const char *what) {
-    if (vd__convolve_element_count(shape, p->dimensions) <= UINT32_MAX / each / p->desc.batch) return VD_OK;
+    uint64_t limit = UINT32_MAX / images_per_group / p->desc.batch;
+    if (vd__convolve_element_count(shape, p->dimensions) <= limit) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "batch is %u with %u %s of %llu elements each, but the limit is %u "
-                        "elements in total", p->desc.batch, each, what,
+                        "elements in total", p->desc.batch, images_per_group, what,
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
