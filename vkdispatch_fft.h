@@ -180,8 +180,10 @@
        results differ from the estimate's in relative L2 norm. It replaces the estimate only if it is at least 1 %
        faster.
 
-       Memory. Two buffers of at most 1 GiB each, released before the call returns. If they cannot be allocated, if
-       one transform needs more, and on the dummy backend, the plan is estimated.
+       Memory. Two buffers, and for convolutions a third one for the spectrum, released before the call returns. Each
+       has at most 1 GiB or, if less, an eighth of the device's memory (an f64 spectrum: twice that). If they cannot be
+       allocated, if one transform needs more, and on the dummy backend, kernels that cannot be measured keep their
+       estimated shapes.
 
        Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. The key is
        the device, the driver and the kind of kernel, with the number of transforms rounded to a power of two.
@@ -263,15 +265,19 @@
        -------                                                          ----------
        one dimension that fits into a work-group                        1
        one dimension that does not                                      2 for each kernel of its length (see Lengths)
-       images that fit into a work-group, on a GPU                      1
+       images and cubes of up to 16384 points that fit into a
+           work-group, on a GPU, in a mode that repeats the signal      1
        other images                                                     3
-       cubes: on a GPU, if two axes fit into a work-group; all others   3; 5
+       other cubes, if part of the first axis is transformed together
+           with the last one (see below)                                3
+       all other cubes                                                  5
 
        A dimension fits if its period has no prime factors above 31 and a work-group can hold it. The dispatch in the
        middle transforms the first axis, multiplies by the spectrum and transforms back. If the first axis does not
-       fit, every axis takes two dispatches for each kernel of its length (see Lengths). If it is estimated to be
-       faster, part of the first axis is transformed together with the last one. Zeros around the signal are not read.
-       On the way back, each axis is transformed only for those results of earlier axes that are part of the output.
+       fit, every axis takes two dispatches for each kernel of its length (see Lengths). On a GPU, if it is estimated to
+       be faster, part of the first axis is transformed together with the last one. Zeros around the signal are not
+       read. On the way back, each axis is transformed only for those results of earlier axes that are part of the
+       output.
 
        Several channels or filters need a first axis, or parts of it, that one dispatch can transform; a mode that
        repeats the signal then needs shape[0] without prime factors above 31. Otherwise the plan fails with
@@ -337,13 +343,13 @@
        vd_scan_create makes a plan for prefix sums (scans) along one axis, vd_compact_create one that copies the
        elements a fragment selects. Both are run by vd_scan_run.
 
-       way                      kernels                                        sums of floats
-       ---                      -------                                        --------------
+       method                   kernels                                        sums of floats
+       ------                   -------                                        --------------
        VD_SCAN_ONE_PASS         one, with decoupled look-back: a work-group    depend on how far each work-group looked
                                 waits for work-groups that began before it     back
        VD_SCAN_THREE_KERNELS    three; elements are read twice                 the same bits in every run
 
-       Rows that fit into one work-group, and axes other than the last one, never wait: both ways are the same there.
+       Rows that fit into one work-group, and axes other than the last one, never wait: both methods are the same there.
 
    Sorting and counting
        Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
@@ -2145,7 +2151,7 @@ typedef struct vd__fft_convolution {
 /* Roles of the buffers of a pass. Between axes data is in OUT, or in MIDDLE if OUT has another type than the
    arithmetic, lacks some indices, is not stored to, or must be preserved. Between the two passes of a long axis it
    is in TEMP. FOLD is used before a third pass, and after the product of a convolution with several channels or
-   kernels. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
+   filters. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
    reals. TABLE and SPECTRUM, of a convolution's filter, are no arrays of elements. */
 typedef enum vd__fft_role {
     VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES,
@@ -5994,11 +6000,12 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
      may begin within a word. Padding after every 32 cells avoids bank conflicts.
 
    Rounding errors grow with the number of operations between an element and its result. A thread therefore
-   accumulates its loads in chains: after VD__REDUCE_CHAIN loads the sum of level 0 is added to level 1, after as
-   many of these the sum of level 1 is added to level 2, and so on. Elements of one step and threads are combined by
-   a tree. The error of a sum of n elements is below 4 eps log2(n) times the sum of magnitudes, where eps is the
-   distance from 1 to the next number. Variances are computed from differences from the first element of a result,
-   which are small if all elements are far from zero. */
+   accumulates states in chains. A state is the merge of the elements of one step, up to VD__REDUCE_IN_FLIGHT. After
+   VD__REDUCE_CHAIN states, level 0 is merged into level 1; after as many of these, level 1 is merged into level 2, and
+   so on. The elements of one step, and the states of the threads, are merged by a tree. The error of a sum of n
+   elements is below 4 eps log2(n) times the sum of magnitudes, where eps is the distance from 1 to the next number.
+   Variances are computed from differences from the first element of a result, which avoids cancellation if the mean is
+   large compared with the standard deviation. */
 
 enum {
     VD__REDUCE_LANES = 32,        /* neighbouring results per work-group */
