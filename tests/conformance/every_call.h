@@ -512,6 +512,81 @@ static void call_plans(caller *c) {
     plans_close(&other);
 }
 
+/* ---- a library on top, whose plans apply a fragment to each element ---- */
+
+typedef struct apply_desc { const char *name; vd_fragment fragment; } apply_desc;
+typedef struct apply_io { vd_buffer in, out; } apply_io;
+
+typedef struct apply {
+    vd_plan base;
+    vd_plan_fragment fragment;
+    vd_plan_kernel kernel;
+    vd_buffer own;
+} apply;
+
+static vd_result apply_make(void *plan, const void *desc) {
+    apply *p = (apply *)plan;
+    vc_kernel_desc kernel;
+    p->fragment.name = "fragment";
+    p->fragment.code = ((const apply_desc *)desc)->fragment;
+    p->fragment.in[0] = VC_F32;
+    p->fragment.out = VC_BOOL;
+    vd_result r = vd_plan_fragment_check(&p->base, &p->fragment);
+    if (r) return r;
+    p->own = vd_plan_buffer(&p->base, "own", VD_U32, ELEMENTS, NULL);
+    if (!p->own.id) return vd_error_result();
+    memset(&kernel, 0, sizeof kernel);
+    kernel.name = "apply";
+    kernel.machine = vd_machine(p->base.ctx);
+    vc_kernel *k = vc_begin(&kernel);
+    vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, 0, "in", VC_F32, VC_READ);
+    vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, 1, "out", VC_U32, VC_WRITE);
+    vd_plan_kernel_fragment(&p->kernel, k, &p->fragment);
+    VC_EACH(k, i) {
+        vc_val x = vc_load(in, i);
+        vc_store(out, i, vc_cast(VC_U32, vd_plan_fragment_emit(&p->fragment, k, x, x, x)));
+    }
+    return vd_plan_kernel_build(&p->base, &p->kernel, k);
+}
+
+static const vd_plan_kind apply_kind = { "apply", sizeof(apply), sizeof(apply_desc), apply_make, NULL, NULL };
+
+static vd_result apply_record(void *plan, vd_list *list, const void *user_io) {
+    apply *p = (apply *)plan;
+    vd_plan_role roles[2];
+    vd_plan_io io;
+    vd_dispatch_desc desc;
+    memset(roles, 0, sizeof roles);
+    memset(&io, 0, sizeof io);
+    memset(&desc, 0, sizeof desc);
+    roles[0].name = "in";
+    roles[0].buffer = ((const apply_io *)user_io)->in;
+    roles[0].type = VD_F32;
+    roles[1].name = "out";
+    roles[1].buffer = ((const apply_io *)user_io)->out;
+    roles[1].type = VD_U32;
+    roles[1].writes = true;
+    roles[0].count = roles[1].count = desc.threads[0] = ELEMENTS;
+    io.roles = roles;
+    io.role_count = 2;
+    vd_result r = vd_plan_check(&p->base, &io);
+    return r ? r : vd_plan_dispatch(list, &p->kernel, &io, &desc);
+}
+
+static void call_library(caller *c) {
+    apply_desc desc;
+    apply_io io;
+    memset(&desc, 0, sizeof desc);
+    desc.fragment.emit = keep_all;
+    io.in = any_buffer(c);
+    io.out = any_buffer(c);
+    TOOK(vd_plan_run_cached(c->w->ctx, &apply_kind, apply_record, &desc, &io));
+    if (!c->within && any(c, 20)) return; /* compiles a kernel */
+    apply *p = (apply *)vd_plan_create(c->w->ctx, &apply_kind, "apply_create", &desc);
+    TOOK(vd_plan_run(p, "apply_run", apply_record, immediate(c), &io));
+    vd_plan_destroy(p);
+}
+
 /* ---- the table ---- */
 
 typedef struct named_call { const char *name; void (*make)(caller *c); } named_call;
@@ -546,7 +621,8 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "convolve", call_convolve },
                                     { "scan", call_scan },
                                     { "sort", call_sort },
-                                    { "plans", call_plans } };
+                                    { "plans", call_plans },
+                                    { "library", call_library } };
 enum { TRANSFORMS = 20 }; /* index of the first function of vkdispatch_fft.h after the reductions */
 
 /* Called while no other thread uses the world. */
