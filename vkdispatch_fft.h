@@ -9685,8 +9685,6 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
                         (unsigned long long)b->batches, (unsigned long long)planes, max_planes);
 }
 
-static void vd__vkfft_context_lost(void *plan);
-
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->base.ctx, 0);
     if (device->backend != VD_BACKEND_VULKAN)
