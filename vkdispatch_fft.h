@@ -1324,8 +1324,7 @@ static void *vd__plan_new(vd_context *ctx, const vd_plan_kind *kind, const void 
     p->kind = kind;
     p->allocator = allocator;
     snprintf(p->name, sizeof p->name, "%s", vd__plan_name(kind, desc));
-    vd_result result = vd_context_attach(ctx, &vd__plan_list_key, vd__plan_link, p, vd__plan_list_detach);
-    if (result ? vd__fft_no_memory() : kind->make(p, desc)) {
+    if (vd_context_attach(ctx, &vd__plan_list_key, vd__plan_link, p, vd__plan_list_detach) || kind->make(p, desc)) {
         vd_plan_destroy(p);
         return NULL;
     }
