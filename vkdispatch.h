@@ -112,7 +112,8 @@
          --------                ------                      ------
          VKDISPATCH_BACKEND      vulkan, cuda, opencl,       backend, unless vd_context_desc.backend is set
                                  dummy
-         VKDISPATCH_DEVICE       index, or part of a name    device, unless vd_context_desc selects one
+         VKDISPATCH_DEVICE       index, or part of a name    device, unless vd_context_desc selects one: its index in
+                                                             the backend, from 0 (desc.device is 1 + index)
          VKDISPATCH_DISABLE      for example f64,mapped      treats these features as missing (names of
                                                              vd_feature_name), and all features that depend on them
          VKDISPATCH_BUFFERS      address (default), binding  address: if the device can, Vulkan kernels receive buffers
@@ -125,9 +126,9 @@
          VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
          CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
                                                              Windows, /usr/local/cuda is tried last
-       If vd_context_create uses one of the first five variables and its value is invalid, it fails. Programs with
-       raised privileges (set-user-ID, set-group-ID, file capabilities; on Windows, started as administrator) ignore the
-       others.
+       If vd_context_create uses one of VKDISPATCH_BACKEND, DEVICE, DISABLE, BUFFERS and COPIES and its value is
+       invalid, it fails. Programs with raised privileges (set-user-ID, set-group-ID, file capabilities; on Windows,
+       started as administrator) ignore VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -197,14 +198,17 @@
 
    Memory
        Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
-       recorded commands. Repeating a dispatch allocates nothing after its first run.
-       Device memory is allocated in blocks of 64 MiB, or of an eighth of the device's memory if that is less. Many
-       buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an exportable
-       buffer. Empty blocks are freed, except one for each memory type.
+       recorded commands. In the steady state, dispatches and transfers make no host allocation: recordings are reused
+       once their submissions are complete.
+       Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is less.
+       Many buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an
+       exportable buffer. Empty blocks are freed, except one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
-       pieces of 4 MiB for each queue and direction. A transfer in an immediate list waits while 32 MiB are in flight.
-       If device memory is exhausted, vd_buffer_create waits until the memory of destroyed buffers can be freed, and
-       tries once more.
+       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If an immediate
+       list would exceed 32 MiB, its transfers of at most 4 MiB wait until a block is no longer in use. Blocks are kept
+       until vd_context_destroy, except unused ones above 64 MiB.
+       If device memory is exhausted and destroyed objects wait for their last use, vd_buffer_create submits the batches
+       of the device, waits for its queues, frees these objects and tries once more.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -213,11 +217,11 @@
                                                                                     are discarded, and the call waits
                                                                                     for all submitted work
        buffer                    vd_buffer_create,         vd_buffer_destroy, its   it completes; the handle is invalid
-                                 vd_dlpack_import          context                  at once, the memory is freed when no
-                                                                                    command uses it
+                                 vd_dlpack_import          context                  at once, the memory is freed after
+                                                                                    its last use
        view                      vd_buffer_view            vd_buffer_destroy of     as for buffers
                                                            the view or of its
-                                                           buffer
+                                                           root buffer
        kernel                    vd_kernel_create,         vd_kernel_destroy, its   as for buffers
                                  vd_kernel_load            context
        list                      vd_list_begin             vd_submit,               after vd_submit it executes;
@@ -232,10 +236,12 @@
                                                                                     also after vd_context_destroy
        vd_fft and other plans    vd_fft_create, ...        the caller, also after   see vkdispatch_fft.h
                                                            its context
-       A destroyed handle, or a handle of another context, fails with VD_ERROR_INVALID. The pointer of a destroyed
-       context is not checked and must not be used.
-       A destroyed object is freed when its last use is complete, whatever the order of destruction. A list from
-       vd_list_begin keeps the buffers and kernels of its commands until it is submitted or discarded, and no others.
+       A call with a destroyed handle, or with a handle of another context, fails with VD_ERROR_INVALID. The pointer of
+       a destroyed context is not checked and must not be used.
+       A destroyed object is freed, and the `release` callback of imported memory is called, by the first later call
+       that finds its last use complete, whatever the order of destruction. Calls that wait, that create or destroy
+       objects, or that submit or discard a list from vd_list_begin look for such objects. A list from vd_list_begin
+       keeps the buffers, views and kernels that its commands use until it is submitted or discarded, and no others.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -322,9 +328,9 @@
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    CUDA
-       Parameters. The parameters of a kernel are the argument block, as one struct or one by one. vd_arg_info.place
-       gives the offset of each, in C layout; a buffer is an 8-byte pointer. Declare kernels extern "C" to keep their
-       names.
+       Parameters. The parameters of a kernel are the argument block, as one struct or one by one.
+       vd_arg_info.location gives the offset of each, in C layout; a buffer is an 8-byte pointer. Declare kernels
+       extern "C" to keep their names.
        Sizes. local_size is the thread block. shared_bytes is all shared memory of a block: what the code declares with
        a size, plus extern __shared__ memory; at most limits.max_shared_bytes.
        Context. The library uses the device's primary context, which it may share with other CUDA code, and makes it
@@ -334,7 +340,8 @@
        queue 0 becomes part of the caller's graph and counts as complete.
        * Call vd_flush before the capture begins, so that no older work is captured, and vd_flush or vd_submit before it
          ends.
-       * Kernels, copies, and fills with whole words can be captured. Anything that uses staging memory (writes, reads,
+       * Kernels, copies, and fills can be captured whose value repeats every 1, 2 or 4 bytes and whose offset and size
+         are multiples of 4. Anything that uses staging memory (writes, reads,
          other fills, buffers created with contents or zeros, kernels that print) cannot, and neither can work that
          would have to wait for another queue. The call or the submission fails with VD_ERROR_UNSUPPORTED.
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
@@ -817,10 +824,10 @@ typedef struct vd_kernel_desc {
     size_t code_size;               /* bytes. 0: text that ends with a zero */
     const char *entry;              /* entry point. Default: the only one */
     const vd_arg_info *args;        /* arguments in the order of vd_dispatch_desc.args. Default: read from a SPIR-V
-                                       module. Other code needs args, value_bytes and local_size */
+                                       module. Other code needs args, argument_bytes and local_size */
     int arg_count;                  /* length of args, at most VD_MAX_ARGS */
     const vd_implicit_info *implicit; /* implicit arguments. Default: none */
-    int implicit_count;             /* length of hidden */
+    int implicit_count;             /* length of implicit */
     uint32_t argument_bytes;        /* size of the argument block in bytes, implicit arguments included; a multiple of
                                        4, at most VD_MAX_ARGUMENT_BYTES. Only used with args */
     uint32_t local_size[3];         /* invocations of a work-group along each axis. Default: read from a SPIR-V
@@ -856,7 +863,7 @@ typedef struct vd_dispatch_desc {
     uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. Rounded up to
                                        whole work-groups: kernels guard against the excess, as VC_EACH does */
     uint64_t groups[3];             /* instead of threads: work-groups along each axis */
-    const vd_arg *args;             /* in the order of vd_kernel_info.args */
+    const vd_arg *args;             /* in the order of vd_kernel_arg_query */
     int arg_count;                  /* must be vd_kernel_info.arg_count */
 } vd_dispatch_desc;
 
@@ -2855,7 +2862,7 @@ typedef struct vd__storage {
     vd__memory memory;         /* a cache line */
     vd__context_device *context_device;
     uint64_t last_use[VD_MAX_QUEUES]; /* timeline value of the last use by each queue */
-    uint64_t last_write;       /* timeline value of the last write, on queue `writer` */
+    uint64_t last_write;       /* timeline value of the last write, on queue `last_writer` */
     uint32_t last_writer;
     uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
@@ -11792,13 +11799,13 @@ static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_
      head     "VDKB", version 1, file size in bytes (u64), checksum (u64, FNV-1a of everything after it), number of
               kernels
      kernel   name (string), number of forms, best one first
-     form     vd_code, features (u64), local_size[3], shared_bytes, value_bytes, entry (string; empty: the only one),
-              number of arguments, arguments, number of implicit arguments, implicit arguments; if one of them is
-              VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a multiple
-              of 4
-     argument name (string; empty: none), kind, type, access, place, size, align, 1 if it may alias;
+     form     vd_code, features (u64), local_size[3], shared_bytes, argument_bytes, entry (string; empty: the only
+              one), number of arguments, arguments, number of implicit arguments, implicit arguments; if one of them
+              is VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a
+              multiple of 4
+     argument name (string; empty: none), kind, type, access, location, size, align, 1 if it may alias;
               images also: 1 if sampled, dim, format
-     implicit kind, argument, axis, place */
+     implicit kind, argument, axis, offset */
 
 VD__SMALL
 
@@ -13836,8 +13843,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 
 // >>output
 /* Output of printf and assert in kernels. A kernel appends records to the output buffer of its queue (format: room
-   `composed` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the buffer
-   to the host and clears it.
+   `derived` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the
+   buffer to the host and clears it.
    For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the
    copy needs one after them. Finished copies become messages here; the print callback is called at the end of the
    API call that found them. */
