@@ -192,8 +192,8 @@ commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # Without a GPU, everything in the CUDA backend except kernels can be tested.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
-# copies needs Vulkan with buffer addresses; opencl tests only that backend.
-anyhow               = $(filter-out %/copies %/opencl,$(call files,tests/conformance,$(cc)))
+# copies needs Vulkan with buffer addresses; opencl and pipeline_cache test only one backend.
+anyhow               = $(filter-out %/copies %/opencl %/pipeline_cache,$(call files,tests/conformance,$(cc)))
 # With bindings, Vulkan uses other kernels, and OpenCL uses buffer objects instead of shared virtual memory (PoCL).
 # Other backends are not affected.
 BINDING_BACKENDS     = vulkan opencl

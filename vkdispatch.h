@@ -302,6 +302,13 @@
          Files are created with such a list. Use a folder in %LOCALAPPDATA%.
        * The mode of the folder is not checked. Users who may write there can remove or replace files, but their files
          are not used.
+       * CUDA and OpenCL: one file for each kernel, written when it has been compiled.
+       * Vulkan: one file for each device and driver version, with the data of vkGetPipelineCacheData. It is read when
+         a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps the
+         pipelines that other contexts have written meanwhile. If the driver returns no pipelines (llvmpipe of Mesa
+         22.3), no file is written. Drivers may have caches of their own, which this library does not control.
+       A file that is damaged, or belongs to another device or driver, is ignored, with a warning in the log; so are
+       failures to write. vd_stats counts files that were used, missing or ignored, and written.
 
    SPIR-V modules
        Versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. If a module uses something else,
@@ -947,6 +954,8 @@ typedef struct vd_stats {
     uint64_t device_blocks, device_bytes; /* driver allocations held now and their bytes, staging memory included */
     uint64_t buffers, kernels;      /* objects that exist now */
     uint64_t host_allocations;      /* successful calls of allocate and reallocate */
+    uint64_t cache_hits, cache_misses; /* cache files that were used; that were missing or ignored */
+    uint64_t cache_writes;          /* cache files that were written */
 } vd_stats;
 
 /* ---- functions ----
@@ -2789,6 +2798,9 @@ typedef struct vd__message_queue {
     uint32_t pending;          /* 1: messages or released memory are pending; read without the lock */
 } vd__message_queue;
 
+/* Cache files, counted as in vd_stats. */
+typedef struct vd__cache_counters { uint64_t hits, misses, writes; } vd__cache_counters;
+
 /* The parts of a context that a backend may use. */
 struct vd__host {
     vd_allocator allocator;    /* counts allocations (vd__counting_allocator) */
@@ -2798,6 +2810,7 @@ struct vd__host {
     bool debug;
     const vd_device_info *dummy; /* desc.dummy, only valid while the context is created */
     char *cache_directory;     /* a copy; NULL: the compile cache is disabled */
+    vd__cache_counters *cache_counters; /* of the context */
     void *cuda_stream;         /* the user's, or NULL */
     void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
     void (*get_instance_proc_addr)(void); /* the user's, or NULL */
@@ -3113,6 +3126,7 @@ enum { VD__LOST = 1, VD__CLOSING = 2, VD__IN_EXCLUSIVE_CALLBACK = 4 };
 struct vd_context {
     vd__host host;
     vd__counting_allocator counting_allocator;
+    vd__cache_counters cache_counters;
     vd__driver driver;
     vd__context_device *devices;
     vd__queue *queues;         /* of all devices, those of device 0 first */
@@ -3730,13 +3744,11 @@ static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_s
     return NULL;
 }
 
-/* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
-static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
-    char path[VD__CACHE_PATH_CHARS];
+/* Returns the data of the file at `path`, to be freed, or NULL if there is no usable file. */
+static void *vd__cache_load_path(const vd__host *host, const char *path, const vd__cache_key *key, size_t *size) {
     uint64_t file_size = 0;
     bool trusted = true;
-    vd__file file = vd__cache_path(host, category, key, path) ? vd__file_open_trusted(path, &file_size, &trusted)
-                                                          : VD__NO_FILE;
+    vd__file file = vd__file_open_trusted(path, &file_size, &trusted);
     if (!trusted)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
                  "root and not writable by others", path);
@@ -3745,6 +3757,16 @@ static void *vd__cache_load(const vd__host *host, const char *category, const vd
     vd__file_close(file);
     if (!data)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
+    return data;
+}
+
+/* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
+static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
+    char path[VD__CACHE_PATH_CHARS];
+    if (!vd__cache_path(host, category, key, path)) return NULL;
+    void *data = vd__cache_load_path(host, path, key, size);
+    vd__cache_counters *counters = host->cache_counters;
+    if (counters) vd__atomic_add64(data ? &counters->hits : &counters->misses, 1);
     return data;
 }
 
@@ -3772,6 +3794,7 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
     bool ok = file != VD__NO_FILE && vd__cache_write(file, key, data, size);
     if (file != VD__NO_FILE && !vd__file_close(file)) ok = false;
     if (ok) ok = vd__file_replace(temporary, path);
+    if (ok && host->cache_counters) vd__atomic_add64(&host->cache_counters->writes, 1);
     if (ok) return;
     vd__file_error(error, sizeof error);
     vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, error);
@@ -4827,6 +4850,8 @@ VD__SMALL
     X(vkDestroyShaderModule) \
     X(vkCreatePipelineCache) \
     X(vkDestroyPipelineCache) \
+    X(vkGetPipelineCacheData) \
+    X(vkMergePipelineCaches) \
     X(vkCreatePipelineLayout) \
     X(vkDestroyPipelineLayout) \
     X(vkCreateComputePipelines) \
@@ -4906,6 +4931,8 @@ typedef struct vd__vk_device {
     VkQueue queues[VD_MAX_QUEUES]; /* elements repeat if the device was created with fewer queues */
     VkSemaphore timelines[VD_MAX_QUEUES];
     VkPipelineCache cache;
+    uint32_t new_pipelines;    /* created since the cache file was last written; atomic */
+    uint8_t cache_uuid[VK_UUID_SIZE]; /* pipelineCacheUUID */
     uint32_t family;
     uint32_t uniform_alignment;
     uint64_t host_import_alignment; /* of host memory that is imported, in bytes */
@@ -5774,6 +5801,93 @@ static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
     vk->move_any_memory = always;
 }
 
+/* ---- pipeline cache ----
+   The cache file of a device and driver begins with a vd__vk_cache_header, which is also the key of the file. The data
+   of vkGetPipelineCacheData follow. */
+
+enum {
+    VD__VK_STORE_INTERVAL = 64,    /* new pipelines after which the file is written */
+    VD__VK_EMPTY_CACHE_BYTES = 32  /* VkPipelineCacheHeaderVersionOne */
+};
+
+typedef struct vd__vk_cache_header {
+    uint32_t vendor_id, device_id, driver_version, pointer_bytes;
+    uint8_t uuid[VK_UUID_SIZE];
+} vd__vk_cache_header;
+
+static vd__vk_cache_header vd__vk_cache_header_of(const vd__device *dev) {
+    vd__vk_cache_header head;
+    head.vendor_id = dev->info.vendor_id;
+    head.device_id = dev->info.device_id;
+    head.driver_version = dev->info.driver_version;
+    head.pointer_bytes = sizeof(void *);
+    memcpy(head.uuid, vd__vk_device_of(dev)->cache_uuid, sizeof head.uuid);
+    return head;
+}
+
+static vd__cache_key vd__vk_cache_key(const vd__vk_cache_header *head) {
+    vd__cache_key key = VD__CACHE_KEY_INIT;
+    vd__cache_key_add(&key, head, sizeof *head);
+    return key;
+}
+
+/* Creates a pipeline cache with the pipelines of the cache file, or an empty one if there is no usable file or the
+   driver refuses its data. *bytes: size of the driver's data in the file, 0 if they are not used. */
+static VkResult vd__vk_cache_create(const vd__device *dev, VkPipelineCache *out, size_t *bytes) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_cache_header head = vd__vk_cache_header_of(dev);
+    vd__cache_key key = vd__vk_cache_key(&head);
+    size_t size = 0;
+    uint8_t *file = (uint8_t *)vd__cache_load(dev->driver->host, "vulkan", &key, &size);
+    bool usable = file && size > sizeof head && !memcmp(file, &head, sizeof head);
+    VkResult result = VK_ERROR_UNKNOWN;
+    VD__VK_STRUCT(VkPipelineCacheCreateInfo, info, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
+    if (usable) {
+        info.initialDataSize = size - sizeof head;
+        info.pInitialData = file + sizeof head;
+        result = vk->vkCreatePipelineCache(vk->handle, &info, NULL, out);
+    }
+    *bytes = result ? 0 : info.initialDataSize;
+    if (result) {
+        info.initialDataSize = 0;
+        info.pInitialData = NULL;
+        result = vk->vkCreatePipelineCache(vk->handle, &info, NULL, out);
+    }
+    VD__VK_NULL_IF(result, *out);
+    vd__free(vd__vk_allocator(dev), file);
+    return result;
+}
+
+/* Stores the data of a pipeline cache in the cache file if there are pipelines and their size is not `known`. Caches
+   only grow: data of equal size hold the same pipelines. */
+static void vd__vk_cache_write(const vd__device *dev, VkPipelineCache cache, size_t known) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_cache_header head = vd__vk_cache_header_of(dev);
+    vd__cache_key key = vd__vk_cache_key(&head);
+    size_t size = 0;
+    if (vk->vkGetPipelineCacheData(vk->handle, cache, &size, NULL)) return;
+    if (size <= VD__VK_EMPTY_CACHE_BYTES || size == known) return;
+    uint8_t *file = (uint8_t *)vd__alloc(vd__vk_allocator(dev), sizeof head + size);
+    if (file && !vk->vkGetPipelineCacheData(vk->handle, cache, &size, file + sizeof head)) {
+        memcpy(file, &head, sizeof head);
+        vd__cache_store(dev->driver->host, "vulkan", &key, file, sizeof head + size);
+    }
+    vd__free(vd__vk_allocator(dev), file);
+}
+
+/* Writes new pipelines to the cache file. The file may have changed since the device was opened, so they are added to
+   its current contents: in a temporary cache, because the destination of vkMergePipelineCaches is externally
+   synchronised, and other threads may be creating pipelines in vk->cache. Errors are ignored. */
+static VD__COLD void vd__vk_cache_store(vd__device *dev) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkPipelineCache merged = VK_NULL_HANDLE;
+    size_t known = 0;
+    uint32_t added = vd__atomic_exchange32(&vk->new_pipelines, 0);
+    if (!added || !dev->driver->host->cache_directory || vd__vk_cache_create(dev, &merged, &known)) return;
+    if (!vk->vkMergePipelineCaches(vk->handle, merged, 1, &vk->cache)) vd__vk_cache_write(dev, merged, known);
+    vk->vkDestroyPipelineCache(vk->handle, merged, NULL);
+}
+
 /* Creates the logical device, its queues and its pipeline cache. Reads dev->info and dev->queue_count. On failure
    the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
@@ -5798,9 +5912,9 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
     if (dev->info.api_version[0] == 1 && dev->info.api_version[1] < 3) dev->max_spirv_minor = 5;
     vd__vk_choose_copies(dev, facts);
-    VD__VK_STRUCT(VkPipelineCacheCreateInfo, cache, VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
-    result = vk->vkCreatePipelineCache(vk->handle, &cache, NULL, &vk->cache);
-    VD__VK_NULL_IF(result, vk->cache);
+    memcpy(vk->cache_uuid, facts->core.properties.pipelineCacheUUID, sizeof vk->cache_uuid);
+    size_t cached_bytes;
+    result = vd__vk_cache_create(dev, &vk->cache, &cached_bytes);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, created);
 }
 
@@ -5834,6 +5948,7 @@ static void vd__vk_device_close(vd__device *dev) {
         /* a driver thread may still use a semaphore after it has reached its last value */
         if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev);
         if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
+        if (vk->cache) vd__vk_cache_store(dev);
         for (uint32_t i = 0; i < vk->layout_count; i++)
             vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
@@ -6271,7 +6386,10 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     result = vk->vkCreateComputePipelines(vk->handle, vk->cache, 1, &info, NULL, &kernel->pipeline);
     vk->vkDestroyShaderModule(vk->handle, shader, NULL);
     VD__VK_NULL_IF(result, kernel->pipeline);
-    if (!result) return VD_OK;
+    if (!result) {
+        if (vd__atomic_add32(&vk->new_pipelines, 1) + 1 == VD__VK_STORE_INTERVAL) vd__vk_cache_store(dev);
+        return VD_OK;
+    }
     vd_result failed = vd__vk_fail(result, "vkCreateComputePipelines of kernel '%s'", desc->name);
     return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
 }
@@ -14454,6 +14572,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.log = desc->log;
     ctx->host.log_user = desc->log_user;
     ctx->host.messages = &ctx->messages;
+    ctx->host.cache_counters = &ctx->cache_counters;
     ctx->host.debug = desc->debug;
     ctx->host.dummy = desc->dummy;
     ctx->host.cuda_stream = desc->cuda_stream;
@@ -14784,6 +14903,9 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     vd__mutex_unlock(&ctx->lock);
     vd__unlock_all(ctx);
     out->host_allocations = vd__atomic_load64(&ctx->counting_allocator.count);
+    out->cache_hits = vd__atomic_load64(&ctx->cache_counters.hits);
+    out->cache_misses = vd__atomic_load64(&ctx->cache_counters.misses);
+    out->cache_writes = vd__atomic_load64(&ctx->cache_counters.writes);
     return VD_OK;
 }
 

@@ -186,32 +186,36 @@ static int cache_files(const char *folder, bool change, bool empty) {
     return count;
 }
 
-static void run_with_cache(fixture *f, const char *folder) {
+static void run_with_cache(fixture *f, const char *folder, uint64_t hits, uint64_t writes) {
     vd_context_desc desc = fixture_desc(f);
     vd_context *ctx = NULL;
     desc.cache_directory = folder;
     OK(vd_context_create(&desc, &ctx));
     vd_kernel k = saxpy_create(ctx);
     check_saxpy(ctx, k, 1000);
+    vd_stats stats = stats_of(ctx);
     vd_context_destroy(ctx);
+    assert_int_equal(stats.cache_hits, hits);
+    assert_int_equal(stats.cache_misses, 1 - hits);
+    assert_int_equal(stats.cache_writes, writes);
 }
 
 TEST_EXECUTED(compiled_programs_are_cached) {
     char folder[] = "/tmp/vd-opencl-cache-XXXXXX";
     assert_non_null(mkdtemp(folder));
-    run_with_cache(f, folder);
+    run_with_cache(f, folder, 0, 1);
     int kept = cache_files(folder, false, false);
-    run_with_cache(f, folder);
+    run_with_cache(f, folder, 1, 0);
     int still = cache_files(folder, true, false);
-    run_with_cache(f, folder); /* the damaged file is ignored and replaced */
+    run_with_cache(f, folder, 0, 1); /* the damaged file is ignored and replaced */
     int after = cache_files(folder, false, false);
-    run_with_cache(f, folder);
+    run_with_cache(f, folder, 1, 0);
     cache_files(folder, false, true);
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(kept, 1);
     assert_int_equal(still, 1);
     assert_int_equal(after, 1);
-    run_with_cache(f, "/tmp/vd-opencl-cache-is-not-there");
+    run_with_cache(f, "/tmp/vd-opencl-cache-is-not-there", 0, 0);
     assert_int_equal(f->messages, 1); /* a warning about the damaged file */
 }
 

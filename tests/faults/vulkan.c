@@ -6,7 +6,9 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,12 +77,14 @@ static bool object_destroyed(uint64_t handle) {
         (a, b, c, d, e, out)) \
     X(vkAllocateDescriptorSets, (VkDevice a, const VkDescriptorSetAllocateInfo *b, VkDescriptorSet *out), (a, b, out)) \
     X(vkAllocateCommandBuffers, (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *out), (a, b, out)) \
+    X(vkGetPipelineCacheData, (VkDevice a, VkPipelineCache b, size_t *out, void *c), (a, b, out, c)) \
     X(vkGetMemoryFdKHR, (VkDevice a, const VkMemoryGetFdInfoKHR *b, int *out), (a, b, out))
 
 #define ACTIONS(X) \
     X(vkQueueSubmit, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d)) \
     X(vkFlushMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
     X(vkInvalidateMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
+    X(vkMergePipelineCaches, (VkDevice a, VkPipelineCache b, uint32_t c, const VkPipelineCache *d), (a, b, c, d)) \
     X(vkBindBufferMemory, (VkDevice a, VkBuffer b, VkDeviceMemory c, VkDeviceSize d), (a, b, c, d)) \
     X(vkResetCommandPool, (VkDevice a, VkCommandPool b, VkCommandPoolResetFlags c), (a, b, c)) \
     X(vkBeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b)) \
@@ -233,6 +237,22 @@ static void staging_memory(void **state) {
     refuse_each_without(VD_FEATURE_MAPPED | VD_FEATURE_COHERENT | VD_FEATURE_CACHED);
 }
 
+static void pipeline_cache(void **state) {
+    (void)state;
+    char folder[] = "/tmp/vd-faults-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    vd_context_desc desc = make_desc(2, 0);
+    desc.cache_directory = folder;
+    long calls, errors = refuse_each(&desc, MANNERS, &calls);
+    assert_true(errors > calls);
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e; e = readdir(d))
+        if (e->d_name[0] != '.') assert_int_equal(unlinkat(dirfd(d), e->d_name, 0), 0);
+    closedir(d);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static vd_context *open_context(int queues) {
     vd_context_desc desc = make_desc(queues, 0);
     vd_context *ctx = NULL;
@@ -363,6 +383,7 @@ int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(buffers_by_address),
                                         cmocka_unit_test(buffers_by_binding),
                                         cmocka_unit_test(staging_memory),
+                                        cmocka_unit_test(pipeline_cache),
                                         cmocka_unit_test(reading_the_timeline_fails),
                                         cmocka_unit_test(reading_the_timeline_fails_for_a_while),
                                         cmocka_unit_test(reading_one_timeline_fails),

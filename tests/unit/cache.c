@@ -151,6 +151,11 @@ static void libraries_on_top_can_use_the_cache(void **state) {
     assert_int_equal(vd_cache_load(ctx, "unit", "kez", 3, data, sizeof data), 0);
     assert_int_equal(vd_cache_load(ctx, "tinu", "key", 3, data, sizeof data), 0);
     assert_int_equal(vd_cache_load(NULL, "unit", "key", 3, data, sizeof data), 0);
+    vd_stats stats;
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(stats.cache_hits, 2);
+    assert_int_equal(stats.cache_misses, 3);
+    assert_int_equal(stats.cache_writes, 1);
     vd_cache_store(NULL, "unit", "key", 3, data, 1);
     assert_int_equal(remove(cache_path), 0);
     vd_context_destroy(ctx);
