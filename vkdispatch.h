@@ -114,20 +114,20 @@
                                  dummy
          VKDISPATCH_DEVICE       index, or part of a name    device, unless vd_context_desc selects one: its index in
                                                              the backend, from 0 (desc.device is 1 + index)
-         VKDISPATCH_DISABLE      for example f64,mapped      treats these features as missing (names of
-                                                             vd_feature_name), and all features that depend on them
-         VKDISPATCH_BUFFERS      address (default), binding  address: if the device can, Vulkan kernels receive buffers
-                                                             as 64-bit addresses, and OpenCL uses shared virtual memory.
-                                                             binding: neither. No effect on CUDA
-         VKDISPATCH_COPIES       kernel, driver              Vulkan copies between buffers with addresses: by a kernel
-                                                             wherever alignment permits, or by the driver only. Default:
-                                                             whichever is faster
+         VKDISPATCH_DISABLE      for example f64,mapped      features to treat as missing, by their vd_feature_name;
+                                                             features that depend on them are missing too
+         VKDISPATCH_BUFFERS      address (default), binding  address: if the device supports it, Vulkan kernels receive
+                                                             buffers as 64-bit addresses, and OpenCL uses shared virtual
+                                                             memory. binding: neither. No effect on CUDA
+         VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
+                                                             kernel copies wherever alignment permits. driver: the
+                                                             driver copies. Default: whichever is faster
          VKDISPATCH_LIBCUDA      file name                   library to open instead of the CUDA driver
          VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
          CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
                                                              Windows, /usr/local/cuda is tried last
-       If vd_context_create uses one of VKDISPATCH_BACKEND, DEVICE, DISABLE, BUFFERS and COPIES and its value is
-       invalid, it fails. Programs with raised privileges (set-user-ID, set-group-ID, file capabilities; on Windows,
+       vd_context_create fails if it uses one of VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS and _COPIES and the
+       value is invalid. Programs with elevated privileges (set-user-ID, set-group-ID, file capabilities; on Windows,
        started as administrator) ignore VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
 
    Tutorial
@@ -173,8 +173,8 @@
        Between two barriers, accesses to at most 8192 buffers are tracked (a buffer and its views count as one); a full
        barrier precedes a command that would exceed this limit.
        Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
-       execute in one order: a command of an immediate list takes its place when it is recorded, all commands of another
-       list when vd_submit is called. To order commands that share no data, pass events in vd_submit_desc.waits.
+       execute in one order: that in which commands of immediate lists are recorded and other lists are submitted
+       (vd_submit). To order commands that share no data, pass events in vd_submit_desc.waits.
        Several devices (vd_context_desc.devices). A buffer has a copy on each device; only vd_buffer_send transfers
        data between the copies. A list belongs to one device. vd_submit blocks the calling thread until the events of
        other devices that it waits for are complete.
@@ -189,8 +189,8 @@
        Lists. The first error of a list from vd_list_begin is kept. Every later call with that list returns it,
        including vd_list_end and vd_submit, which discards the list. Immediate lists do not keep errors.
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
-       The failure is logged. Waits for that event return it; if none does, the next vd_flush or vd_wait_idle returns it
-       once.
+       The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
+       vd_wait_idle returns it, once.
        Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another.
        Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C; guard them with
        vc_length. A list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later
@@ -204,11 +204,11 @@
        Many buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an
        exportable buffer. Empty blocks are freed, except one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
-       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If an immediate
-       list would exceed 32 MiB, its transfers of at most 4 MiB wait until a block is no longer in use. Blocks are kept
-       until vd_context_destroy, except unused ones above 64 MiB.
-       If device memory is exhausted and destroyed objects wait for their last use, vd_buffer_create submits the batches
-       of the device, waits for its queues, frees these objects and tries once more.
+       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. An immediate
+       list that has 32 MiB in use gets no more blocks: a transfer of at most 4 MiB blocks the calling thread until an
+       earlier block is no longer in use. Blocks are kept until vd_context_destroy, except unused ones above 64 MiB.
+       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create submits the batches of the
+       device, waits for its queues, frees these objects and tries once more.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -273,9 +273,8 @@
          fragments and hooks of               during the call                     all functions but vd_context_destroy
          vkdispatch_fft.h                                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
-       after that one has returned. They do not change the thread's error text. In the last
-       print, log and release callbacks, which vd_context_destroy makes, calls that use the context return
-       VD_ERROR_INVALID.
+       after that one has returned. They do not change the thread's error text. In the last print, log and release
+       callbacks, which vd_context_destroy makes, calls that use the context return VD_ERROR_INVALID.
        A log message of a context is dropped if that context's log callback caused it, directly or indirectly. Messages
        that wait for print or log may total max(16 * vd_context_desc.print_bytes, 1 MiB); messages beyond that are
        dropped, and a warning in the log counts them.
@@ -347,10 +346,11 @@
        queue 0 becomes part of the caller's graph and counts as complete.
        * Call vd_flush before the capture begins, so that no older work is captured, and vd_flush or vd_submit before it
          ends.
-       * Kernels, copies, and fills can be captured whose value repeats every 1, 2 or 4 bytes and whose offset and size
-         are multiples of 4. Anything that uses staging memory (writes, reads,
-         other fills, buffers created with contents or zeros, kernels that print) cannot, and neither can work that
-         would have to wait for another queue. The call or the submission fails with VD_ERROR_UNSUPPORTED.
+       * These commands can be captured: kernels that do not print, copies, and fills whose value repeats every 1, 2 or
+         4 bytes and whose offset and size are multiples of 4.
+       * Everything that uses staging memory fails with VD_ERROR_UNSUPPORTED: writes, reads, other fills, buffers
+         created with contents or zeros, and kernels that print. So does a submission that has to wait for another
+         queue.
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
@@ -424,7 +424,7 @@ typedef enum vd_result {
     VD_OK = 0,
     VD_TIMEOUT,                    /* not complete within the timeout; not an error */
     VD_ERROR_INVALID,              /* wrong use: an argument, a handle or the order of calls */
-    VD_ERROR_NO_DEVICE,            /* no backend works, or none has the device asked for */
+    VD_ERROR_NO_DEVICE,            /* no backend works, or the requested device does not exist */
     VD_ERROR_UNSUPPORTED,          /* valid, but not on this device; the text names the feature or limit */
     VD_ERROR_COMPILE,              /* the code of a kernel is invalid, or the driver's compiler refuses it */
     VD_ERROR_OUT_OF_MEMORY,        /* host memory */
@@ -453,11 +453,11 @@ typedef enum vd_device_type {
 
 /* State of a list, see vd_list_get_status. */
 typedef enum vd_list_status {
-    VD_LIST_STATUS_UNKNOWN = 0, /* no such ticket, or the context cannot be used: the device is lost, or it is being
-                               destroyed */
-    VD_LIST_STATUS_OPEN,    /* neither submitted nor discarded */
-    VD_LIST_STATUS_SUBMITTED, /* submitted; commands of an immediate list count as submitted at once */
-    VD_LIST_STATUS_DISCARDED /* discarded, or vd_submit failed */
+    VD_LIST_STATUS_UNKNOWN = 0, /* no such ticket, or the context cannot be used: its device is lost, or it is being
+                                   destroyed */
+    VD_LIST_STATUS_OPEN,        /* neither submitted nor discarded */
+    VD_LIST_STATUS_SUBMITTED,   /* submitted; commands of an immediate list count as submitted at once */
+    VD_LIST_STATUS_DISCARDED    /* discarded, or vd_submit failed */
 } vd_list_status;
 
 typedef enum vd_log_level {
@@ -623,29 +623,29 @@ typedef struct vd_limits {
                                        values that they keep across barriers. 0: no known limit */
 } vd_limits;
 
-/* How a device executes kernels. Code that chooses between algorithms asks for these facts instead of the backend or
-   the type of the device. The backend sets them: from the API where it tells, else from what is known of the driver.
-   VD_BACKEND_DUMMY takes them from its description, except `executes`; without a description they are those of a
-   desktop GPU. */
+/* How a device executes kernels. Choose between algorithms by these facts, not by the backend or the type of the
+   device. The backend sets them: from the API if it reports them, otherwise from what is known about the driver.
+   VD_BACKEND_DUMMY copies them, except `executes`, from vd_context_desc.dummy; default: those of a desktop GPU. */
 typedef struct vd_facts {
     vd_code code;                   /* what vd_kernel_build compiles kernels to. Dummy, 0: VD_CODE_SPIRV */
     bool executes;                  /* kernels run. false on VD_BACKEND_DUMMY only */
-    bool forward_progress;          /* a work-group may wait in a loop for another one that has started: that one keeps
-                                       running, and waiting takes little from it. Set for discrete and integrated GPUs,
-                                       except those of Apple, Arm, Imagination and Qualcomm */
-    bool ordered_stores;            /* other work-groups see the stores of an invocation in program order, also without
-                                       fences. Set for CPUs of the x86 family */
-    bool groups_as_loops;           /* a core of the host executes a work-group, as loops over its invocations between
-                                       the barriers, several invocations in one vector register. Barriers are expensive,
+    bool forward_progress;          /* a work-group may wait in a loop for another one that has started: the other one
+                                       keeps running, and the loop hardly slows it down. Set for discrete and integrated
+                                       GPUs, except those of Apple, Arm, Imagination and Qualcomm */
+    bool ordered_stores;            /* other work-groups observe the stores of an invocation in program order, even
+                                       without fences. Set for CPUs of the x86 family */
+    bool groups_as_loops;           /* one core of the host executes a work-group. Between two barriers it loops over
+                                       the invocations, several of them in one vector register. Barriers are expensive,
                                        small work-groups suffice, and shared and private memory are cached memory. Set
                                        for CPUs */
     bool lane_access;               /* loads and stores are executed one invocation and one component after the other.
-                                       One u64 costs half as much as an f32x2, and a subgroup shuffle by a constant less
-                                       than shared memory. Set for CPUs on Vulkan */
-    uint32_t concurrent_groups;     /* number of work-groups that occupies the device: 4 for each multiprocessor or
-                                       core. If the API does not tell their number, and dummy, 0: 528, a large GPU */
-    uint32_t max_loop_iterations;   /* the driver terminates loops after so many iterations, summed over all loops of an
-                                       invocation. 0: no limit. Set for llvmpipe */
+                                       A u64 costs half as much as an f32x2, and a subgroup shuffle by a constant costs
+                                       less than shared memory. Set for CPUs on Vulkan */
+    uint32_t concurrent_groups;     /* number of work-groups that fills the device: 4 for each multiprocessor or core.
+                                       528, that of a large GPU, if the API does not report their number; dummy: if it
+                                       is 0 */
+    uint32_t max_loop_iterations;   /* the driver terminates a loop after this number of iterations, counted over all
+                                       loops of an invocation. 0: no limit. Set for llvmpipe */
 } vd_facts;
 
 /* What a device is; filled in by the library, except as a description of the device for VD_BACKEND_DUMMY. */
@@ -662,7 +662,8 @@ typedef struct vd_device_info {
     uint64_t device_memory;         /* bytes of the largest device-local heap */
     uint64_t host_memory;           /* bytes of the largest heap in host memory. 0: not known, or all memory is
                                        shared */
-    uint64_t device_budget;         /* bytes of device_memory that this process may expect to get now. 0: not known */
+    uint64_t device_budget;         /* bytes of device_memory that this process can allocate in total at present, as
+                                       estimated by the driver. 0: not known */
     bool shared_memory;             /* host and device share one memory */
     uint64_t features;              /* VD_FEATURE_ bits */
     double timestamp_ns;            /* nanoseconds of a timestamp tick. 0: no timestamps */
@@ -683,8 +684,8 @@ typedef struct vd_context_desc {
     vd_allocator allocator;         /* default: malloc, realloc and free */
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to imitate; limits that are 0 get usual values.
                                        Default: a desktop GPU */
-    const char *cache_directory;    /* existing folder for compiled kernels and measurements, which any program may
-                                       share; see "Cache files". Default: nothing is kept */
+    const char *cache_directory;    /* existing folder for compiled kernels and measurements. Programs may share it; see
+                                       "Cache files". Default: nothing is kept */
     void *cuda_stream;              /* VD_BACKEND_CUDA: CUstream of the device's primary context, to be used as queue 0.
                                        The caller keeps ownership; it must outlive the context and may be captured. The
                                        caller's work in it is ordered with submitted work (vd_flush) */
@@ -804,7 +805,7 @@ typedef struct vd_arg_info {
     const char *name;               /* for messages. Default: "" */
     vd_arg_kind kind;               /* required */
     vd_type type;                   /* of the value, or of one element of the buffer. Default: VD_BYTES, any type */
-    uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused; ordered like VD_READ */
+    uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused, but ordered like VD_READ */
     uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes */
     uint32_t size;                  /* bytes in the argument block: 8 for addresses, the size of the type for values. 0
                                        for bindings */
@@ -931,7 +932,7 @@ typedef struct vd_kernel_info {
 
 typedef struct vd_kernel_arg_info {
     char name[64];                  /* first 63 bytes of the name */
-    vd_arg_info arg;                /* all else; arg.name is NULL */
+    vd_arg_info arg;                /* the other properties; arg.name is NULL */
 } vd_kernel_arg_info;
 
 /* Driver objects of a queue, for libraries that use the driver themselves. They belong to the context. NULL or 0 if the
@@ -1034,9 +1035,9 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                                    void (*release)(vd_context *ctx, void *data));
 
 /* Delays callbacks until a library's public function is finished. Between vd_callback_scope_begin and
-   vd_callback_scope_end no print, log or release of ctx runs on this thread; vd_callback_scope_end makes those that are
-   due, so the library must not use anything afterwards that they could destroy. In a scope, vd_context_destroy of ctx
-   fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
+   vd_callback_scope_end no print, log or release of ctx runs on this thread. vd_callback_scope_end makes the calls that
+   are due, so the library must not use anything afterwards that they could destroy. In a scope, vd_context_destroy of
+   ctx fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
 typedef struct vd_callback_scope {  /* private */
     vd_context *ctx;
     const char *call;               /* the public function, for messages */
@@ -1067,8 +1068,8 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
                                vd_result (*use)(const vd_native *native, void *user), void *user);
 
 /* ---- buffers ----
-   Offsets and sizes are in bytes, at any alignment within the buffer. Size VD_WHOLE: to the end of the buffer; size 0:
-   nothing to do, the arguments are checked. */
+   Offsets and sizes are in bytes, at any alignment within the buffer. Size VD_WHOLE: to the end of the buffer. Size 0:
+   the arguments are checked, and nothing else is done. */
 
 /* Creates a buffer with desc->data, or zeros, as contents. Does not wait for the contents to arrive.
    Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_UNSUPPORTED if the buffer exceeds
@@ -1461,8 +1462,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #endif
 
 /* ---- atomics and bits ----
-   Names without an order: loads acquire, stores release, and operations that modify do both. The functions that modify
-   return the old value. */
+   Unless the name states another order, loads have acquire semantics, stores release semantics, and read-modify-write
+   operations both; vd__atomic_add64 is relaxed. Read-modify-write operations return the old value. */
 
 #if VD__HAS_GNU_BUILTINS
 static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -1488,7 +1489,8 @@ static inline uint32_t vd__atomic_exchange32(uint32_t *p, uint32_t value) {
 static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
     return __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL);
 }
-/* Sets *p to `value` if it is *old. Otherwise, or at random, sets *old to *p and returns false. */
+/* Weak compare-and-exchange: stores `value` in *p and returns true if *p equals *old. Otherwise, or spuriously, sets
+   *old to *p and returns false. */
 static inline bool vd__atomic_replace32(uint32_t *p, uint32_t *old, uint32_t value) {
     return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -1504,12 +1506,13 @@ static inline uint32_t vd__atomic_add32_seq(uint32_t *p, uint32_t value) {
     return __atomic_fetch_add(p, value, __ATOMIC_SEQ_CST);
 }
 
-static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); } /* x > 0 */
-static inline uint32_t vd__lowest_bit(uint32_t x) { return (uint32_t)__builtin_ctz(x); } /* x > 0 */
+/* Indices of the highest and of the lowest set bit. x > 0. */
+static inline uint32_t vd__log2(uint32_t x) { return 31u ^ (uint32_t)__builtin_clz(x); }
+static inline uint32_t vd__lowest_bit(uint32_t x) { return (uint32_t)__builtin_ctz(x); }
 static inline uint32_t vd__swap_bytes(uint32_t x) { return __builtin_bswap32(x); }
 #else
-/* Interlocked functions are full barriers. x86 needs no instruction to order loads and stores as acquire and release
-   do; a store that is sequentially consistent is an exchange. */
+/* Interlocked functions are full barriers. On x86, plain loads acquire and plain stores release, so only the compiler
+   must not reorder them. A sequentially consistent store is an exchange. */
 #if defined(_M_X64) || defined(__x86_64__)
 #define VD__FENCE() _ReadWriteBarrier()
 #else
@@ -1566,7 +1569,7 @@ static void vd__atomic_max64(uint64_t *p, uint64_t value) {
     while (old < value && !vd__atomic_replace64(p, &old, value)) {}
 }
 
-/* Whether all processors see the stores of one in program order. */
+/* true: all processors observe the stores of one processor in program order. */
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 #define VD__HAS_ORDERED_STORES true
 #else
@@ -1585,8 +1588,9 @@ static inline void vd__pause(void) {
 
 /* ---- names of driver libraries ---- */
 
-/* Lists end with NULL; the first library that can be opened is used. VD__NVRTC_OF_MAJOR is the name for a major version
-   of CUDA. The folders for NVRTC are relative to CUDA_PATH, CUDA_HOME and cuda_home. */
+/* Lists end with NULL; the first library that can be opened is used. VD__NVRTC_OF_MAJOR is a printf format for the name
+   of NVRTC; its operand is the major version of CUDA. nvrtc_folders are relative to CUDA_PATH, CUDA_HOME and
+   cuda_home. */
 #if defined(_WIN32)
 #define VD__NVRTC_OF_MAJOR "nvrtc64_%d0_0.dll"
 #elif defined(__APPLE__)
@@ -1631,7 +1635,7 @@ enum {
     VD__PATH_CHARS = 1024      /* characters of a path, with the terminating zero. On Windows paths are UTF-8 */
 };
 
-/* The file or the folder that is used next to another: "folder/name". */
+/* Between a folder and a name. */
 #if defined(_WIN32)
 #define VD__PATH_SEPARATOR "\\"
 #else
@@ -1652,8 +1656,8 @@ typedef struct vd__thread {
 #endif
 } vd__thread;
 
-/* A mutex with a condition, for threads that wait longer than a spinlock should: enter, wait until a predicate is true,
-   leave. Waking wakes all waiting threads, and a thread may also wake without reason. */
+/* A mutex with a condition variable, for waits that are too long for a spinlock: enter, wait in a loop until a
+   predicate is true, leave. vd__monitor_wake_all wakes all waiting threads. Threads may also wake spuriously. */
 typedef struct vd__monitor {
 #if defined(_WIN32)
     SRWLOCK lock;
@@ -1676,7 +1680,7 @@ static uint64_t vd__time_ns(void) {
 
 static inline void vd__yield(void) { SwitchToThread(); }
 
-/* Sleep has the resolution of the system's timer, up to 16 ms; a high-resolution timer exists since Windows 10 1803. */
+/* Uses a high-resolution timer (Windows 10 1803 and later). The resolution of Sleep is up to 16 ms. */
 static void vd__sleep(uint64_t ns) {
     LARGE_INTEGER due;
     const DWORD high_resolution = 2; /* CREATE_WAITABLE_TIMER_HIGH_RESOLUTION */
@@ -1697,8 +1701,8 @@ static bool vd__wide(const char *text, wchar_t out[VD__PATH_CHARS]) {
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, out, VD__PATH_CHARS) > 0;
 }
 
-/* Returns whether the program was started as administrator (integrity level high): its environment can come from
-   programs that were not. */
+/* Returns whether the program was started as administrator (integrity level high). A less privileged program may then
+   have set its environment variables. */
 static VD__UNUSED bool vd__is_privileged(void) {
     uint64_t label[16];
     DWORD size;
@@ -1720,7 +1724,8 @@ static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD
 }
 
 /* Names without a folder are searched in the folder of the program, in System32 and in folders of AddDllDirectory, but
-   neither in the current folder nor in PATH. A library finds its own libraries in its folder. */
+   neither in the current folder nor in PATH. For names with a folder, that folder is searched for the library's
+   dependencies. */
 static VD__UNUSED void *vd__library_open(const char *name) {
     wchar_t wide[VD__PATH_CHARS], path[VD__PATH_CHARS];
     bool folder = strpbrk(name, "/\\:") != NULL;
@@ -1796,9 +1801,9 @@ static bool vd__handle_is_trusted(HANDLE file) {
            vd__acl_is_trusted(acl);
 }
 
-/* Opens a file for reading if only this user, administrators and the system can change it, by its owner and its access
-   control list: a regular file, not a link. Sets *size on success. Returns VD__NO_FILE on failure; *trusted is then
-   false if the file was found to violate one of these conditions. */
+/* Opens a file for reading if it is a regular file, not a link, and its owner and access control list let only this
+   user, administrators and the system change it. Sets *size on success. Returns VD__NO_FILE on failure; *trusted is
+   then false if the file violates one of these conditions. */
 static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     wchar_t wide[VD__PATH_CHARS];
     LARGE_INTEGER bytes;
@@ -1961,7 +1966,7 @@ static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 
 /* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
    owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns VD__NO_FILE on
-   failure; *trusted is then false if the file was found to violate one of these conditions. */
+   failure; *trusted is then false if the file violates one of these conditions. */
 static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
@@ -2060,8 +2065,8 @@ static void *vd__default_allocate(void *user, size_t size) { (void)user; return 
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vd__default_release(void *user, void *block) { (void)user; free(block); }
 
-/* Spinlock for critical sections well below a microsecond that are mostly uncontended. Locking costs one atomic
-   exchange, half of a mutex of the C library; every dispatch locks one.
+/* Spinlock for critical sections well below a microsecond that are mostly uncontended. Every dispatch locks one.
+   Locking costs one atomic exchange, half the time of a mutex of the C library.
    Contended: spin, then yield, then sleep, so that a preempted owner can run. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 #define VD__MUTEX_INIT { 0 }
@@ -2085,7 +2090,7 @@ static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 // >>log
 /* The last error of the thread, and messages for the context's log callback. */
 
-#define VD__NONE UINT32_MAX
+#define VD__NONE UINT32_MAX /* an index or logarithm that does not exist */
 #define VD__U(x) ((unsigned long long)(x)) /* for %llu */
 
 typedef struct vd__host vd__host;
@@ -2221,8 +2226,8 @@ static VD__COLD unsigned long vd__log_line_number(const char *line) {
     return 0;
 }
 
-/* Sets "<compiler> cannot compile it: <first error of the log>; line 3 is '<that source line>'". `source` may be
-   NULL. */
+/* Sets "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'". `source` may
+   be NULL. */
 static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, const char *source, const char *log) {
     const char *error = strstr(log, "error"), *error_line = log;
     if (!error) error = log;
@@ -2325,8 +2330,8 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
 
 /* Sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004). Constant time, good fit. Its nodes are stored
    apart from the memory because the host may not be able to access device memory.
-   The unit of allocation is 256 bytes: the maximum of minStorageBufferOffsetAlignment and of nonCoherentAtomSize. A
-   larger VkMemoryRequirements.alignment is passed as `align`. */
+   The unit of allocation is 256 bytes, the largest minStorageBufferOffsetAlignment and nonCoherentAtomSize that Vulkan
+   allows. A larger VkMemoryRequirements.alignment is passed as `align`. */
 enum { VD__TLSF_UNIT = 256, VD__TLSF_SECOND_LEVELS = 16, VD__TLSF_FIRST_LEVELS = 29 };
 
 typedef struct vd__tlsf_node {
@@ -2508,8 +2513,9 @@ typedef enum vd__object_type {
 } vd__object_type;
 
 /* First member of every pooled object. An object exists while its handle is valid, while it is pinned, and until its
-   last use on a queue is complete. Calls pin the objects that they use, and user lists those of their commands. An
-   open batch pins nothing: its commands are recorded under the queue's lock, which destroying takes too. */
+   last use on a queue is complete. A public call pins the objects that it uses, and a list from vd_list_begin pins
+   those of its commands. An open batch pins nothing: its commands are recorded under the queue's lock, which the
+   functions that destroy objects lock too. */
 typedef struct vd__slot {
     /* The handle while the object is live. Otherwise the last handle without its context number, which is never a
        valid handle. Written last, read first. */
@@ -2519,8 +2525,7 @@ typedef struct vd__slot {
     /* Number of calls, lists, views and tensors that use the object. May be above 0 for a moment on a slot without an
        object, see vd__slot_pin. */
     uint32_t pins;
-    /* destroyed while pinned; becomes garbage with the last unpin. Under the context's lock */
-    bool destroyed_while_pinned;
+    bool destroyed_while_pinned; /* becomes garbage with the last unpin; under the context's lock */
 } vd__slot;
 
 /* Bytes of a cache line; slots of the first chunk; entries of the chunk tables. Chunk k has 2^k slots and the first is
@@ -2566,8 +2571,8 @@ static inline bool vd__slot_is_live(const vd__slot *slot) {
 
 /* Pins a slot that has just been found by this id. Returns false if the object was destroyed meanwhile; the pin then
    does not protect it. In both cases the caller ends the pin with vd__slot_unpin.
-   No destruction is missed: this function reads the id after it has set the pin, and vd__object_destroy reads the pins
-   after it has changed the id, so at least one of the two sees the other. */
+   This function writes `pins`, then reads `id`; vd__object_destroy writes `id`, then reads `pins`. All four accesses
+   are sequentially consistent, so at least one of the two functions reads what the other has written. */
 static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
     vd__atomic_add32_seq(&slot->pins, 1);
     return vd__atomic_load64_seq(&slot->id) == id;
@@ -2682,7 +2687,7 @@ enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* b
 
 enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_memory */
 
-/* How memory was imported, or that it can be exported. */
+/* Whether and how memory was imported, or can be exported. */
 typedef enum vd__sharing {
     VD__SHARE_NONE,
     VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
@@ -2707,7 +2712,7 @@ typedef struct vd__block {
     uint8_t sharing;   /* vd__sharing */
 } vd__block;
 
-/* Memory requirements of a driver buffer. `kernels` and `sharing` are inputs of memory_create, the others are its
+/* Memory requirements of a driver buffer. `kernel_access` and `sharing` are inputs of memory_create, the others are its
    outputs. */
 typedef struct vd__memory_requirements {
     uint64_t size, align; /* bytes */
@@ -2831,7 +2836,7 @@ struct vd__device {
     /* The following are set by device_open. */
     uint32_t sharing_mask; /* bit i: vd__sharing i is supported */
     bool can_capture;     /* a queue is the user's stream, see queue_capturing */
-    bool copies_to_host;  /* record_copy accepts any host memory as target: native[0] is 0, native[1] is its address */
+    bool copies_to_host;  /* record_copy can copy to any host memory: native[0] is 0, native[1] is its address */
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
@@ -2839,7 +2844,7 @@ struct vd__device {
 
 /* ---- not used by backends ---- */
 
-/* A block and its sub-allocator, or a block of one resource. */
+/* A block and its sub-allocator, or a block that is dedicated to one resource. */
 typedef struct vd__heap_block {
     vd__block block;           /* first member: vd__memory.block is cast to vd__heap_block */
     vd__tlsf suballocator;     /* not initialised if `dedicated` */
@@ -2866,7 +2871,7 @@ typedef struct vd__context_device {
     uint32_t index;            /* in the context */
     vd__mutex lock;
     vd__heap heap;             /* under the context's lock */
-    uint64_t disable;          /* disabled features, VD_FEATURE_ bits; vd__storage_map applies those of memory */
+    uint64_t disable;          /* disabled features, VD_FEATURE_ bits. vd__storage_map implements those of memory */
     struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
 } vd__context_device;
 
@@ -2881,8 +2886,8 @@ typedef struct vd__storage {
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
-/* A buffer, or a view of one. A dispatch reads two cache lines: the first of the buffer and that of its memory, which
-   follows directly in a context with one device.
+/* A buffer, or a view of one. A dispatch reads two cache lines: the first of the buffer, and that of its memory, which
+   is the next one in a context with one device.
    A view uses the storage of its root. It pins the root and is destroyed with it. */
 typedef struct vd__buffer {
     vd__slot slot;
