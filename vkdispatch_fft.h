@@ -1,7 +1,7 @@
 /* vkdispatch_fft.h: Fourier transforms, convolutions, reductions, scans and sorts of vkdispatch buffers.
 
-   Version 0.1.0. MIT licence; the full text is at the end of this file. Needs vkdispatch.h and vkdispatch_codegen.h,
-   which writes its kernels.
+   Version 0.1.0. MIT licence; the full text is at the end of this file. Needs vkdispatch.h, the runtime, and
+   vkdispatch_codegen.h, the kernel builder.
 
    Quick start
        #define VKDISPATCH_IMPLEMENTATION
@@ -25,7 +25,7 @@
    What it does not do
        * It does not distribute one operation over several devices. Plans are optimised for the context's first device.
        * It does not compute in f16: f16 is a type in memory, the arithmetic is f32 or f64.
-       * It needs no FFT library. VkFFT is an optional engine.
+       * It does not use an FFT library. VkFFT can be selected as the engine of complex transforms.
 
    Contents
        Setting up     Rooms, Configuration, Environment variables, Linking, Tutorial, Plans
@@ -42,20 +42,20 @@
        plan         the kernels of a transform, and the shape of each
        butterflies  transforms of a few values held in registers
        twiddles     tables of twiddle factors
-       exchange     values between the threads of a work-group
-       stage        one radix of a transform
+       exchange     exchange of values between the threads of a work-group
+       stage        one stage of a transform: all butterflies of one radix
        hooks        the caller's load and store callbacks
-       kernels      recording a pass
+       kernels      the kernel of a pass
        real         transforms of real numbers: half spectra, cosines, sines
        reduce       reductions over any axes
        scan         prefix sums, compaction
        sort         keys, alone or with values
-       histogram    how many elements fall into each bin
+       histogram    counts of the elements of each bin
        top          the largest or smallest elements of rows
        vkfft        VkFFT as the engine of a transform
        cache        the plans of a context
        execute      running a plan
-       shift        spectra with frequency 0 in the middle
+       shift        rotation of spectra, so that frequency 0 is in the middle
        convolve     convolutions by transforms
        measure      timing kernels to choose the fastest shape
        public       the other functions declared above
@@ -73,38 +73,40 @@
        variable                 values                       effect
        --------                 ------                       ------
        VKDISPATCH_FFT           estimate, measure, patient   replaces the rigor of every plan (see Measuring)
-       VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: forces these shapes (see Measuring)
-       VKDISPATCH_FFT_SHAPES    gpu                          for tests: plans are those for a large GPU, also on a
-                                                             device with vd_facts.groups_as_loops
+       VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: kernels have these shapes (see Measuring)
+       VKDISPATCH_FFT_SHAPES    gpu                          for tests: on a device with vd_facts.groups_as_loops, plans
+                                                             as for a large GPU
 
-       A plan fails with VD_ERROR_INVALID if a value is invalid.
+       Making a plan fails with VD_ERROR_INVALID if one of these values is invalid.
 
    Linking
        The libraries of vkdispatch.h, and -lm. VKDISPATCH_STATIC makes the functions of this header static too.
 
    Tutorial
-       1. vd_fft_create makes a plan: shape, axes, kind, normalisation. A desc with nothing but a shape is a complex
-          f32 transform of the last axis.
+       1. vd_fft_create makes a plan for a shape, axes, a kind and a normalisation. If the desc has only a shape, the
+          plan is a complex f32 transform along the last axis.
        2. vd_fft_run records the plan into a list, forward or inverse, in place or from one buffer to another.
        3. vd_fft_destroy releases the plan.
-       4. vd_fft_forward, vd_reduce_sum and other functions that take no plan do all of this with a plan that the
-          context keeps.
+       4. vd_fft_forward, vd_reduce_sum and the other functions without a plan do all of this in one call, with a plan
+          that the context caches.
 
    Plans
        Every group of functions has the same form: a desc, vd_NAME_create, vd_NAME_run, vd_NAME_destroy.
 
-       Compilation. The kernels of a transform are compiled when a direction first runs, and again when it first runs
-       in place. Other kernels are compiled when the plan is made or when they are first needed.
+       Compilation. vd_fft_run compiles the kernels of a direction when it is first called for that direction, and other
+       kernels when it is first called for that direction in place. The kernels of other plans are compiled when the
+       plan is made or first used.
 
        Device memory. Plans allocate tables, intermediate buffers and partial results when they are made; running a
        plan allocates none. Once its kernels are compiled, vd_fft_run allocates no host memory either. The engine
        VkFFT is an exception.
 
-       Destruction. A plan may be destroyed before its context or after it. Work that is not done keeps what it uses.
+       Destruction. A plan may be destroyed before or after its context, and while recorded or submitted commands still
+       use it: its memory and kernels are released after those commands have finished.
 
-       Functions without a plan. They make a plan from the shapes of the buffers, record it into vd_immediate(ctx, 0,
-       0), and keep the plan in the context: the 64 plans used last, for all such functions together. Trailing
-       dimensions of 1 are ignored.
+       Functions without a plan. They make a plan from the shapes of the buffers, without trailing dimensions of 1, and
+       record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans of all these functions
+       together.
 
    Complex transforms
        Along each transformed axis:
@@ -112,29 +114,29 @@
        forward    X[k] = sum over n of x[n] exp(-2 pi i n k / N)
        inverse    x[n] = sum over k of X[k] exp(+2 pi i n k / N), divided by N
 
-       With several axes the inverse is divided by the product of their lengths. VD_FFT_NORM_NONE divides by nothing,
-       VD_FFT_NORM_ORTHO divides both directions by its square root.
+       With several axes, the inverse is divided by the product of their lengths. With VD_FFT_NORM_ORTHO both directions
+       are divided by the square root of that product, with VD_FFT_NORM_NONE neither is divided.
 
-       Complex numbers are pairs, real part first, of f32 or f64; in memory f16 is possible too. Arrays are in C
-       order, the last dimension contiguous, unless the desc has strides. Dimensions that are not transformed are
-       batches.
+       A complex number is a pair of f32 or f64, the real part first; in memory it may also be a pair of f16. Arrays are
+       in C order, with the last dimension contiguous, unless the desc has strides. A transform is computed for each
+       index of the dimensions that are not transformed (the batch).
 
    Real transforms
        VD_FFT_REAL transforms n real numbers to the bins 0 to n / 2 of their spectrum (n / 2 + 1 complex numbers),
        along the last transformed axis. The other bins are the conjugates of these. The other axes are transformed as
        complex ones.
 
-       Inverse. The other axes are transformed first, the last one then. The imaginary parts of bin 0 and, if n is
-       even, of bin n / 2 are ignored, even if they are NaN. With several axes this holds for the results of the other
-       axes: NaN and infinities of the input, also in the imaginary part of element (0, 0), take part in their
-       transforms and may spread. Set unused parts to 0.
+       Inverse. The last axis is transformed after the other axes. Its transform ignores the imaginary parts of bin 0
+       and, if n is even, of bin n / 2, even if they are NaN. With several axes, these bins are results of the other
+       transforms, which ignore nothing: a NaN or an infinity anywhere in the input, even in the imaginary part of
+       element (0, 0), may spread to other results. Set parts without a meaning to 0.
 
-       In place. Each row of n reals must begin where its n / 2 + 1 bins begin: use desc.padded and, for the memory,
-       vd_fft_padded_buffer. Out of place, both directions preserve their input.
+       In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins: set desc.padded, and allocate
+       the memory with vd_fft_padded_buffer_create. Out of place, both directions preserve their input.
 
    Cosine and sine transforms
-       As in FFTW, all eight have a factor of 2 and no other. Y[k] is a sum over j = 0 ... n - 1 unless it says
-       otherwise.
+       The definitions are those of FFTW, unnormalised and with a factor of 2. "sum of" is the sum over j = 0 ... n - 1.
+       N is the gain: a transform followed by its inverse, both unnormalised, multiplies the data by N.
 
        kind   Y[k]                                                                                  inverse   N
        ----   ----                                                                                  -------   -
@@ -148,62 +150,79 @@
               + 2 sum over j = 0 ... n - 2 of x[j] sin(pi (j + 1) (k + 1/2) / n)                    DST2      2 n
        DST4   2 sum of x[j] sin(pi (j + 1/2) (k + 1/2) / n)                                         DST4      2 n
 
-       VD_FFT_INVERSE of a kind computes the kind in the column "inverse", divided by the product of N over the axes.
-       VD_FFT_NORM_ORTHO divides both directions by the square root of that product, VD_FFT_NORM_NONE by nothing.
+       VD_FFT_INVERSE computes the kind in the column "inverse", divided by the product of N over the transformed axes.
+       With VD_FFT_NORM_ORTHO both directions are divided by the square root of that product, with VD_FFT_NORM_NONE
+       neither is divided.
 
    Lengths
-       prime factors of a length                                     algorithm
-       -------------------------                                     ---------
-       primes up to 31, fits into a work-group                       mixed radix, one kernel
-       primes up to 31, longer                                       two or three kernels, one factor in each
-       larger primes, twice the length fits into a work-group        Bluestein's algorithm, one kernel
-       all others                                                    VD_ERROR_UNSUPPORTED
+       length                                                            algorithm
+       ------                                                            ---------
+       prime factors up to 31, fits into a work-group                    mixed radix, one kernel
+       prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
+       larger prime factors, and twice the length fits into a
+           work-group                                                    Bluestein's algorithm, one kernel
+       all others                                                        VD_ERROR_UNSUPPORTED
 
-       Every factor that a kernel transforms must fit into the shared memory of a work-group. With 32 KiB every length
-       up to 4096 (f64: 2048) is supported.
+       A length, or a factor of one, fits into a work-group if its elements fit into the shared memory and registers of
+       the work-group. With 32 KiB of shared memory, every length up to 4096 (f64: 2048) is supported.
 
-       On a GPU, axes that fit into a work-group together are transformed by one kernel. Large images and cubes take
-       two kernels and an intermediate buffer of the plan.
+       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Large images and
+       cubes take two kernels and an intermediate buffer of the plan.
 
-       Real, cosine and sine transforms use a complex transform of length n / 2 if n is even, n - 1 for DCT1, n + 1
-       for DST1. If n is odd, the length is n and the imaginary input is 0, or another row (desc.pack_rows).
+       Real, cosine and sine transforms of length n use a complex transform of this length:
+
+       kind          n       complex transform
+       ----          -       -----------------
+       DCT1          any     n - 1
+       DST1          any     n + 1
+       all others    even    n / 2
+       all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows, another row
 
    Measuring
-       The shape of a kernel is its radices and their order, its threads, the number of transforms of a work-group,
-       and the number of slices in which values are exchanged. With VD_FFT_ESTIMATE it is chosen by a cost model. With
-       VD_FFT_MEASURE and VD_FFT_PATIENT the best candidates are also compiled, checked and timed by the call that
-       makes the plan, among them lengths of Bluestein's algorithm. Keep the device free of other work meanwhile.
+       The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
+       work-group, and the slices in which values are exchanged through shared memory. With VD_FFT_ESTIMATE, a cost
+       model chooses the shape. With VD_FFT_MEASURE or VD_FFT_PATIENT, the call that makes the plan also compiles,
+       checks and times the shapes of lowest cost and, for Bluestein's algorithm, several transform lengths. Other work
+       on the device during this call distorts the times.
 
-       Method. Kernels run on noise, without hooks, out of place, on as many transforms as fill 256 MiB (4 MiB with
-       vd_facts.groups_as_loops), at least one and at most as many as the plan has. Times are medians of 5 interleaved
-       rounds of a few milliseconds, by the host's clock. A candidate is discarded if it does not compile or if its
-       results differ from the estimate's in relative L2 norm. It replaces the estimate only if it is at least 1 %
-       faster.
+       Method. A kernel is timed without hooks and out of place, on random numbers. The number of transforms is that of
+       the plan, but no more than fit into 256 MiB (4 MiB with vd_facts.groups_as_loops), and at least one. The time of
+       a shape is the median of 5 rounds of a few milliseconds, interleaved with those of the other shapes and measured
+       by the host's clock. A shape is discarded if it does not compile, or if its results differ from those of the
+       estimated shape by a relative L2 norm above 3e-6 (f64: 1e-13; f16 in memory: 3e-3). It replaces the estimated
+       shape only if it is at least 1 % faster.
 
-       Memory. Two buffers, and for convolutions a third one for the spectrum, released before the call returns. Each
-       has at most 1 GiB or, if less, an eighth of the device's memory (an f64 spectrum: twice that). If they cannot be
-       allocated, if one transform needs more, and on the dummy backend, kernels that cannot be measured keep their
-       estimated shapes.
+       Memory. Measuring uses two buffers, and for convolutions a third one for the spectrum, which are released before
+       the call returns. Each has at most 1 GiB or an eighth of the device's memory, whichever is less; the spectrum of
+       an f64 convolution may have twice that. A kernel keeps its estimated shape if these buffers cannot be allocated,
+       if one transform needs more memory, and on the dummy backend.
 
-       Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. The key is
-       the device, the driver and the kind of kernel, with the number of transforms rounded to a power of two.
-       vd_fft_explain lists the times.
+       Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. They are
+       identified by the device, the driver and the kind of kernel, with the number of transforms rounded to a power of
+       two. vd_fft_explain lists the times.
 
-       VKDISPATCH_FFT_FACTORS forces shapes. It holds one or several, separated by commas, as vd_fft_explain prints
-       them after "shape": radices, threads of a transform, transforms of a work-group, slices.
+       VKDISPATCH_FFT_FACTORS sets the shapes of kernels. It holds one shape or several, separated by commas, in the
+       form that vd_fft_explain prints after "shape": radices/threads/transforms/slices.
 
            16x16x16/256/1/1
 
-       * radices     in order, those of the first axis before those of the next. + instead of x: the values for this
-                     radix stay in registers, where an axis ends or, on llvmpipe, within an axis
-       * slices      1, 2 or 4: real and imaginary parts are exchanged one after the other, in this many slices;
-                     0: both at once
-       * prefix r    only for rows; c: for columns; b: for Bluestein's algorithm, whose transforms get this length
-       * p4          is no shape: convolutions of images and cubes transform their first axis in 4 parts (1 to 32) if
-                     they can
+       field         meaning
+       -----         -------
+       radices       in order, those of the first axis before those of the next. + instead of x before a radix: its
+                     stage receives its values in registers instead of shared memory. Possible at the first radix of an
+                     axis and, on llvmpipe, within an axis
+       threads       of one transform
+       transforms    of one work-group
+       slices        0: exchanges pass real and imaginary parts together; 1, 2 or 4: one after the other, each in this
+                     many slices
+       prefix        r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm, whose
+                     convolutions then have the length of the shape
 
-       A shape applies to all kernels of as many points. One that a kernel cannot have is VD_ERROR_INVALID, and the
-       error says why.
+       p4 in place of a shape: where possible, convolutions of images and cubes transform their first axis in 4 parts (1
+       to 32).
+
+       A shape applies to every kernel with transforms of as many elements. If it is invalid for one of them, making the
+       plan fails with VD_ERROR_INVALID, and the error states the reason.
 
    Hooks
        A load hook changes each element that a plan reads before it is transformed; a store hook changes each result
@@ -217,36 +236,38 @@
                v->im = vc_mul(v->im, w);
            }
 
-       * Arguments. desc.hook_declare declares buffers and parameters, once for each kernel, and stores the refs and
-         values where hook_user points. Their values are passed to vd_fft_run by name; vd_fft_arguments lists them.
+       * Arguments. desc.hook_declare is called once for each kernel. It declares buffers and parameters, and stores
+         their refs and values in the struct that hook_user points to. vd_fft_run binds them by name; vd_fft_arguments
+         lists them.
        * If a load hook does not use the element, nothing is read, and vd_fft_io.in may be {0}.
        * If a store hook sets re and im to (vc_val){0}, nothing is stored, and vd_fft_io.out may be {0}; this does not
          mean in place.
        * A load hook may run more than once for an element, in several invocations. It must have no effects except
          vc_printf. A store hook runs once for each element.
-       * If the elements are real, im is 0 on entry and ignored on return. For VD_FFT_REAL, vd_fft_point
-         refers to the array that is read or written: the reals or the bins.
+       * If the elements are real, im is 0 on entry and ignored on return. For VD_FFT_REAL, vd_fft_point is the position
+         in the array that is read or written: the array of reals or the array of bins.
        * Hooks run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if. Use
          vc_select or VC_IF.
 
    Convolutions
        vd_convolve_create makes a plan from the shapes of signal and filter, the kind and the mode.
-       vd_convolve_set_filter transforms the filter, once. vd_convolve_run convolves signals with it. f is the filter:
+       vd_convolve_set_filter transforms the filter once. vd_convolve_run convolves signals with it. With the signal x
+       and the filter f:
 
-       kind           y[n]
+       kind           result y[n]
        ----           ----
        CONVOLUTION    sum over m of x[n - m] f[m]
        CORRELATION    sum over m of x[n + m] conj(f[m])
 
-       Along each dimension, for a signal of N and a filter of F elements (integer division):
+       Along each dimension, for a signal of N elements and a filter of F elements (division rounds down):
 
-       mode        results     first n of a convolution   of a correlation   x outside of the signal
-       ----        -------     ------------------------   ----------------   -----------------------
-       CIRCULAR    N           0                          0                  repeats; F <= N
-       CENTRED     N           (F - 1) / 2                -(F / 2)           repeats; F <= N
-       FULL        N + F - 1   0                          1 - F              0
-       SAME        N           (F - 1) / 2                -(F / 2)           0
-       VALID       N - F + 1   F - 1                      0                  not used; F <= N
+       mode        results     first n of a convolution   of a correlation   x outside of the signal   requires
+       ----        -------     ------------------------   ----------------   -----------------------   --------
+       CIRCULAR    N           0                          0                  periodic                  F <= N
+       CENTRED     N           (F - 1) / 2                -(F / 2)           periodic                  F <= N
+       FULL        N + F - 1   0                          1 - F              0                         -
+       SAME        N           (F - 1) / 2                -(F / 2)           0                         -
+       VALID       N - F + 1   F - 1                      0                  not used                  F <= N
 
        Groups. A run convolves `batch` groups of signals with the same filters. A group has `channels` signals and
        `filters` results. Result i is the sum over all channels c of signal c convolved with filter [i][c]. In memory:
@@ -255,9 +276,10 @@
        filters    [filters][channels][filter_shape]
        results    [batch][filters][shape of a result]
 
-       Period. A product of spectra is a convolution of periodic arrays; the period is the length of the transforms.
-       In modes that repeat the signal it is N. In the others it is the next length without prime factors above 7 that
-       is at least N + F - 1 (FULL), N + F / 2 (SAME) or N (VALID), so that no repetition reaches a result.
+       Period. The product of two spectra is the spectrum of a circular convolution, whose period is the length of the
+       transforms. In the periodic modes (CIRCULAR, CENTRED) the period is N. In the others it is the smallest length
+       without prime factors above 7 that is at least N + F - 1 (FULL), N + F / 2 (SAME) or N (VALID), so that no result
+       depends on the periodic continuation.
 
        Dispatches of vd_convolve_run. vd_convolve_explain prints one line for each:
 
@@ -265,32 +287,31 @@
        -------                                                          ----------
        one dimension that fits into a work-group                        1
        one dimension that does not                                      2 for each kernel of its length (see Lengths)
-       images and cubes of up to 16384 points that fit into a
-           work-group, on a GPU, in a mode that repeats the signal      1
+       images and cubes of up to 16384 elements that fit into a
+           work-group, on a GPU, in a periodic mode                     1
        other images                                                     3
        other cubes, if part of the first axis is transformed together
            with the last one (see below)                                3
        all other cubes                                                  5
 
-       A dimension fits if its period has no prime factors above 31 and a work-group can hold it. The dispatch in the
-       middle transforms the first axis, multiplies by the spectrum and transforms back. If the first axis does not
-       fit, every axis takes two dispatches for each kernel of its length (see Lengths). On a GPU, if it is estimated to
-       be faster, part of the first axis is transformed together with the last one. Zeros around the signal are not
-       read. On the way back, each axis is transformed only for those results of earlier axes that are part of the
-       output.
+       A dimension fits into a work-group if its period has no prime factors above 31 and its elements fit. The dispatch
+       in the middle transforms the first axis, multiplies by the spectrum of the filter and computes the inverse
+       transform of the first axis. If the first axis does not fit, every axis takes two dispatches for each kernel of
+       its length (see Lengths). On a GPU, part of the first axis is transformed together with the last one if the cost
+       model estimates this to be faster. Zeros around the signal are not read. The inverse transforms compute only
+       elements on which the output depends.
 
-       Several channels or filters need a first axis, or parts of it, that one dispatch can transform; a mode that
-       repeats the signal then needs shape[0] without prime factors above 31. Otherwise the plan fails with
+       With several channels or filters, one dispatch must be able to transform the first axis or a part of it. In the
+       periodic modes, shape[0] must then have no prime factors above 31. Otherwise making the plan fails with
        VD_ERROR_UNSUPPORTED.
 
-       Real convolutions are computed by the first row that applies:
+       For real convolutions, the first row that applies determines the transforms:
 
        case                                                      transforms along the last dimension
        ----                                                      -----------------------------------
        pack_rows, and batch is above 1                           complex, two groups as real and imaginary part
        spectrum_hook                                             complex, imaginary part 0
-       x is 0 outside of the signal (FULL, SAME, VALID),
-           or N has a prime factor above 31                      complex, of half the period (Nussbaumer)
+       FULL, SAME or VALID, or N has a prime factor above 31     complex, of half the period (Nussbaumer)
        several dimensions that do not fit into one dispatch      real, half spectra
        all others                                                complex, imaginary part 0
 
@@ -314,58 +335,64 @@
        keep of a compaction   element         -                           -             bool
        bin of a histogram     element         -                           -             a number
 
-       * combine gets f16 as f32 and integers of less than 32 bits as 32 bits. Fragments may return either width.
-       * Immediates of any type are converted.
+       * combine receives f16 operands as f32, and integers of less than 32 bits as 32-bit integers. It may return
+         either width.
+       * If out is an immediate of another type, it is converted.
        * A fragment is called several times while the plan is made, and may run more than once for an element. It must
          have no effects except vc_printf.
-       * Arguments. `declare` of the map of a reduction declares buffers and parameters, once for each kernel, and
-         stores the refs and values where `user` points. Their values are passed to vd_reduce_run_io by name;
-         vd_reduce_arguments lists them. Other fragments have no arguments.
-       * It runs in divergent control flow: no barriers, work-group collectives or vc_return_if. Use vc_select or VC_IF.
+       * Arguments. Only the map of a reduction can have arguments. Its `declare` is called once for each kernel; it
+         declares buffers and parameters, and stores their refs and values in the struct that `user` points to.
+         vd_reduce_run_io binds them by name; vd_reduce_arguments lists them.
+       * Fragments run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if.
+         Use vc_select or VC_IF.
 
    Reductions
-       vd_reduce_create takes a shape, the axes to reduce, an operation, and optionally a map for each element.
-       vd_reduce_run records one dispatch; the last work-group to finish combines the partial results.
+       vd_reduce_create makes a plan from a shape, the axes to reduce, an operation, and optionally a map that is
+       applied to each element. vd_reduce_run records one dispatch; the last work-group to finish combines the partial
+       results.
 
-       Reproducibility. The order of operations depends on the plan and on how the device's subgroups add. A device
-       gives the same bits in every run.
+       Reproducibility. Every run of a plan on one device returns the same bits. Other plans or devices may combine
+       elements in another order.
 
-       Speed. Inputs that begin at a multiple of 16 bytes are loaded by vectors if the shape allows it. Many short
-       rows are reduced at about the speed of memory; rows of 8-bit elements and odd length take two to four times as
-       long.
+       Speed. Inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it. Many short
+       rows are reduced at about the memory bandwidth; rows of 8-bit elements with an odd length take two to four times
+       as long.
 
-       Accuracy. With eps = 2^-23 for f32 and f16, 2^-52 for f64: sums of n floats, dot products, squared norms and
-       means have an error of at most 4 eps log2(n) times the sum of magnitudes, before the result is rounded to its
-       type. Variances are computed from differences from the first element: for f32 around 10^6 with a standard
-       deviation of 1 the result is correct to 1e-5.
+       Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of n
+       floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the result is
+       rounded to its type. Variances are computed from differences from the first element: for f32 elements around 10^6
+       with a standard deviation of 1, the relative error is at most 1e-5.
 
    Scans
-       vd_scan_create makes a plan for prefix sums (scans) along one axis, vd_compact_create one that copies the
-       elements a fragment selects. Both are run by vd_scan_run.
+       vd_scan_create makes a plan for prefix sums (scans) along one axis. vd_compact_create makes a plan that copies
+       the elements that a fragment selects, in order. vd_scan_run runs both.
 
        method                   kernels                                        sums of floats
        ------                   -------                                        --------------
-       VD_SCAN_ONE_PASS         one, with decoupled look-back: a work-group    depend on how far each work-group looked
-                                waits for work-groups that began before it     back
+       VD_SCAN_ONE_PASS         one, with decoupled look-back: a work-group    may differ in the last bits between runs
+                                waits for work-groups that began before it
        VD_SCAN_THREE_KERNELS    three; elements are read twice                 the same bits in every run
 
-       Rows that fit into one work-group, and axes other than the last one, never wait: both methods are the same there.
+       For rows that fit into one work-group, and along axes other than the last one, no work-group has to wait, and
+       both methods use the same kernels.
 
    Sorting and counting
        Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
-       stable, ascending or descending. It is a radix sort by 4 bits at a time, or by 8 if subgroups have one size.
-       Each digit takes a count, a scan and a scatter or, by VD_SCAN_ONE_PASS, one kernel. Floats are ordered by their
-       bits: -0 before 0, NaN at the ends.
+       stable, ascending or descending. It is a radix sort from the least significant digit on, with digits of 8 bits if
+       all subgroups of the device have the same size, otherwise of 4 bits. Each digit takes three kernels (count, scan,
+       scatter) or, with VD_SCAN_ONE_PASS, one. Floats are ordered by their bits; the ascending order is: NaN with the
+       sign bit, numbers with -0 before 0, NaN without the sign bit.
 
        Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
 
-       Top-k. vd_top_k_create makes a plan for the k largest or smallest elements of each row and their indices, in
-       one dispatch. They are sorted, the best one first, equal ones by index. NaN comes after all numbers.
+       Top-k. vd_top_k_create makes a plan for the k largest or smallest elements of each row and their indices, in one
+       dispatch. The results are sorted, the largest (or smallest) first; equal elements are in order of their index.
+       NaN is ordered after all numbers.
 
    Libraries on top
-       The plans of this header are written with public functions, vd_plan_*, so that another library can offer plans of
-       the same form: examples/multigrid.c is one. A library defines a desc, an io, a plan, and a constant that
-       describes the kind of plan:
+       The plans of this header are written with public functions, vd_plan_*. Another library can use them to offer
+       plans of the same form; examples/multigrid.c is such a library. It defines a desc, an io, a plan, and a constant
+       that describes the kind of plan:
 
            typedef struct scale_desc { const char *name; uint64_t count; vd_fragment map; } scale_desc;
            typedef struct scale_io { vd_buffer in, out; const vd_named_arg *args; int arg_count; } scale_io;
@@ -421,45 +448,55 @@
                return vd_plan_run(p, "scale_run", scale_record, list, io);
            }
 
-       piece                        function                                  checks
-       -----                        --------                                  ------
-       a plan of the context        vd_plan_create, vd_plan_destroy           ctx and desc are not NULL
-       its buffers and kernels      vd_plan_buffer, vd_plan_kernel_build      -
-       fragments of the caller      vd_plan_fragment_check, _emit             result, control flow, arguments
-       arguments of its kernels     vd_plan_kernel_buffer, _fragment          -
-       a run                        vd_plan_run                               plan and io are not NULL; plan and list
-                                                                              belong to a context that exists
-       buffers and arguments        vd_plan_check                             handles, sizes, types, overlap; names of
-                                                                              arguments, each exactly once
-       a dispatch                   vd_plan_dispatch                          what vd_dispatch checks
-       functions without a plan     vd_plan_run_cached                        what vd_plan_create and vd_plan_run check
+       task                               function                            checks
+       ----                               --------                            ------
+       create and destroy a plan          vd_plan_create, vd_plan_destroy     ctx and desc are not NULL
+       give it buffers and kernels        vd_plan_buffer,
+                                          vd_plan_kernel_build                -
+       use fragments of the caller        vd_plan_fragment_check, _emit       result, control flow, arguments
+       declare arguments of its kernels   vd_plan_kernel_buffer, _fragment    -
+       run it                             vd_plan_run                         plan and io are not NULL; the list belongs
+                                                                              to the plan's context, which exists
+       check buffers and arguments        vd_plan_check                       handles, sizes, types, overlap; each
+                                                                              argument is passed exactly once
+       record a dispatch                  vd_plan_dispatch                    as vd_dispatch
+       offer functions without a plan     vd_plan_run_cached                  as vd_plan_create and vd_plan_run
 
-       Ownership. A plan owns the memory that vd_plan_create allocates, zeroed, its buffers, and its kernels.
-       kind->release frees everything else that it holds, such as other plans. If the context is destroyed first, its
-       buffers and kernels are destroyed with it, plan->ctx becomes NULL, and vd_plan_run fails with VD_ERROR_INVALID.
+       Ownership. A plan owns its struct, which vd_plan_create allocates and zeroes, its buffers and its kernels.
+       kind->release frees all other objects of the plan, such as other plans. If the context is destroyed first, the
+       buffers and kernels of the plan are destroyed with it, plan->ctx becomes NULL, and vd_plan_run fails with
+       VD_ERROR_INVALID.
 
-       Errors. Inner functions set the reason with vd_error_set and return its code. vd_plan_create and vd_plan_run add
-       their argument `call` and the name of the plan: "scale_run 'scale': argument 'gain' is missing". They delay
-       callbacks until the call is finished, as vd_callback_scope_begin does.
+       Errors. Functions of the library set the reason with vd_error_set and return its code. vd_plan_create and
+       vd_plan_run add their argument `call` and the name of the plan: "scale_run 'scale': argument 'gain' is missing".
+       Until they return, they delay callbacks as vd_callback_scope_begin does.
 
-       vkdispatch.h has the rest: vd_context_attach keeps other data with a context, vd_cache_load and vd_cache_store
-       keep measurements between runs of a program, vd_list_watch tells whether a list was submitted, and vd_time_ns is
-       a clock. For kernels, vc_begin accepts the allocator of vd_context_allocator.
+       Other useful functions are in vkdispatch.h: vd_context_attach stores other data in a context, vd_cache_load and
+       vd_cache_store keep measurements between runs of a program, vd_list_watch reports whether a list was submitted,
+       and vd_time_ns reads a clock. vc_begin accepts the allocator that vd_context_allocator returns.
 
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
-        segments of a reduction                                                                2^31 - 1
-       channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of it
-       dimensions of a convolution; of a transform, reduction, scan or top-k                  3; 4
-       arguments of hooks or of the fragments of a plan; bytes of a name                      16; 63
-       bins of a histogram; k of top-k                                                        2^31; 1024
+       segments of a reduction                                                                2^31 - 1
+       channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
+       dimensions of a convolution                                                            3
+       dimensions of a transform, reduction, scan or top-k                                    4
+       arguments of the hooks or of the fragments of a plan                                   16
+       bytes of the name of an argument                                                       63
+       bins of a histogram                                                                    2^31
+       k of top-k                                                                             1024
 
-       More is VD_ERROR_UNSUPPORTED. If the driver terminates long loops (llvmpipe), some one-pass operations are
-       split into several dispatches.
+       Making a plan beyond these limits fails with VD_ERROR_UNSUPPORTED. If vd_facts.max_loop_iterations is not 0
+       (llvmpipe, which terminates longer loops), some one-pass operations are split into several dispatches.
 
    References
+       autosort stages  Cochran and others, What is the fast Fourier transform?, 1967 (Stockham's algorithm)
+       four-step        Bailey, FFTs in external or hierarchical memory, 1990
        any length       Bluestein, A linear filtering approach to the computation of discrete Fourier transform, 1970
+       real transforms  Sorensen, Jones, Heideman, Burrus, Real-valued fast Fourier transform algorithms, 1987
+                        Makhoul, A fast cosine transform in one and two dimensions, 1980
+                        Chan, Ho, Direct methods for computing discrete sinusoidal transforms, 1990
        real convolution Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982
        variance         Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample
                         variances, 1979
@@ -477,28 +514,28 @@
 
        VD_ERROR_INVALID             an argument or desc is wrong
        VD_ERROR_UNSUPPORTED         a length, size or type that the device or this header does not support
-       VD_ERROR_COMPILE             a hook records something wrong (a fragment: VD_ERROR_INVALID)
-       VD_ERROR_OUT_OF_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY, and others that vkdispatch.h reports
+       VD_ERROR_COMPILE             a hook records invalid code (for fragments: VD_ERROR_INVALID)
+       VD_ERROR_OUT_OF_MEMORY, VD_ERROR_OUT_OF_DEVICE_MEMORY and the other errors of vkdispatch.h are possible too.
 
-       vd_fft_run compiles all its kernels before it records the first one, so that a failed compilation leaves the
-       list unchanged.
+       vd_fft_run compiles all kernels that it needs before it records the first one: if a compilation fails, the list
+       is unchanged.
 
    Memory
-       Host memory, also that of kernels being recorded, comes from the context's allocator. The caller destroys each
-       plan; plans of functions without a plan belong to the context. A plan may outlive its context: running it then
-       fails with VD_ERROR_INVALID, vd_fft_explain and other queries still work, and destroying it releases host
-       memory. The allocator must work until then.
+       Host memory, including that of kernels while they are recorded, comes from the context's allocator. The caller
+       destroys each plan that it made; the context destroys its cached plans. After its context was destroyed, running
+       a plan fails with VD_ERROR_INVALID, vd_fft_explain and the other queries still work, and destroying the plan
+       releases its host memory, for which the allocator must still be valid.
 
    Threads
        operation                                    externally synchronised by
        ---------                                    --------------------------
        run, explain or destroy a plan               the plan
-       make plans, in several threads               nothing
-       functions without a plan                     nothing; those that need the same plan wait for each other
+       make plans                                   nothing: several threads may make plans of one context
+       functions without a plan                     nothing; calls that use the same cached plan run one at a time
 
    Versions
-       Descs and infos grow at their end, and zero stays the default of every field. Initialise descs by
-       = {0} in C, by = {} in C++. */
+       New versions add fields only at the end of descs and infos, and 0 is the default of every field. Initialise descs
+       with = {0} in C or = {} in C++. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -516,22 +553,23 @@ typedef struct vd_fft vd_fft; /* a plan */
 
 typedef enum vd_fft_direction { VD_FFT_FORWARD = 0, VD_FFT_INVERSE } vd_fft_direction;
 
-/* What results are divided by. N: the product of the lengths, or of the column N of the cosine and sine transforms. */
+/* Normalisation. N is the product, over the transformed axes, of their lengths or, for cosine and sine transforms, of
+   the column N of the manual's table. */
 typedef enum vd_fft_norm {
-    VD_FFT_NORM_DEFAULT = 0, /* inverse: by N */
-    VD_FFT_NORM_NONE,        /* nothing is divided */
-    VD_FFT_NORM_ORTHO        /* both directions: by sqrt(N) */
+    VD_FFT_NORM_DEFAULT = 0, /* divide the inverse by N */
+    VD_FFT_NORM_NONE,        /* divide neither direction */
+    VD_FFT_NORM_ORTHO        /* divide both directions by sqrt(N) */
 } vd_fft_norm;
 
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
-    VD_FFT_ENGINE_VKFFT        /* VkFFT, if VKDISPATCH_VKFFT is defined. Backend vulkan, VD_FFT_COMPLEX, f32, C order
-                                  without strides and counts; no VD_FFT_NORM_ORTHO, no hooks. A run with another pair of
-                                  buffers compiles again, for at most 8 pairs. vd_fft_destroy waits for all work of the
-                                  context; submit lists that contain runs before it */
+    VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
+                                vulkan, without strides, counts, VD_FFT_NORM_ORTHO and hooks. Each pair of buffers is
+                                compiled separately; a plan supports at most 8 pairs. vd_fft_destroy waits until the
+                                context is idle: lists that contain runs must be submitted before */
 } vd_fft_engine;
 
-/* What is transformed along the axes; the manual defines each kind. */
+/* Kind of transform; the manual defines each. */
 typedef enum vd_fft_kind {
     VD_FFT_KIND_DEFAULT = 0, /* VD_FFT_COMPLEX */
     VD_FFT_COMPLEX,
@@ -546,7 +584,7 @@ typedef enum vd_fft_kind {
     VD_FFT_DST4
 } vd_fft_kind;
 
-/* How shapes of kernels are chosen; see Measuring. */
+/* How the shapes of kernels are chosen; see Measuring in the manual. */
 typedef enum vd_fft_rigor {
     VD_FFT_RIGOR_DEFAULT = 0, /* VD_FFT_ESTIMATE */
     VD_FFT_ESTIMATE,          /* by a cost model; nothing is timed */
@@ -558,140 +596,149 @@ typedef enum vd_fft_rigor {
 
 /* The element that a hook is called for. */
 typedef struct vd_fft_point {
-    vc_val index;            /* u32: index in C order of the whole shape, whatever strides and counts are. Load hooks
-                                are called only for elements inside in_count */
+    vc_val index;            /* u32: index of the element in C order of the shape, independent of strides and counts.
+                                Load hooks are called only for elements within in_count */
     vc_val coordinate[4];    /* u32: index along each dimension; 0 for dimensions that the shape does not have */
-    vd_fft_direction direction; /* of the run */
+    vd_fft_direction direction; /* direction of the run */
 } vd_fft_point;
 
-typedef struct vd_fft_value { vc_val re, im; } vd_fft_value; /* scalars of the arithmetic's type, vd_fft_desc.type */
+/* Value of an element: scalars of type vd_fft_desc.type. */
+typedef struct vd_fft_value { vc_val re, im; } vd_fft_value;
 
-/* Records code that changes *value. user: hook_user of the desc. */
+/* Records code that computes a new *value. user: vd_fft_desc.hook_user. */
 typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *value, void *user);
 
 /* ---- transforms: plans ---- */
 
-/* in_stride, in_type and in_count describe vd_fft_io.in, and out_stride, out_type and out_count vd_fft_io.out, in both
-   directions. Exception: for VD_FFT_REAL the former describe the reals and the latter the half spectrum, in both
-   directions. */
+/* in_stride, in_type and in_count describe vd_fft_io.in; out_stride, out_type and out_count describe vd_fft_io.out.
+   Exception: for VD_FFT_REAL, in both directions, in_stride, in_type and in_count describe the reals, and out_stride,
+   out_type and out_count the half spectrum. */
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; copied; default: "fft" */
-    uint64_t shape[4];       /* elements along each dimension, for VD_FFT_REAL of the real array; trailing zeros: fewer
-                                dimensions. Required */
+    uint64_t shape[4];       /* elements along each dimension; for VD_FFT_REAL those of the array of reals. Trailing
+                                zeros: fewer dimensions. Required */
     uint32_t axes;           /* bit i: dimension i is transformed; the others are batches. Default: the last
                                 dimension */
     vd_fft_norm norm;        /* default: the inverse is divided by N */
 
-    /* Elements from one index to the next, for all dimensions or for none. Default: C order without gaps, of in_count
-       and out_count if given. An input that is only read may overlap itself: shape { frames, 256 } with in_stride { 64,
-       1 } reads overlapping frames of a signal, out of place. */
+    /* Distance from one index of a dimension to the next, in elements; set for all dimensions or for none. Default: C
+       order without gaps, with in_count or out_count elements along each dimension if these are set. Out of place,
+       elements of the input may share memory: shape { frames, 256 } with in_stride { 64, 1 } reads overlapping frames
+       of a signal. */
     uint64_t in_stride[4], out_stride[4];
 
-    vd_type type;            /* of the arithmetic and the tables: VD_F32 or VD_F64; default: VD_F32 */
-    vd_type in_type, out_type; /* of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default: type */
+    vd_type type;            /* type of the arithmetic and the tables: VD_F32 or VD_F64; default: VD_F32 */
+    vd_type in_type, out_type; /* types of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default:
+                                  type */
 
-    /* Of transformed dimensions: how many indices exist in memory. Others are read as zero and not written. Default:
-       all. */
+    /* Number of indices of each transformed dimension that exist in memory. Elements at higher indices are read as 0
+       and are not written. Default: all. */
     uint64_t in_count[4], out_count[4];
 
     vd_fft_engine engine;    /* default: the kernels of this header */
     vd_fft_hook load, store; /* called in both directions; default: none */
 
-    /* Declares arguments of the hooks: at most 16, with different names of 1 to 63 bytes. Needs a hook. Default: no
-       arguments. */
+    /* Declares the arguments of the hooks: at most 16, with different names of 1 to 63 bytes. Requires load or store.
+       Default: no arguments. */
     void (*hook_declare)(vc_kernel *k, void *user);
 
     void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create and any
                                 vd_fft_run; must live as long as the plan */
     vd_fft_kind kind;        /* default: VD_FFT_COMPLEX */
-    bool padded;             /* VD_FFT_REAL along the last dimension: rows of n reals have the room of their n / 2 + 1
-                                bins, as in place requires; in_stride must be zeros. Default: rows without padding */
+    bool padded;             /* VD_FFT_REAL along the last dimension: each row of n reals is padded to the size of its n
+                                / 2 + 1 bins, as transforms in place require; in_stride must be zeros. Default: rows
+                                without padding */
     vd_fft_rigor rigor;      /* ignored by other engines; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part
                                 of one complex row, which halves the arithmetic. The two rows are then not independent:
-                                each has an absolute error proportional to the larger of the two, a NaN or an infinity
-                                in one spreads to the other, and equal rows may give different bits. No effect on other
-                                lengths, nor if an axis takes several kernels. Default: each row is computed from its
-                                own elements only */
+                                the rounding errors of each are proportional to the larger of the two, a NaN or an
+                                infinity in one spreads to the other, and equal rows may have results with different
+                                bits. No effect on even lengths, and on axes that take several kernels. Default: each
+                                row is computed from its own elements only */
 } vd_fft_desc;
 
-typedef struct vd_named_arg { const char *name; vd_arg value; } vd_named_arg; /* { "window", vd_b(buffer) } */
+/* An argument of a hook or fragment, by name: { "window", vd_b(buffer) }. */
+typedef struct vd_named_arg { const char *name; vd_arg value; } vd_named_arg;
 
-/* Buffers may have any type. They must reach to the last element and begin at a multiple of an element's size: a pair
-   of in_type or out_type, or one number for real arrays; the reals of VD_FFT_REAL begin at a multiple of a pair's
-   size. */
+/* Buffers of a run.
+   - Their vd_buffer_desc.type is ignored.
+   - Each must contain all elements that the desc describes.
+   - Each must begin at a multiple of an element's size. This is the size of a pair of in_type or out_type, also for the
+     reals of VD_FFT_REAL; for cosine and sine transforms it is the size of one number.
+   - They must be the same memory or not overlap. */
 typedef struct vd_fft_io {
     vd_fft_direction direction; /* default: VD_FFT_FORWARD */
     vd_buffer in;            /* {0} only if the load hook does not use the elements */
-    vd_buffer out;           /* {0}, or the same memory as in: in place. That needs equal counts, strides and types; for
-                                VD_FFT_REAL rows of reals that begin where their bins do (desc.padded). Other overlap is
-                                an error */
-    const vd_named_arg *args; /* of the hooks, in any order, each exactly once */
-    int arg_count;           /* of args */
+    vd_buffer out;           /* {0} or the same memory as in: transform in place. This requires equal counts, strides
+                                and types, or for VD_FFT_REAL, rows of reals that begin at the same bytes as their bins
+                                (desc.padded) */
+    const vd_named_arg *args; /* all arguments of the hooks, in any order, each exactly once */
+    int arg_count;           /* number of args */
 } vd_fft_io;
 
-/* Makes a plan and its tables. Returns NULL on failure. Tables of real, cosine and sine transforms are as long as the
-   axes and are computed on the host: 2^27 elements take seconds. */
+/* Makes a plan and its tables. Returns NULL on failure. The tables of real, cosine and sine transforms have as many
+   elements as the axes and are computed on the host, which takes seconds for 2^27 elements. */
 VD_API vd_fft *vd_fft_create(vd_context *ctx, const vd_fft_desc *desc);
 
 /* Destroys a plan (see Plans). NULL is allowed. */
 VD_API void vd_fft_destroy(vd_fft *plan);
 
-/* Records a transform into a list of the plan's context. The first run of a direction compiles its kernels, and so does
-   the first one in place. */
+/* Records a transform into a list of the plan's context. Compiles kernels if this is the first run in this direction,
+   or the first in place. */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 
-/* Returns the kernels of a plan as text, one a line, with the times that were measured. Valid as long as the plan; ""
-   for NULL. */
+/* Returns a text with one line for each kernel of a plan, and the measured times. Valid until the plan is destroyed; ""
+   if plan is NULL. */
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
-/* Returns what hook_declare declared (name, kind, type, access); *count receives the number. The array is the
-   plan's. */
+/* Returns the arguments that hook_declare declared, with name, kind, type and access; *count receives their number. The
+   array belongs to the plan. */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count);
 
 /* ---- transforms without a plan (see Plans) ---- */
 
-/* In place, over the last axis of a buffer of VD_F32C or VD_F32X2. */
+/* Transform the last axis of a buffer of type VD_F32C or VD_F32X2, in place. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 
-/* The same over the last two or three axes; dimensions that the buffer does not have count as 1. */
+/* Transform the last two or three axes; missing dimensions of the buffer count as 1. */
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
 
-/* Real transforms over the last axis, out of place. reals: VD_F32; its shape is that of the transform. bins: n / 2 + 1
-   complex numbers for each row, of any type. */
+/* Real transforms along the last axis, out of place. reals: type VD_F32; its shape is that of the transform. bins: n /
+   2 + 1 complex numbers of f32 for each row of n reals; its type is ignored. */
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
 
-/* Moves index 0 to the middle, index n / 2, along the dimensions in `axes` (bits; 0: all), or back with VD_FFT_INVERSE.
-   Out of place, for elements of 4, 8 or 16 bytes. */
+/* Rotates an array so that index 0 moves to index n / 2 (rounded down) along the dimensions in the bit mask `axes` (0:
+   all dimensions). VD_FFT_INVERSE moves it back. Elements have 4, 8 or 16 bytes; in and out must not overlap. */
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
 
 /* ---- helpers for transforms ---- */
 
-/* Writes the n frequencies of a spectrum in its order: 0, 1, …, -2, -1, divided by n * spacing. spacing: distance of
-   samples. */
+/* Writes the frequencies of the n bins of a complex transform to out, in the order of the bins: 0, 1, …, -2, -1,
+   divided by n * spacing. spacing: distance between samples; the unit of the frequencies is its reciprocal. */
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 
-/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. VD_FFT_DCT1 uses a
-   complex transform of length n - 1, VD_FFT_DST1 one of n + 1: choose n such that this is a good length. */
+/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. For VD_FFT_DCT1, n
+   - 1 should be such a length, and for VD_FFT_DST1, n + 1. */
 VD_API uint64_t vd_fft_good_size(uint64_t n);
 
-/* Memory for real transforms in place with desc.padded, as two buffers of the same bytes. */
+/* Memory for real transforms in place with desc.padded: two buffers that are views of the same bytes. */
 typedef struct vd_fft_padded_buffer {
     vd_buffer reals;         /* VD_F32; last dimension 2 (n / 2 + 1): n reals and padding */
     vd_buffer bins;          /* VD_F32C; last dimension n / 2 + 1 */
-    uint64_t shape[4];       /* of the reals without padding; trailing zeros: fewer dimensions */
+    uint64_t shape[4];       /* shape of the reals without padding; trailing zeros: fewer dimensions */
 } vd_fft_padded_buffer;
 
-/* Creates both buffers for reals of this shape. */
+/* Creates both buffers for reals of this shape, whose trailing zeros mean fewer dimensions. */
 VD_API vd_result vd_fft_padded_buffer_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out);
 
 /* Destroys both buffers. */
 VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *rows);
 
-/* Copy all reals from or to the host, without padding. The bins are read and written as any buffer. */
+/* Copy all reals from or to an array on the host, which has no padding. Read and write bins with vd_buffer_read and
+   vd_buffer_write. */
 VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data);
 VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data);
 
@@ -705,40 +752,42 @@ typedef enum vd_convolve_kind {
     VD_CONVOLVE_CORRELATION       /* y[n] = sum over m of x[n + m] conj(f[m]) */
 } vd_convolve_kind;
 
-/* Which results are computed, and what x is outside of the signal; the manual has a table. */
+/* Which results are computed, and how the signal x is continued outside of its elements; the manual has a table. */
 typedef enum vd_convolve_mode {
     VD_CONVOLVE_MODE_DEFAULT = 0, /* VD_CONVOLVE_CIRCULAR */
-    VD_CONVOLVE_CIRCULAR,          /* as many results as the signal has elements, from n = 0; the signal repeats */
-    VD_CONVOLVE_CENTRED,           /* the same, but at the first result the filter's middle meets the first element */
-    VD_CONVOLVE_FULL,              /* all results that use an element of the signal, which is continued by zeros */
-    VD_CONVOLVE_SAME,              /* as CENTRED, but the signal is continued by zeros */
-    VD_CONVOLVE_VALID              /* the results that need no element outside of the signal */
+    VD_CONVOLVE_CIRCULAR,          /* periodic; as many results as the signal has elements, from n = 0 on */
+    VD_CONVOLVE_CENTRED,           /* periodic; shifted so that the middle of the filter is at the first element of the
+                                      signal for the first result */
+    VD_CONVOLVE_FULL,              /* continued by zeros; all results that depend on an element of the signal */
+    VD_CONVOLVE_SAME,              /* continued by zeros; the results of VD_CONVOLVE_CENTRED */
+    VD_CONVOLVE_VALID              /* only results that depend on no element outside of the signal */
 } vd_convolve_mode;
 
 typedef struct vd_convolve_desc {
     const char *name;        /* for messages; copied; default: "convolve" */
-    uint64_t shape[3];       /* elements of one signal; all dimensions are convolved; trailing zeros: fewer. Required */
-    uint64_t filter_shape[3]; /* elements of one filter, with as many dimensions; default: shape */
+    uint64_t shape[3];       /* elements of one signal along each dimension; all dimensions are convolved. Trailing
+                                zeros: fewer dimensions. Required */
+    uint64_t filter_shape[3]; /* elements of one filter; as many dimensions as shape; default: shape */
     vd_convolve_kind kind;   /* default: VD_CONVOLVE_CONVOLUTION */
     vd_convolve_mode mode;   /* default: VD_CONVOLVE_CIRCULAR */
     uint32_t batch;          /* groups of signals; default: 1 */
     uint32_t channels;       /* signals of a group; each is convolved with its own filter, and the results are summed;
                                 default: 1 */
     uint32_t filters;        /* results of a group, each from `channels` filters of its own; default: 1 */
-    vd_type type;            /* of numbers and arithmetic: VD_F32 or VD_F64; default: VD_F32 */
+    vd_type type;            /* type of elements and arithmetic: VD_F32 or VD_F64; default: VD_F32 */
     bool real;               /* signals, filters and results are real; default: complex */
-    vd_fft_hook spectrum_hook; /* changes the filter's spectrum, as a store hook without arguments; it must set both
-                                parts. at->coordinate[0]: number of the filter, i * channels + c; the others: index
-                                along each axis of the transform, whose lengths vd_convolve_explain shows. Default:
-                                none */
+    vd_fft_hook spectrum_hook; /* changes the spectrum of the filter. It is called as a store hook, without arguments,
+                                  and must set both parts. at->coordinate[0] is the number of the filter, i * channels +
+                                  c; the other coordinates are the indices along the axes of the transform, whose
+                                  lengths vd_convolve_explain prints. Default: none */
     void *hook_user;         /* passed to spectrum_hook; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
-                                one complex signal. This halves the arithmetic of modes that repeat the signal in one
-                                dimension or on small images, and of all plans with a spectrum_hook. The two groups are
-                                then not independent: each has an absolute error proportional to the larger of the two,
-                                a NaN or an infinity in one spreads to the other, and equal groups may give different
-                                bits. Default: each group is computed from its own elements only */
+                                one complex signal. This halves the arithmetic of all plans with a spectrum_hook and, in
+                                the periodic modes, of one-dimensional signals and small images. The two groups are then
+                                not independent: the rounding errors of each are proportional to the larger of the two,
+                                a NaN or an infinity in one spreads to the other, and equal groups may have results with
+                                different bits. Default: each group is computed from its own elements only */
 } vd_convolve_desc;
 
 /* Makes a plan. Returns NULL on failure. */
@@ -750,41 +799,43 @@ VD_API void vd_convolve_destroy(vd_convolve *plan);
 /* Writes the shape of one result; 0 for dimensions that it does not have. */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
-/* Records the transform of the filters, an array of [filters][channels][filter_shape]. The plan keeps the spectrum for
-   all later runs. A run that is executed before this has been executed uses filters of zeros. If the list is discarded,
-   the filters set before remain. */
+/* Records the transform of the filters, an array of [filters][channels][filter_shape]. Runs that execute later use its
+   spectrum, which the plan stores; runs that execute before the first such transform use filters of zeros. If the list
+   is discarded, the previous filters remain set. */
 VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
 
-/* Records the convolution of [batch][channels][shape] to [batch][filters][shape of a result]. Buffers may have any type
-   and must not overlap. Fails if no filter was set, or if every list that set one was discarded. */
+/* Records the convolution of in, an array of [batch][channels][shape], to out, [batch][filters][shape of a result]. The
+   types of the buffers are ignored; the buffers must not overlap. Fails if no filter was set, or if all lists that set
+   one were discarded. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
 
-/* Returns the kernels of a plan as text, one a line. Valid as long as the plan; "" for NULL. */
+/* Returns a text with one line for each kernel of a plan. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
 
-/* Convolves images (f32, the last two dimensions of `image`) with one 2-D filter, without a plan. out: as large as
-   image. mode: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
+/* Convolves f32 images, the last two dimensions of `image`, with one two-dimensional filter, without a plan (see
+   Plans). out has the shape of image. mode: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                 vd_convolve_mode mode);
 
 /* ---- fragments ---- */
 
-/* What a fragment gets and sets; the manual's table says which fields each fragment has. Others are {0}. */
+/* Inputs and result of a fragment. The manual's table lists the fields that are set for each fragment; the others are
+   {0}. */
 typedef struct vd_fragment_io {
     vc_val in[2];            /* elements or operands */
     vc_val index;            /* u32: index of the element */
-    vc_val out;              /* the result; {0} before the call, must be set */
+    vc_val out;              /* the result, which the fragment must set; {0} on entry */
 } vd_fragment_io;
 
 /* Records code that computes io->out. user: vd_fragment.user. */
 typedef void (*vd_fragment_emit)(vc_kernel *k, vd_fragment_io *io, void *user);
 
-/* Code of the caller in the kernels of a plan; see Fragments. */
+/* Code of the caller in the kernels of a plan; see Fragments in the manual. */
 typedef struct vd_fragment {
     vd_fragment_emit emit;   /* default: no fragment */
 
-    /* Declares arguments, only for the map of a reduction: at most 16, with different names of 1 to 63 bytes. Default:
-       no arguments. */
+    /* Declares the arguments of emit: at most 16, with different names of 1 to 63 bytes. Allowed only for the map of a
+       reduction. Default: no arguments. */
     void (*declare)(vc_kernel *k, void *user);
 
     void *user;              /* passed to the functions above, which are called only while the plan is made */
@@ -794,8 +845,9 @@ typedef struct vd_fragment {
 
 typedef struct vd_reduce vd_reduce; /* a plan */
 
-/* Operation, elements, results. Results have the type of the elements unless it says otherwise; "float": f16 for f16,
-   f64 for 64-bit types, else f32. Integers wrap. f16 is computed in f32. */
+/* Operations, with the types of elements that they accept. Results have the type of the elements, unless stated
+   otherwise; "result float" is f16 for f16, f64 for 64-bit types, and f32 for all others. Integer overflow wraps. f16
+   is computed in f32. */
 typedef enum vd_reduce_op {
     VD_REDUCE_DEFAULT = 0, /* VD_REDUCE_SUM */
     VD_REDUCE_SUM,         /* numbers */
@@ -807,20 +859,21 @@ typedef enum vd_reduce_op {
     VD_REDUCE_XOR,         /* integers, VD_BOOL */
     VD_REDUCE_ANY,         /* numbers, VD_BOOL; result VD_BOOL: whether any element is not 0 */
     VD_REDUCE_ALL,         /* numbers, VD_BOOL; result VD_BOOL: whether no element is 0 */
-    VD_REDUCE_ARGMIN,      /* numbers; result VD_U32: the lowest index of a smallest element, in C order of the elements
-                              of one result. Ignores NaN; 0xffffffff if there is nothing else */
-    VD_REDUCE_ARGMAX,      /* the same for a largest element */
+    VD_REDUCE_ARGMIN,      /* numbers; result VD_U32: index of the smallest element, in C order of the elements of one
+                              result; of equal elements the lowest index. Ignores NaN; 0xffffffff if all elements are
+                              NaN */
+    VD_REDUCE_ARGMAX,      /* the same for the largest element */
     VD_REDUCE_DOT,         /* numbers, two inputs: sum of products. A map replaces the product */
     VD_REDUCE_NORM,        /* numbers; result float: square root of the sum of squares, which may overflow */
     VD_REDUCE_MEAN,        /* numbers; result float */
-    VD_REDUCE_VARIANCE     /* numbers; result float: mean of the squared distances from the mean, in one pass without
+    VD_REDUCE_VARIANCE     /* numbers; result float: mean of the squared differences from the mean, in one pass without
                               cancellation */
 } vd_reduce_op;
 
 typedef struct vd_reduce_desc {
     const char *name;        /* for messages; copied; default: "reduce" */
     vd_reduce_op op;         /* default: VD_REDUCE_SUM; must be 0 with combine */
-    vd_type type;            /* of the elements: a scalar number or VD_BOOL; default: VD_F32 */
+    vd_type type;            /* type of the elements: a scalar number or VD_BOOL; default: VD_F32 */
     uint64_t shape[4];       /* elements along each dimension, in C order; trailing zeros: fewer dimensions. Required */
     uint32_t axes;           /* bit i: dimension i is reduced; default: all. Results are in C order of the other
                                 dimensions */
@@ -832,22 +885,23 @@ typedef struct vd_reduce_desc {
     uint32_t correction;     /* VD_REDUCE_VARIANCE of n elements: delta degrees of freedom. The divisor is
                                 n - correction; 0: population variance, 1: sample variance. Must be less than n;
                                 default: 0 */
-    uint64_t segments;       /* of an array of one dimension: number of segments, each with its own result; less than
-                                2^31. An empty segment gives the identity of the operation; the mean of none and the
-                                variance of at most `correction` elements are undefined. Default: no segments */
+    uint64_t segments;       /* number of segments of a one-dimensional array, each with its own result; less than 2^31.
+                                The result of an empty segment is the identity of the operation; the mean of an empty
+                                segment and the variance of at most `correction` elements are undefined. Default: no
+                                segments */
 } vd_reduce_desc;
 
-/* A buffer that the plan does not use must be {0}. Inputs may overlap each other; outputs must not overlap anything. */
+/* Buffers that the plan does not use must be {0}. Inputs may overlap; outputs must not overlap any other buffer. */
 typedef struct vd_reduce_io {
     vd_buffer in;            /* the elements */
     vd_buffer in_b;          /* VD_REDUCE_DOT: the elements of the second input */
     vd_buffer out;           /* one result for each index of the dimensions that are not reduced, or for each segment */
     vd_buffer offsets;       /* with segments: segments + 1 VD_U32; segment i has the elements offsets[i] … offsets[i +
                                 1] - 1 */
-    vd_buffer extra_out;     /* with desc.extra_out, as many as out: VD_REDUCE_ARGMIN, _ARGMAX: the elements; _VARIANCE:
-                                the means */
-    const vd_named_arg *args; /* of map.declare, in any order, each exactly once */
-    int arg_count;           /* of args */
+    vd_buffer extra_out;     /* with desc.extra_out, one for each result: the smallest or largest elements
+                                (VD_REDUCE_ARGMIN, _ARGMAX), or the means (_VARIANCE) */
+    const vd_named_arg *args; /* all arguments that map.declare declares, in any order, each exactly once */
+    int arg_count;           /* number of args */
 } vd_reduce_io;
 
 /* Makes a plan; calls the fragments. Returns NULL on failure. */
@@ -856,13 +910,14 @@ VD_API vd_reduce *vd_reduce_create(vd_context *ctx, const vd_reduce_desc *desc);
 /* Destroys a plan (see Plans). NULL is allowed. */
 VD_API void vd_reduce_destroy(vd_reduce *plan);
 
-/* Records a reduction with these buffers alone. */
+/* Records a reduction that needs no other buffers and no arguments. */
 VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_buffer out);
 
 /* Records a reduction. */
 VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
 
-/* Returns what map.declare declared (name, kind, type, access); *count receives the number. The array is the plan's. */
+/* Returns the arguments that map.declare declared, with name, kind, type and access; *count receives their number. The
+   array belongs to the plan. */
 VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *plan, int *count);
 
 /* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). */
@@ -882,22 +937,22 @@ VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd
 
 typedef struct vd_scan vd_scan; /* a plan */
 
-/* How work-groups get the sum of what precedes them; see Scans. */
+/* How work-groups obtain the sum of the elements that precede theirs; see Scans in the manual. */
 typedef enum vd_scan_method {
-    VD_SCAN_DEFAULT = 0,     /* VD_SCAN_ONE_PASS on devices known to allow it, else VD_SCAN_THREE_KERNELS */
-    VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must keep these
-                                running */
-    VD_SCAN_THREE_KERNELS    /* no work-group waits; elements are read twice */
+    VD_SCAN_DEFAULT = 0,     /* VD_SCAN_ONE_PASS on devices known to support it, otherwise VD_SCAN_THREE_KERNELS */
+    VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must guarantee that
+                                those make progress */
+    VD_SCAN_THREE_KERNELS    /* work-groups do not wait; elements are read twice */
 } vd_scan_method;
 
 typedef struct vd_scan_desc {
     const char *name;        /* for messages; copied; default: "scan" */
     vd_reduce_op op;         /* VD_REDUCE_SUM to VD_REDUCE_XOR; default: VD_REDUCE_SUM; must be 0 with combine */
-    vd_type type;            /* of elements and results: a scalar number; default: VD_F32 */
+    vd_type type;            /* type of elements and results: a scalar number; default: VD_F32 */
     uint64_t shape[4];       /* elements along each dimension, in C order; trailing zeros: fewer dimensions. Required */
-    uint32_t axes;           /* bit i: the scan goes along dimension i, of which there is one; default: the last one,
-                                which is fastest */
-    bool exclusive;          /* a result combines the elements before its own; default: its own too */
+    uint32_t axes;           /* bit i: scan along dimension i; exactly one bit. Default: the last dimension, which is
+                                the fastest */
+    bool exclusive;          /* a result combines the elements before its own index; default: its own element too */
     bool segmented;          /* vd_scan_io.segment_heads marks where a new segment begins; default: no segments */
     vd_fragment map;         /* replaces each element before it is scanned; default: none */
     vd_fragment combine;     /* replaces op: an associative operation; in[0] precedes in[1]; default: none */
@@ -907,22 +962,25 @@ typedef struct vd_scan_desc {
 
 typedef struct vd_compact_desc {
     const char *name;        /* for messages; copied; default: "compact" */
-    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    vd_type type;            /* type of the elements: a scalar number; default: VD_F32 */
     uint64_t count;          /* number of elements. Required */
-    vd_fragment keep;        /* whether an element is kept, a bool. Required */
+    vd_fragment keep;        /* returns a bool: whether an element is kept. Required */
     vd_scan_method method;   /* default: VD_SCAN_DEFAULT */
 } vd_compact_desc;
 
-/* A buffer that the plan does not use must be {0}. */
+/* Buffers that the plan does not use must be {0}. */
 typedef struct vd_scan_io {
     vd_buffer in;            /* the elements */
-    vd_buffer out;           /* as many. Scans: may be the same memory as in. Compaction: must not overlap in; receives
-                                the elements that are kept, in order; the rest is not written */
-    vd_buffer segment_heads; /* segmented scans: as many VD_U32, not 0 where a segment begins */
+    vd_buffer out;           /* as many elements as in. Scans: may be the same memory as in. Compaction: must not
+                                overlap in; its first elements become those that are kept, in order, and the rest is not
+                                written */
+    vd_buffer segment_heads; /* segmented scans: one VD_U32 for each element, not 0 if a segment begins at this element
+                                */
     vd_buffer count;         /* compaction: one VD_U32, the number of elements kept */
 } vd_scan_io;
 
-/* Make a plan; call the fragments. Return NULL on failure. A compaction is run and destroyed as a scan. */
+/* Make a plan; call the fragments. Return NULL on failure. Plans of both kinds are run by vd_scan_run and destroyed by
+   vd_scan_destroy. */
 VD_API vd_scan *vd_scan_create(vd_context *ctx, const vd_scan_desc *desc);
 VD_API vd_scan *vd_compact_create(vd_context *ctx, const vd_compact_desc *desc);
 
@@ -942,20 +1000,21 @@ typedef struct vd_sort vd_sort; /* a plan */
 
 typedef struct vd_sort_desc {
     const char *name;        /* for messages; copied; default: "sort" */
-    vd_type type;            /* of the keys: a scalar number; default: VD_F32 */
-    vd_type values;          /* of a value moved with each key: any type of 4 or 8 bytes; default: no values */
+    vd_type type;            /* type of the keys: a scalar number; default: VD_F32 */
+    vd_type values;          /* type of the values that are moved with the keys, of 4 or 8 bytes; default: no values */
     uint64_t count;          /* number of keys. Required */
     bool descending;         /* default: ascending. Equal keys keep their order either way */
-    vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if subgroups have one size and there are
-                                fewer than 2^30 keys, otherwise three; default: the faster one, as far as is known */
+    vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if all subgroups have the same size and
+                                there are fewer than 2^30 keys; otherwise three. Default: the method that is expected to
+                                be faster */
 } vd_sort_desc;
 
 typedef struct vd_sort_io {
-    vd_buffer keys, values;  /* `count` of each; values must be {0} without desc.values */
-    vd_buffer out, out_values; /* {0} or the same memory: in place; other overlap is an error */
+    vd_buffer keys, values;  /* `count` elements each; values must be {0} without desc.values */
+    vd_buffer out, out_values; /* {0} or the same memory as keys and values: sort in place; other overlap is an error */
 } vd_sort_io;
 
-/* Makes a plan with device memory for `count` more keys and values. Returns NULL on failure. */
+/* Makes a plan, with device memory for another copy of keys and values. Returns NULL on failure. */
 VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc);
 
 /* Destroys a plan (see Plans). NULL is allowed. */
@@ -973,14 +1032,14 @@ typedef struct vd_histogram vd_histogram; /* a plan */
 
 typedef struct vd_histogram_desc {
     const char *name;        /* for messages; copied; default: "histogram" */
-    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    vd_type type;            /* type of the elements: a scalar number; default: VD_F32 */
     uint64_t count;          /* number of elements. Required */
     uint32_t bins;           /* number of bins, at most 2^31. Required */
-    vd_fragment bin;         /* the bin of an element, a number, rounded down. Elements outside of 0 to bins - 1 are not
-                                counted. Default: the element itself */
+    vd_fragment bin;         /* returns the bin of an element, a number, which is rounded down. Elements whose bin is
+                                not in 0 to bins - 1 are not counted. Default: the bin is the element itself */
 } vd_histogram_desc;
 
-/* Makes a plan; calls bin. Returns NULL on failure. */
+/* Makes a plan; calls the fragment. Returns NULL on failure. */
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc);
 
 /* Destroys a plan (see Plans). NULL is allowed. */
@@ -995,23 +1054,22 @@ typedef struct vd_top_k vd_top_k; /* a plan */
 
 typedef struct vd_top_k_desc {
     const char *name;        /* for messages; copied; default: "top_k" */
-    vd_type type;            /* of the elements: a scalar number; default: VD_F32 */
+    vd_type type;            /* type of the elements: a scalar number; default: VD_F32 */
     uint64_t shape[4];       /* elements along each dimension, in C order; rows are along the last one; trailing zeros:
                                 fewer dimensions. Required */
-    uint32_t k;              /* elements wanted of each row: 1 to 1024, at most the length of a row. Required */
+    uint32_t k;              /* number of results for each row: 1 to 1024, at most the length of a row. Required */
     bool smallest;           /* default: the largest elements */
     vd_fragment map;         /* replaces each element before it is compared and returned; default: none */
 } vd_top_k_desc;
 
-/* None of the three may overlap. */
+/* The buffers must not overlap. */
 typedef struct vd_top_k_io {
     vd_buffer in;            /* the elements */
-    vd_buffer values;        /* k for each row, the best one first. f16 is compared as f32; NaN loses its sign and
-                                payload */
-    vd_buffer indices;       /* as many VD_U32: the index of each in its row */
+    vd_buffer values;        /* k for each row, the largest or smallest first. NaN loses its sign and payload */
+    vd_buffer indices;       /* for each value one VD_U32: its index in the row */
 } vd_top_k_io;
 
-/* Makes a plan; calls map. Returns NULL on failure. */
+/* Makes a plan; calls the fragment. Returns NULL on failure. */
 VD_API vd_top_k *vd_top_k_create(vd_context *ctx, const vd_top_k_desc *desc);
 
 /* Destroys a plan (see Plans). NULL is allowed. */
@@ -1020,16 +1078,16 @@ VD_API void vd_top_k_destroy(vd_top_k *plan);
 /* Records a top-k selection. */
 VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *io);
 
-/* Top-k of the rows of a buffer, without a plan (see Plans). k: the elements of `values` divided by the number of
-   rows. */
+/* Top-k of the rows of a buffer, without a plan (see Plans). k is the number of elements of `values` divided by the
+   number of rows. */
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 
 /* ---- plans of other libraries (see "Libraries on top") ---- */
 
 enum {
-    VD_PLAN_MAX_ARGUMENTS = 16,  /* arguments that the fragments of a plan declare */
-    VD_PLAN_MAX_KERNEL_ARGS = 32 /* buffers and arguments of fragments that a kernel declares */
+    VD_PLAN_MAX_ARGUMENTS = 16,  /* maximum arguments of all fragments of a plan */
+    VD_PLAN_MAX_KERNEL_ARGS = 32 /* maximum buffers and arguments of fragments of a kernel */
 };
 
 /* A kind of plan: a constant of the library. */
@@ -1039,125 +1097,131 @@ typedef struct vd_plan_kind {
     size_t desc_size;        /* bytes of its desc: a struct that begins with const char *name. Required by
                                 vd_plan_run_cached */
 
-    /* Initialises a plan: its base is set, the rest is zero. desc is valid only during the call. If it fails, the plan
-       is destroyed. Required. */
+    /* Initialises a plan, whose base is set and whose other fields are zero. desc is valid only during the call. If
+       this fails, the plan is destroyed. Required. */
     vd_result (*make)(void *plan, const void *desc);
 
-    /* Called when a plan is destroyed, before its buffers and kernels: releases all else that it holds. plan->ctx is
-       NULL if the context was destroyed before. Default: nothing. */
+    /* Called when a plan is destroyed, before its buffers and kernels are: releases all other objects of the plan.
+       plan->ctx is NULL if the context was destroyed before. Default: none. */
     void (*release)(void *plan);
 
-    /* Called when the context is destroyed before the plan, while the context's objects still exist: releases what must
-       not outlive them, such as objects of another API. Default: nothing. */
+    /* Called when the context is destroyed before the plan, while the context's objects still exist: releases objects
+       that must not outlive them, such as those of another API. Default: none. */
     void (*detach)(void *plan);
 } vd_plan_kind;
 
-/* The base of a plan. The library only reads it. */
+/* The base of a plan. Libraries may read its fields, but must not change them. */
 typedef struct vd_plan {
     vd_context *ctx;         /* NULL after the context was destroyed */
     const vd_plan_kind *kind;
-    vd_allocator allocator;  /* for host memory of the plan; valid as long as the plan */
+    vd_allocator allocator;  /* for host memory of the plan; valid until the plan is destroyed */
     char name[64];           /* first 63 bytes of the desc's name */
-    vd_arg_info arguments[VD_PLAN_MAX_ARGUMENTS]; /* that the fragments declare: name, kind, type, access */
-    int argument_count;      /* of arguments */
+    vd_arg_info arguments[VD_PLAN_MAX_ARGUMENTS]; /* arguments of the fragments: name, kind, type, access */
+    int argument_count;      /* number of arguments */
     char argument_names[VD_PLAN_MAX_ARGUMENTS][64];
     struct vd_plan *next, *previous;  /* private */
     struct vd__plan_object *objects;  /* private */
 } vd_plan;
 
-/* A buffer that a plan uses. A plan numbers its roles from 0, at most to 127: first the buffers of the caller, then its
-   own, which need only `buffer`. */
+/* A buffer of a run and how the plan uses it. A plan numbers its roles from 0 to at most 127: first the buffers that
+   the caller passes, then those that the plan owns, for which only `buffer` has to be set. */
 typedef struct vd_plan_role {
-    const char *name;        /* for messages: the field of the io */
+    const char *name;        /* name of the field of the io, for messages */
     vd_buffer buffer;
-    vd_type type;            /* of its elements; buffers of VD_BYTES are accepted, too. VD_BYTES: any type */
-    uint64_t count;          /* elements that the plan needs at least; of VD_BYTES: bytes */
-    bool writes;             /* the plan writes it: it must not overlap other roles. Default: it is only read */
-    bool vectors;            /* its address becomes part of vd_plan_io.alignment. Default: no */
-    const char *unused;      /* the plan does not use it, and buffer must be {0}. The text is the reason, for messages:
-                                "desc.segments is 0". Default: it is used */
-    const struct vd_plan_role *in_place; /* earlier role of the table that may begin at the same byte; kernels declare
-                                both with VC_MAY_ALIAS. Default: none */
+    vd_type type;            /* expected type of the elements; buffers of type VD_BYTES are always accepted. VD_BYTES:
+                                accept any type */
+    uint64_t count;          /* number of elements, or of bytes for VD_BYTES, that the buffer must have at least */
+    bool writes;             /* the plan writes it, so it must not overlap other roles. Default: it is only read */
+    bool vectors;            /* kernels can load it as vectors: include its address in vd_plan_io.alignment. Default:
+                                no */
+    const char *unused;      /* not NULL: the plan does not use this role, and buffer must be {0}. The text is the
+                                reason, for messages: "desc.segments is 0". Default: the role is used */
+    const struct vd_plan_role *in_place; /* earlier role of the table that may be the same memory; kernels then declare
+                                            both with VC_MAY_ALIAS. Default: none */
 } vd_plan_role;
 
 /* Buffers and arguments of a run. */
 typedef struct vd_plan_io {
-    const vd_plan_role *roles; /* the table; may change between dispatches */
-    uint32_t role_count;     /* roles that vd_plan_check checks, from the first one on */
-    const vd_named_arg *args; /* of the plan's fragments, as the caller passes them: in any order, each exactly once */
-    int arg_count;           /* of args */
+    const vd_plan_role *roles; /* table of all roles; buffers may be changed between dispatches */
+    uint32_t role_count;     /* number of roles, from the first one on, that vd_plan_check checks */
+    const vd_named_arg *args; /* arguments of the fragments that the caller passes, in any order, each exactly once */
+    int arg_count;           /* number of args */
 
     /* Set by vd_plan_check: */
-    uint64_t alignment;      /* addresses of the roles with `vectors`, ORed: a multiple of 16 if all of them are */
-    vd_arg values[VD_PLAN_MAX_ARGUMENTS]; /* of plan->arguments */
+    uint64_t alignment;      /* bitwise OR of the addresses of the roles with `vectors`: a multiple of 16 if all
+                                addresses are */
+    vd_arg values[VD_PLAN_MAX_ARGUMENTS]; /* values of plan->arguments */
 } vd_plan_io;
 
-/* A kernel of a plan, and which roles and arguments it declares. Zeros before the kernel is recorded. */
+/* A kernel of a plan, with the roles and arguments that it declares. Must be zero before the kernel is recorded. */
 typedef struct vd_plan_kernel {
     vd_kernel kernel;
     uint32_t count;          /* private */
     uint8_t args[VD_PLAN_MAX_KERNEL_ARGS]; /* private */
 } vd_plan_kernel;
 
-/* A fragment of the caller, what it gets, and what it must return. */
+/* A fragment of the caller, with the types of its inputs and result. */
 typedef struct vd_plan_fragment {
-    const char *name;        /* for messages: the field of the desc. At most 50 bytes */
-    vd_fragment code;        /* the field of the desc. emit NULL: the caller passed none */
+    const char *name;        /* name of the field of the desc, for messages; at most 50 bytes */
+    vd_fragment code;        /* the field of the desc. emit is NULL if the caller passed no fragment */
     vc_type in[2];           /* types of vd_fragment_io.in. Default: {0}, no inputs */
     vc_type out;             /* type of vd_fragment_io.out. Default: any scalar number */
-    vc_type other_out;       /* accepted too, and the type to which immediates are converted. Default: out */
-    bool has_index;          /* vd_fragment_io.index is set. Default: {0} */
-    bool has_arguments;      /* it may declare arguments. Default: that is an error */
+    vc_type other_out;       /* a second accepted type, to which immediates are converted. Default: out */
+    bool has_index;          /* vd_fragment_io.index is set. Default: it is {0} */
+    bool has_arguments;      /* the fragment may declare arguments. Default: this is an error */
     int first_argument, argument_count; /* private */
 } vd_plan_fragment;
 
-/* Makes a plan: allocates it, links it to the context, and calls kind->make. The body of a library's public function,
-   whose name is `call`. desc: a struct that begins with const char *name, which may be NULL. Returns NULL on failure.
-   kind must stay valid until the plan is destroyed. */
+/* Makes a plan: allocates it, links it to the context, and calls kind->make. A library's public function returns the
+   result. call: name of that function, for messages. desc: a struct that begins with const char *name, which may be
+   NULL. kind must remain valid until the plan is destroyed. Returns NULL on failure. */
 VD_API void *vd_plan_create(vd_context *ctx, const vd_plan_kind *kind, const char *call, const void *desc);
 
 /* Destroys a plan, its buffers and its kernels. NULL is allowed. */
 VD_API void vd_plan_destroy(void *plan);
 
-/* Calls `run` with a plan, a list of its context and an io, neither of which is NULL. The body of a library's public
-   function, whose name is `call`. */
+/* Calls `run` after checking that plan, list and io are not NULL and that the list belongs to the plan's context. A
+   library's public function returns the result. call: name of that function, for messages. */
 VD_API vd_result vd_plan_run(void *plan, const char *call,
                              vd_result (*run)(void *plan, vd_list *list, const void *io), vd_list *list,
                              const void *io);
 
-/* The same with a plan of the context's cache, which is made if no plan of this kind has this desc, and with
-   vd_immediate(ctx, 0, 0). Descs are compared byte by byte: clear them with memset before setting fields; a pointer is
-   compared, not what it refers to. The caller replaces the call in errors: vd_error_amend(result, "call", "", NULL). */
+/* Calls `run` with the plan of this kind and desc in the context's cache and with vd_immediate(ctx, 0, 0). Makes the
+   plan if the cache does not contain it. Descs are compared byte by byte, and pointers by address: clear a desc with
+   memset before setting its fields. The caller adds its name to errors: vd_error_amend(result, "call", "", NULL). */
 VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
                                     vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
                                     const void *io);
 
-/* Creates a buffer that the plan destroys: `count` elements, bytes for VD_BYTES. data: the contents, NULL for zeros.
+/* Creates a buffer of `count` elements (bytes for VD_BYTES), which the plan owns. data: initial contents; NULL: zeros.
    Returns id 0 on failure. */
 VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data);
 
 /* Checks a fragment of the caller by recording it in kernels that are discarded, and adds its arguments to those of the
-   plan. Once for each fragment, before kernels with it are recorded. Does nothing if code.emit is NULL. */
+   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if code.emit is NULL.
+   */
 VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *fragment);
 
-/* Records a fragment, which must have code.emit, and returns its result. Inputs that it does not have are ignored. */
+/* Records a fragment, whose code.emit must not be NULL, and returns its result. Arguments for inputs that the fragment
+   does not have are ignored. */
 VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *fragment, vc_kernel *k, vc_val first, vc_val second,
                                     vc_val index);
 
-/* Declares the buffer of a role, as vc_buffer does, or the arguments of a fragment, if it has any. In a kernel that the
-   library records, before its own parameters. A role may be declared several times, with different types. */
+/* Declare the buffer of a role, as vc_buffer does, or the arguments of a fragment, in a kernel that the library
+   records. Must be called before the library declares its own parameters. A role may be declared several times, with
+   different types. */
 VD_API vc_ref vd_plan_kernel_buffer(vd_plan_kernel *kernel, vc_kernel *k, uint32_t role, const char *name, vc_type type,
                                     uint32_t access);
 VD_API void vd_plan_kernel_fragment(vd_plan_kernel *kernel, vc_kernel *k, const vd_plan_fragment *fragment);
 
-/* Compiles a kernel that the plan destroys, and frees k. If that fails, kernel is set to zeros. */
+/* Compiles k to a kernel that the plan owns, and frees k, also on failure. If it fails, *kernel is set to zero. */
 VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_kernel *k);
 
-/* Checks the buffers and arguments of a run and sets the fields of io that say so. */
+/* Checks the buffers and arguments of a run; sets io->alignment and io->values. */
 VD_API vd_result vd_plan_check(const vd_plan *plan, vd_plan_io *io);
 
-/* Records a dispatch: vd_dispatch with the kernel, its buffers and arguments of fragments, and then the library's own
-   parameters, desc->args. desc->kernel is ignored. */
+/* Records a dispatch of a kernel with its buffers, the arguments of its fragments and then the library's own
+   parameters, desc->args. desc is that of vd_dispatch; desc->kernel is ignored. */
 VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
                                   const vd_dispatch_desc *desc);
 
@@ -1171,7 +1235,7 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
 #define VKDISPATCH_FFT_IMPLEMENTED
 
 // >>config
-/* Limits of the planner, optional features, compiler settings. */
+/* Limits of plans, optional features, compiler settings. */
 
 #include <math.h>
 #include <stdio.h>
@@ -1184,8 +1248,8 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
 #define VD__HAS_VKFFT 0
 #endif
 
-/* Cold code, which runs once per plan or kernel: optimise for size and disable the slowest compiler passes. After
-   the END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
+/* Cold code, which runs once per plan or kernel: optimise for size and disable the slowest compiler passes. gcc still
+   defines __OPTIMIZE_SIZE__ after VD__FFT_SMALL_END, so no code may test that macro. */
 #if !defined(__OPTIMIZE__)
 #define VD__FFT_SMALL
 #define VD__FFT_SMALL_END
@@ -1205,17 +1269,17 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
 #endif
 
 enum {
-    VD__FFT_AXES = 4,          /* axes that one kernel transforms */
-    VD__FFT_STAGES = 8,        /* stages of one kernel */
-    VD__FFT_RADIX = 32,        /* largest radix; also the limit of values per thread in estimated shapes */
-    VD__FFT_MAX_VALUES = 64,   /* maximum of values per thread */
-    VD__FFT_MAX_POINTS = 16384, /* maximum of complex numbers in the registers of a work-group */
-    VD__FFT_PASSES = 12,       /* kernels of one direction of a plan */
-    VD__FFT_TABLES = 64,       /* tables of a plan that passes can share */
-    VD__FFT_CANDIDATES = 96,   /* shapes of a kernel that a wide search keeps */
-    VD__FFT_MAX_TIMED = 40,    /* shapes of a kernel that are timed */
-    VD__FFT_TIMED_RUNS = 5,    /* timed runs of each shape, interleaved with those of the others */
-    VD__FFT_CACHED_PLANS = 64  /* plans that a context caches for the simple calls */
+    VD__FFT_AXES = 4,          /* maximum axes that one kernel transforms */
+    VD__FFT_STAGES = 8,        /* maximum stages of a transform in one kernel */
+    VD__FFT_RADIX = 32,        /* largest radix; also the maximum of values per thread in estimated shapes */
+    VD__FFT_MAX_VALUES = 64,   /* maximum complex values per thread */
+    VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group */
+    VD__FFT_PASSES = 12,       /* maximum kernels of one direction of a plan */
+    VD__FFT_TABLES = 64,       /* maximum tables of a plan that passes can share */
+    VD__FFT_CANDIDATES = 96,   /* maximum shapes of a kernel that a wide search keeps */
+    VD__FFT_MAX_TIMED = 40,    /* maximum shapes of a kernel that are timed */
+    VD__FFT_TIMED_RUNS = 5,    /* timed rounds of each shape, interleaved with those of the others */
+    VD__FFT_CACHED_PLANS = 64  /* maximum plans that a context caches for functions without a plan */
 };
 
 // >>common
