@@ -662,8 +662,8 @@ typedef struct vd_device_info {
     uint64_t device_memory;         /* bytes of the largest device-local heap */
     uint64_t host_memory;           /* bytes of the largest heap in host memory. 0: not known, or all memory is
                                        shared */
-    uint64_t device_budget;         /* bytes of device_memory that this process can allocate in total at present, as
-                                       estimated by the driver. 0: not known */
+    uint64_t device_budget;         /* bytes of device_memory that this process can still allocate, as estimated by the
+                                       driver. 0: not known */
     bool shared_memory;             /* host and device share one memory */
     uint64_t features;              /* VD_FEATURE_ bits */
     double timestamp_ns;            /* nanoseconds of a timestamp tick. 0: no timestamps */
@@ -3252,7 +3252,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    queue_submit                             the device (all its queues)
    block_* except block_sync, memory_*      the device
    device_idle                              the device: no other operation of it runs meanwhile
-   all others, also queue_value, queue_wait nothing: may be called concurrently
+   all others, including queue_value and    nothing: may be called concurrently
+   queue_wait
 
    A context can open the same device index twice. The two devices share only the driver.
 
@@ -3265,7 +3266,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      the driver. The generic code implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and
                      _SHARING.
    device_idle       Waits until the driver has completed all submitted work. Called after a failed wait, when the
-                     timelines do not tell whether objects can be destroyed.
+                     timelines do not show whether objects can be destroyed.
    device_close
    block_create      Makes a driver allocation of block->size bytes of memory type block->type and maps it if possible.
    block_import      Makes a block of block->size bytes from the user's memory: need->sharing is the kind, `from` the
@@ -3274,8 +3275,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    block_export      Exports a block of kind VD__SHARE_EXPORT; sets out->handle, which the caller owns, and
                      out->memory_type. VD_ERROR_UNSUPPORTED names the alternative of this backend, if there is one.
    block_destroy     Also for imported blocks; does not free the user's memory.
-   block_sync        Called before the host reads (to_host) or after it has written bytes of a block that is not
-                     coherent.
+   block_sync        For blocks that are not coherent. to_host: called before the host reads the bytes. Otherwise called
+                     after the host has written them.
    memory_types      Returns the best memory type of `mask` for `usage` as a mask with one bit, or 0 if none is
                      suitable. Several usages may share a type. After a failed allocation it is called again without
                      that bit.
@@ -3306,10 +3307,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
    queue_submit      Submits a recording, or nothing. The submission starts when the queues of `waits` have reached
-                     their values, whose work was submitted earlier. It may overlap earlier submissions to its queue
-                     unless barrier_first is set: then it waits for them and sees their writes. When it and they have
-                     completed, the timeline reaches `value`. Without a recording it only advances the timeline, so
-                     that the value of a failed submission is reached too.
+                     their values; the work that reaches them was submitted earlier. It may overlap earlier submissions
+                     to its queue unless barrier_first is set: then it starts after them, and their writes are visible
+                     to it. When it and all earlier submissions have completed, the timeline reaches `value`. Without a
+                     recording it only advances the timeline, so that the value of a failed submission is reached too.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
@@ -3435,8 +3436,8 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
 
 enum { VD__GROUPS_PER_UNIT = 4, VD__LARGE_GPU_UNITS = 132 }; /* see vd_facts.concurrent_groups */
 
-/* Returns whether a started work-group keeps running while another one waits for it. This is not known of other types
-   of devices, and does not hold on the GPUs of these vendors. */
+/* Returns whether a started work-group keeps running while another one waits for it. It is known to do so on discrete
+   and integrated GPUs, except those of the vendors listed here. */
 static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) {
     static const uint32_t without[] = {
         0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */
@@ -3446,8 +3447,8 @@ static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) 
     return info->type == VD_DEVICE_DISCRETE || info->type == VD_DEVICE_INTEGRATED;
 }
 
-/* Sets the facts that follow from the type and the vendor of the device. `units`: its multiprocessors or cores; 0: the
-   API does not tell. */
+/* Sets the facts that follow from the type and the vendor of the device. `units`: number of its multiprocessors or
+   cores; 0: not known. */
 static VD__UNUSED void vd__facts_init(vd_device_info *info, vd_code code, uint32_t units) {
     bool cpu = info->type == VD_DEVICE_CPU;
     vd_facts *f = &info->facts;
@@ -3529,7 +3530,7 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 /* Recorded commands of the backends without command buffers: cuda, opencl and dummy. The functions vd__tape_NAME are
    their operations commands_NAME and record_NAME; queue_submit plays the tape with the backend's vd__tape_player.
    A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
-   which therefore exist as long as the tape is played; everything else is copied, also the argument block. Barriers
+   which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are not recorded, because these backends execute commands in order. A tape can be played more than once. */
 
 typedef enum vd__tape_kind { VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL } vd__tape_kind;
@@ -3683,7 +3684,7 @@ static inline vd_result vd__tape_play(const vd__tape *tape, const vd__tape_playe
 /* A cache in files: compiled code, and data of libraries built on top (vd_cache_store). A file contains its key and a
    checksum; a file that does not match is ignored.
    The checksum detects damage, not forgery: a file is read only if no user but this one and root can have written it
-   (vd__file_open_trusted). Cache errors are not errors of the caller: without a cache more is compiled. */
+   (vd__file_open_trusted). Cache errors do not make a call fail: code that is not in the cache is compiled. */
 
 VD__SMALL
 
@@ -3822,11 +3823,12 @@ VD__SMALL_END
      i  id                            c  literal of the result type
      n  literal of one word           o  opcode, and its operands after the result
      s  string
-   The last letter also stands for all further words. */
+   The last letter applies to all remaining words. */
 typedef struct vd__spirv_op {
     uint16_t opcode;
     uint8_t min_words, max_words; /* 255: no maximum */
-    char place;                   /* g global, b block, t end of a block, a anywhere, s see vd__spirv_place */
+    char position;                /* g: before all functions, b: inside a block, t: last instruction of a block, a:
+                                     anywhere, s: see vd__spirv_check_position */
     char operands[8], name[34];   /* arrays: pointers would need relocations */
 } vd__spirv_op;
 
@@ -4029,8 +4031,8 @@ enum {
     VD__SPIRV_MAGIC = 0x07230203,
     VD__SPIRV_SWAPPED = 0x03022307,
     VD__SPIRV_HEAD = 5,           /* words before the first instruction */
-    VD__SPIRV_LOW_OPCODES = 512,  /* opcodes below have an index; few are above */
-    VD__SPIRV_FREE_IDS = 1 << 18, /* bound of the ids that every module may have */
+    VD__SPIRV_LOW_OPCODES = 512,  /* opcodes below this are looked up in vd__spirv.index; the few others are searched */
+    VD__SPIRV_FREE_IDS = 1 << 18, /* id bound that is allowed for every module, whatever its size */
     VD__SPIRV_MAX_IDS = 1 << 22   /* limit of the SPIR-V specification */
 };
 
@@ -4043,7 +4045,7 @@ enum {
 
 typedef struct vd__spirv_id {
     uint32_t at;                  /* word of its definition; 0: none */
-    uint32_t annotations;         /* end of its part of vd__spirv.annotations, which begins at the end of id - 1 */
+    uint32_t annotations;         /* end of its annotations in vd__spirv.annotations; they begin at the end of id - 1 */
     vd_type type;                 /* of scalar and vector types */
     uint32_t size;                /* bytes of a type in shared memory, by std430; saturates */
     uint8_t align, flags;
@@ -4054,7 +4056,7 @@ typedef struct vd__spirv {
     const vd_allocator *allocator;
     const uint32_t *words;
     uint32_t *owned;              /* a copy of the words, if the caller's could not be used; else NULL */
-    uint32_t count, bound;
+    uint32_t count, bound;        /* number of words; ids are below `bound` */
     uint32_t functions;           /* word of the first OpFunction, or count: global instructions are before it */
     vd__spirv_id *ids;
     uint32_t *annotations;        /* words of OpName, OpMemberName, OpDecorate, OpMemberDecorate, sorted by target */
@@ -4085,13 +4087,13 @@ static const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode
     return NULL;
 }
 
-/* Returns the id of a value's type, or 0 if the id is no value. */
+/* Returns the id of a value's type, or 0 if the id is not a value. */
 static uint32_t vd__spirv_type_of(const vd__spirv *m, uint32_t id) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_defined_by(m, id));
     return op && op->operands[0] == 't' ? vd__spirv_definition(m, id)[1] : 0;
 }
 
-/* Returns the words of a literal of a type, or 0 if it is not a type of numbers. */
+/* Returns the number of words of a literal of this type, or 0 if the type is not numeric. */
 static uint32_t vd__spirv_literal_words(const vd__spirv *m, uint32_t type) {
     uint32_t op = vd__spirv_defined_by(m, type);
     return op == VD__OpTypeInt || op == VD__OpTypeFloat ? (m->ids[type].size + 3) / 4 : 0;
@@ -4099,11 +4101,11 @@ static uint32_t vd__spirv_literal_words(const vd__spirv *m, uint32_t type) {
 
 /* ---- operands ---- */
 
-/* Steps through the id operands of an instruction, without its result and the result's type. */
+/* Iterator over the id operands of an instruction, without its result and the result's type. */
 typedef struct vd__spirv_operands {
     const vd__spirv *m;
     const uint32_t *words;        /* of the instruction */
-    const char *letters;          /* from that of the next operand on */
+    const char *letters;          /* the grammar's letters, from the next operand on */
     uint32_t next, length;        /* word of the next operand; words of the instruction */
     uint32_t literals, ids;       /* words left of a mask or a pair */
     uint32_t id;                  /* the operand that vd__spirv_next_id found */
@@ -4131,7 +4133,7 @@ static void vd__spirv_skip_string(vd__spirv_operands *o, bool last) {
     if (end && last && o->next < o->length) o->error = "words follow the last operand";
 }
 
-/* Reads an operand that is more than one word, or whose other words depend on it. */
+/* Reads an operand that has more than one word, or that determines the operands after it. */
 static void vd__spirv_read_operand(vd__spirv_operands *o, char letter, uint32_t word) {
     const vd__spirv_op *nested;
     switch (letter) {
@@ -4278,7 +4280,7 @@ static void vd__spirv_struct(const vd__spirv *m, const uint32_t *w, vd__spirv_id
     type->size = vd__spirv_saturate(vd__spirv_aligned(size, type->align));
 }
 
-/* Describes a type. Its parts are defined before it, so that nothing is computed twice. */
+/* Sets size, alignment and flags of a type. Its parts are defined before it, so each type is visited once. */
 static vd_result vd__spirv_type(const vd__spirv *m, uint32_t at) {
     const uint32_t *w = m->words + at;
     vd__spirv_id *type = &m->ids[w[1]];
@@ -4317,7 +4319,7 @@ static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__s
     return VD_OK;
 }
 
-/* Checks the operands of an instruction. What a type consists of must be defined before. */
+/* Checks the operands of an instruction. The types that a type consists of must be defined before it. */
 static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     vd__spirv *m = d->m;
     bool type = op->opcode >= VD__OpTypeVoid && op->opcode <= VD__OpTypeFunction;
@@ -4337,14 +4339,14 @@ static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, con
     return o.error ? vd__spirv_invalid(at, "%s: %s", op->name, o.error) : VD_OK;
 }
 
-/* Checks that an instruction may be where it is: global instructions before all functions, others inside a block. */
-static vd_result vd__spirv_place(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
+/* Checks the position of an instruction: global instructions before all functions, others inside a block. */
+static vd_result vd__spirv_check_position(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     vd__spirv *m = d->m;
-    bool global = op->place == 'g' || (op->opcode == VD__OpVariable && !d->function);
-    bool inside = op->place == 'b' || op->place == 't' || (op->opcode == VD__OpVariable && d->function);
+    bool global = op->position == 'g' || (op->opcode == VD__OpVariable && !d->function);
+    bool inside = op->position == 'b' || op->position == 't' || (op->opcode == VD__OpVariable && d->function);
     if (global && m->functions) return vd__spirv_invalid(at, "%s must be before all functions", op->name);
     if (inside && !d->block) return vd__spirv_invalid(at, "%s is outside a block", op->name);
-    if (op->place == 't') d->block = false;
+    if (op->position == 't') d->block = false;
     switch (op->opcode) {
     case VD__OpFunction:
         if (d->function) return vd__spirv_invalid(at, "a function begins inside another function");
@@ -4377,7 +4379,7 @@ static bool vd__spirv_annotates(uint32_t op) {
     return op == VD__OpName || op == VD__OpMemberName || op == VD__OpDecorate || op == VD__OpMemberDecorate;
 }
 
-/* Counts an annotation. Decorations that are read must have their operand. */
+/* Counts an annotation. Checks that a decoration has its operand, if the reflection reads it. */
 static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at;
     uint32_t operands = op == VD__OpDecorate ? 3 : op == VD__OpMemberDecorate ? 4 : 0;
@@ -4393,8 +4395,8 @@ static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t 
     }
 }
 
-/* Records what an instruction says about ids. */
-static vd_result vd__spirv_note(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
+/* Records types, annotations and forward declarations. Checks variables and constants against their types. */
+static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at, *type;
     vd__spirv_id *declared;
     if (op >= VD__OpTypeVoid && op <= VD__OpTypeFunction) return vd__spirv_type(d->m, at);
@@ -4434,9 +4436,9 @@ static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
         return vd__spirv_invalid(at, "%s has %u words, but it may have at most %u", op->name, (unsigned)length,
                                  (unsigned)op->max_words);
     vd_result r = vd__spirv_check_operands(d, at, op);
-    if (!r) r = vd__spirv_place(d, at, op);
+    if (!r) r = vd__spirv_check_position(d, at, op);
     if (!r && (op->operands[0] == 't' || op->operands[0] == 'r')) r = vd__spirv_define(d, at, op);
-    return r ? r : vd__spirv_note(d, at, opcode);
+    return r ? r : vd__spirv_record(d, at, opcode);
 }
 
 /* Sorts the annotations by their target (counting sort). */
@@ -4466,7 +4468,8 @@ static uint32_t *vd__spirv_own(vd__spirv *m) {
     return m->owned;
 }
 
-/* Sets the words in this machine's order. They are used in place if they are aligned and have this order. */
+/* Sets the words, in the byte order of this machine: the caller's if they are aligned and in this order, else a
+   copy. */
 static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     uint32_t first;
     if (!code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
@@ -4542,8 +4545,8 @@ static vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, c
 
 /* ---- annotations ---- */
 
-/* Returns the first annotation of an id by the instruction `op` whose member and decoration are these, or NULL.
-   Without a decoration (OpName, OpMemberName) or a member, these do not matter. */
+/* Returns the first annotation of an id by the instruction `op` with this member and decoration, or NULL. An operand
+   that `op` does not have is ignored. */
 static const uint32_t *vd__spirv_annotation(const vd__spirv *m, uint32_t id, uint32_t op, uint32_t member,
                                             uint32_t decoration) {
     for (uint32_t i = m->ids[id - 1].annotations; i < m->ids[id].annotations; i++) {
@@ -4557,7 +4560,7 @@ static const uint32_t *vd__spirv_annotation(const vd__spirv *m, uint32_t id, uin
     return NULL;
 }
 
-/* Returns whether an id has a decoration. Sets *out to its operand, or leaves it if there is no such decoration. */
+/* Returns whether an id has a decoration. If so, sets *out to its operand; otherwise *out is unchanged. */
 static bool vd__spirv_decoration(const vd__spirv *m, uint32_t id, uint32_t decoration, uint32_t *out) {
     const uint32_t *w = vd__spirv_annotation(m, id, VD__OpDecorate, 0, decoration);
     if (w && out) *out = w[3];
@@ -4599,7 +4602,7 @@ static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_devic
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* Sets the facts that a description leaves at 0 and must not be 0. */
+/* Sets defaults for the facts that must not be 0. */
 static void vd__dummy_facts(vd_facts *f) {
     f->executes = false;
     if (!f->code) f->code = VD_CODE_SPIRV;
@@ -5199,7 +5202,8 @@ typedef struct vd__vk_facts {
 
 /* ---- instance ---- */
 
-static bool vd__vk_offered(const VkExtensionProperties *list, uint32_t count, const char *name) {
+/* Returns whether a list of extensions contains this name. */
+static bool vd__vk_is_listed(const VkExtensionProperties *list, uint32_t count, const char *name) {
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(list[i].extensionName, name) == 0) return true;
     }
@@ -5260,7 +5264,7 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__vk_driver_of(driver)->layer_version = vd__vk_layer_version(driver);
     uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, VD__VK_VALIDATION, &count);
-    if (!vd__vk_offered(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+    if (!vd__vk_is_listed(list, count, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
         vd__logf(driver->host, VD_LOG_WARNING, "Vulkan: the layer %s is not installed, so validation is off",
                  VD__VK_VALIDATION);
     } else {
@@ -5274,7 +5278,7 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
         debug->messenger.pfnUserCallback = vd__vk_debug_callback;
         debug->messenger.pUserData = (void *)(uintptr_t)driver->host;
     }
-    if (debug->layer && vd__vk_offered(list, count, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
+    if (debug->layer && vd__vk_is_listed(list, count, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
         debug->names[debug->name_count++] = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
         debug->synchronization = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
         debug->validation.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
@@ -5295,7 +5299,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     for (; name_count < debug.name_count; name_count++) names[name_count] = debug.names[name_count];
     uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, NULL, &count);
-    bool portability = vd__vk_offered(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    bool portability = vd__vk_is_listed(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     if (portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     vd__free(&driver->host->allocator, list);
     VD__VK_STRUCT(VkApplicationInfo, application, VK_STRUCTURE_TYPE_APPLICATION_INFO);
@@ -5396,8 +5400,8 @@ static void vd__vk_driver_close(vd__driver *driver) {
 
 /* ---- device information ---- */
 
-/* Returns whether an extension can be used with the enabled validation layer. Layers before 1.3.276 report errors
-   for the struct of VK_KHR_shader_maximal_reconvergence. */
+/* Returns whether an extension can be used with the enabled validation layer. Layers before 1.3.276 report errors for
+   the struct of VK_KHR_shader_maximal_reconvergence. */
 static bool vd__vk_layer_accepts(const vd__vk_driver *vk, uint32_t extension) {
     return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version
            || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
@@ -5418,7 +5422,7 @@ static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *fact
     if (!list || vk->vkEnumerateDeviceExtensionProperties(facts->handle, NULL, &count, list) < 0) count = 0;
     for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
         bool core = facts->version >= table[i].core;
-        if (!core && !vd__vk_offered(list, count, table[i].name)) continue;
+        if (!core && !vd__vk_is_listed(list, count, table[i].name)) continue;
         if (!vd__vk_layer_accepts(vk, i)) continue;
         facts->extensions |= 1u << i;
         if (!core) facts->names[facts->name_count++] = table[i].name;
@@ -5470,7 +5474,7 @@ static void vd__vk_choose_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
     }
 }
 
-/* Queries a physical device. Needs the version and the extensions first: they determine which structs are chained. */
+/* Queries a physical device. Begins with the version and the extensions, which determine the structs to chain. */
 static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *facts) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     memset(facts, 0, sizeof *facts);
@@ -5706,17 +5710,18 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
 
 /* ---- opening ---- */
 
-/* Checks that a device has what the backend requires. */
+/* Checks that a device meets the requirements of the backend. */
 static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
-    const char *lacks = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
-                        : facts->family == UINT32_MAX          ? "compute queues"
-                                                               : NULL;
+    const char *missing = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
+                          : facts->family == UINT32_MAX          ? "compute queues"
+                                                                 : NULL;
     if (!VD__VK_HAS(facts, CORE_1_2)) {
         return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' supports Vulkan %u.%u, but 1.2 is required", index,
                         p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
     }
-    if (lacks) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' does not support %s", index, p->deviceName, lacks);
+    if (missing)
+        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' does not support %s", index, p->deviceName, missing);
     return VD_OK;
 }
 
@@ -6017,7 +6022,7 @@ static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, cons
     return VD_OK;
 }
 
-/* Gets a handle of the block's memory from the driver. */
+/* Creates a handle for the block's memory, for export. */
 #if VD__HAS_WIN32_HANDLES
 static vd_result vd__vk_block_handle(const vd__vk_device *vk, const vd__block *block, int64_t *out) {
     VD__VK_STRUCT(VkMemoryGetWin32HandleInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR);
@@ -6060,8 +6065,8 @@ static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
     return r;
 }
 
-/* Imports the host memory at `address`. Vulkan imports only multiples of minImportedHostPointerAlignment, so the
-   block begins at the multiple at or below the address, and *offset is the distance. */
+/* Imports the host memory at `address`. Vulkan requires multiples of minImportedHostPointerAlignment, so the block
+   begins at the last multiple that is not above the address; *offset is the distance. */
 static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__memory_requirements *need,
                                           uint64_t address, uint64_t *offset) {
     uint64_t align = vk->host_import_alignment ? vk->host_import_alignment : 4096, base = address / align * align;
@@ -6596,9 +6601,8 @@ typedef struct vd__vk_arena {
     vd__vk_slab *slabs, *current; /* all slabs; the one that allocations are cut from, NULL before the first */
     uint8_t *cursor, *end;     /* the free rest of `current` */
     uint64_t live_allocations; /* allocations in slabs that are not freed */
-    /* false: all allocations are made directly. This is so before the first recording, and after a reset at which
-       allocations in slabs were not freed. */
-    bool use_slabs;
+    bool use_slabs;            /* false before the first recording, and after a reset that left allocations in slabs:
+                                  every allocation then comes directly from the allocator */
     bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
 } vd__vk_arena;
 
@@ -6792,8 +6796,9 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     c->native = NULL;
 }
 
-/* Forgets what is bound. Called when a recording begins and after commands that change the bindings. */
-static void vd__vk_commands_forget(vd__vk_commands *vc) {
+/* Marks kernel, arguments and descriptor sets as unbound. Called when a recording begins, and after commands that bind
+   others. */
+static void vd__vk_commands_unbind(vd__vk_commands *vc) {
     vc->kernel = NULL;
     vc->set_keys = NULL;
     vc->arguments_bound = false;
@@ -6816,7 +6821,7 @@ static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vc,
 static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    vd__vk_commands_forget(vc);
+    vd__vk_commands_unbind(vc);
     vc->reusable = reusable;
     vc->barrier_recorded = false;
     vc->chunk = vc->chunk_used = 0;
@@ -6872,7 +6877,7 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
     return result ? vd__vk_fail(result, "vkAllocateDescriptorSets") : VD_OK;
 }
 
-/* Doubles the number of sets. The first step is 8 sets, the largest 1024. */
+/* Adds sets to a cache: 8 at first, then as many as there are, at most 1024 at once. */
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel,
                                   vd__vk_set_cache *cache) {
     uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
@@ -6945,8 +6950,8 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     vk->vkUpdateDescriptorSets(vk->handle, write_count, writes, 0, NULL);
 }
 
-/* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If none has them, writes
-   them to the next set. Sets *found to the index of the set. */
+/* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If there is no such set,
+   writes the bindings to the next one. Sets *found to the index of the set. */
 static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch,
                                              const vd__vk_chunk *chunk, uint32_t *found) {
     vd__vk_set_cache *cache = vc->set_cache;
@@ -7082,8 +7087,8 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
     vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to);
 }
 
-/* Records the barrier for vd__submission.barrier_first into the command buffer that is submitted first, unless an
-   earlier submission of the recording has done so. */
+/* Records the barrier for vd__submission.barrier_first into barrier_buffer, unless an earlier submission of the
+   recording has done so. */
 static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (vc->barrier_recorded) return VD_OK;
@@ -7134,7 +7139,7 @@ static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to
                                arguments);
         vk->vkCmdDispatch(vc->buffer, (uint32_t)((step + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
     }
-    vd__vk_commands_forget(vc);
+    vd__vk_commands_unbind(vc);
 }
 
 static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
@@ -7212,7 +7217,7 @@ static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
                                       vd_result (*record)(void *user, void *commands), void *user) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
     (void)dev;
-    vd__vk_commands_forget(vc);
+    vd__vk_commands_unbind(vc);
     return record(user, vc->buffer);
 }
 
@@ -7265,8 +7270,8 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
-/* A driver that is short of memory may be able to read the timeline later. After one second without a success the
-   device is declared lost, so that waits end. */
+/* Called when the timeline cannot be read. A driver that is short of memory may recover: returns 0 to try again. After
+   one second without a success, returns UINT64_MAX: the device counts as lost, so that waits end. */
 static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
     uint64_t *since = &vd__vk_device_of(dev)->timeline_failed_since[queue], first = vd__atomic_load64(since),
@@ -7616,7 +7621,7 @@ typedef struct vd__cu_queue {
     void *event;               /* recorded for other queues to wait for; NULL: there is only one queue */
     uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it */
     vd__cu_address timeline_address;
-    uint64_t sent;             /* last value that the stream was asked to write */
+    uint64_t sent;             /* last value whose write was enqueued in the stream */
     uint64_t submitted;        /* last value submitted; values above `sent` were captured into a graph */
     uint32_t polls;            /* reads of the timeline while it was below `sent` */
 } vd__cu_queue;
@@ -7628,7 +7633,7 @@ typedef struct vd__cu_device {
     uint32_t lost;
     int handle;
     int architecture;          /* compute capability: 10 * major + minor */
-    bool can_write_values;     /* cuStreamWriteValue64 works; else cuMemsetD32Async writes the lower 32 bits */
+    bool can_write_values;     /* cuStreamWriteValue64 is supported; else cuMemsetD32Async writes the lower 32 bits */
 } vd__cu_device;
 
 static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
@@ -7658,12 +7663,12 @@ static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *fo
     return code;
 }
 
-/* The thread's own stream capture mode, between vd__cu_enter and vd__cu_leave. */
+/* The stream capture mode that the thread had before vd__cu_enter; vd__cu_leave restores it. */
 static VD__THREAD_LOCAL int vd__cu_capture_mode;
 
 /* Makes the context current until vd__cu_leave, which restores the caller's. All calls that need a current context are
-   made between the two. The stream capture mode is relaxed meanwhile: if the caller captures a stream, calls such as
-   cuMemAlloc are allowed, and only work sent to the captured stream becomes part of the graph. */
+   made between the two. Meanwhile the stream capture mode is relaxed: while the caller captures a stream, calls such as
+   cuMemAlloc are allowed, and only work that is sent to the captured stream becomes part of the graph. */
 static vd_result vd__cu_enter(const vd__cu_device *d) {
     int result = d->api->cuCtxPushCurrent(d->context);
     if (result) return vd__cu_fail(d->api, result, "cuCtxPushCurrent");
@@ -7757,7 +7762,7 @@ static void vd__cu_driver_close(vd__driver *driver) {
 
 /* ---- device information ---- */
 
-/* Returns an attribute of a device, or 0 if the driver does not know it. */
+/* Returns an attribute of a device, or 0 if the driver does not support it. */
 static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int device) {
     int value = 0;
     return cu->cuDeviceGetAttribute(&value, attribute, device) == 0 && value > 0 ? (uint32_t)value : 0;
@@ -7823,7 +7828,7 @@ static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 
 /* ---- opening ---- */
 
-/* Creates what a queue needs: a stream, unless `stream` is given; an event, unless it is the only queue; and a
+/* Creates the objects of a queue: a stream, unless `stream` is given; an event, unless it is the only queue; and a
    timeline in pinned memory, which the host reads without a call. */
 static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, void *stream, bool only_queue) {
     const vd__cu_driver *cu = d->api;
@@ -8123,7 +8128,7 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
                     minor, wanted / 10, wanted % 10);
 }
 
-/* Reports a failed compilation: the log goes to the context's log, its first error into the error text. */
+/* Reports a failed compilation: logs the compiler's log, and sets the error text to its first error. */
 static vd_result vd__nvrtc_compile_failed(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
     size_t size = 0;
     bool has_log = !rtc->nvrtcGetProgramLogSize(program, &size);
@@ -8422,7 +8427,7 @@ static void vd__cu_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = d->queues[queue].stream;
 }
 
-/* Makes the stream set the timeline to `value`. A stream that cannot write 64-bit values sets the lower 32 bits. */
+/* Enqueues a write of `value` to the timeline. Without can_write_values, only the lower 32 bits are written. */
 static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
     vd__atomic_store64(&q->sent, value);
     vd__atomic_store64(&q->submitted, value);
@@ -8456,9 +8461,9 @@ static bool vd__cu_queue_capturing(vd__device *dev, uint32_t queue) {
     return status != 0;
 }
 
-/* Makes the stream wait for values of other queues. The work that reaches them is in the other stream already, so an
-   event at its current end covers that work. An event must not cross the border of a capture, because it would add the
-   other stream to the capture. */
+/* Makes the stream wait for values of other queues. The work that reaches them has been sent to the other stream, so an
+   event recorded there now covers it. If only one of the streams is being captured, the event would add the other to
+   the capture, so the wait is refused. */
 static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
     for (uint32_t i = 0; i < wait_count; i++) {
         vd__cu_queue *other = &d->queues[waits[i].queue];
@@ -8869,7 +8874,7 @@ static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32
     snprintf(out, capacity, "%s", from);
 }
 
-/* The names of the extensions, each with a blank before and after it. */
+/* The names of the extensions, each between two blanks. */
 typedef struct vd__cl_extensions { char text[8192]; } vd__cl_extensions;
 
 static void vd__cl_extensions_get(const vd__cl_driver *cl, vd__cl_device_id device, vd__cl_extensions *out) {
@@ -9274,7 +9279,7 @@ static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd
                     "returns a cl_mem", dev->info.name);
 }
 
-/* Makes all that the device wrote visible in host memory that was imported. */
+/* Makes the device's writes to imported host memory visible to the host. */
 static void vd__cl_block_write_back(const vd__cl_device *vcl, const vd__block *block) {
     int32_t error = 0;
     vd__cl_mem object = vd__cl_unpack(block->native[1]);
@@ -9390,8 +9395,7 @@ static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc
     vd__cache_key_add(key, desc->code, desc->code_size);
 }
 
-/* Reports a failed build: the build log goes to the context's log, its first error into the error text. Returns the
-   error code. */
+/* Reports a failed build: logs the build log, and sets the error text to its first error. Returns the error code. */
 static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program program,
                                      int32_t error) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -9408,9 +9412,9 @@ static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc
     return error ? vd__cl_fail(error, "clBuildProgram") : VD_ERROR_COMPILE;
 }
 
-/* PoCL lets clang parse 18,000 lines of built-in declarations before each program, which takes 90 ms. It skips them
-   if their include guard is defined. A program that calls only functions of this table is built with the guard
-   defined and with the declarations it needs. Names with an empty declaration are known to clang. */
+/* PoCL includes a header of 18,000 lines with the built-in functions in each program, which takes clang 90 ms to parse.
+   A program that calls only functions of this table is built without that header, by defining its include guard, and
+   with the declarations that it needs. Names with an empty declaration are part of the language. */
 static const char *const vd__cl_declarations[][2] = {
     { "barrier", "void __attribute__((overloadable, convergent)) barrier(cl_mem_fence_flags);\n" },
     { "fma", "float __attribute__((overloadable, const)) fma(float, float, float);\n"
@@ -9435,8 +9439,8 @@ static bool vd__cl_is_name_char(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Returns which functions of the table a program calls: bit i for row i. A name before a parenthesis is taken for a
-   call, except for the kernel's own. Returns 0 if the program calls anything else. */
+/* Returns which functions of the table a program calls: bit i for row i; 0 if it calls any other function. Every name
+   before a parenthesis counts as a call, except the kernel's name. */
 static uint32_t vd__cl_declared_calls(const vd_kernel_desc *desc) {
     const char *text = (const char *)desc->code;
     size_t entry_length = desc->entry ? strlen(desc->entry) : 0, row, i, begin;
@@ -9640,8 +9644,8 @@ VD__SMALL_END
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl list
-/* Plays tapes into an in-order command queue. The event of a submission's last command stands for its timeline
-   value. */
+/* Plays tapes into an in-order command queue. A submission reaches its timeline value when the event of its last
+   command is complete. */
 
 #if VD__HAS_OPENCL
 /* ---- playing a tape ---- */
@@ -9656,8 +9660,9 @@ typedef struct vd__cl_playback {
 /* The sub-buffers that one launch binds. They are released after it, and the driver keeps them until it has ended. */
 typedef struct vd__cl_views { vd__cl_mem objects[VD_MAX_ARGS]; uint32_t count; } vd__cl_views;
 
-/* Sets a buffer argument, unless it is set already. The key of an address is the address, that of a whole buffer
-   object is derived from the memory's serial, which is no address. Sub-buffers have no key and are set each time. */
+/* Sets a buffer argument, unless the kernel has it from its last launch, which is detected by a key. The key of an
+   address is the address; that of a whole buffer object is the memory's serial with bit 63 set, which no address has.
+   Sub-buffers have no key (0) and are set each time. */
 static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index,
                                     const vd__binding *binding, vd__cl_views *views) {
     const vd__memory *m = binding->memory;
