@@ -191,7 +191,8 @@
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
        vd_wait_idle returns it, once.
-       Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another.
+       Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another. The text names
+       the device that was lost first.
        Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C; guard them with
        vc_length. A list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later
        list.
@@ -422,7 +423,7 @@ typedef struct vd_event { uint64_t context, value; uint32_t device, queue; } vd_
 
 typedef enum vd_result {
     VD_OK = 0,
-    VD_TIMEOUT,                    /* not complete within the timeout; not an error */
+    VD_TIMEOUT,                    /* not complete within the timeout. Not an error: vd_error_text is unchanged */
     VD_ERROR_INVALID,              /* wrong use: an argument, a handle or the order of calls */
     VD_ERROR_NO_DEVICE,            /* no backend works, or the requested device does not exist */
     VD_ERROR_UNSUPPORTED,          /* valid, but not on this device; the text names the feature or limit */
@@ -2181,9 +2182,9 @@ static VD__COLD vd_result vd__error_amend(vd_result result, const char *call, co
     return result;
 }
 
-/* Sets the call of the error unless an inner function has set it. */
+/* Sets the call of the error unless an inner function has set it. VD_TIMEOUT is not an error: keeps the last one. */
 static VD__COLD vd_result vd__error_default_call(vd_result result, const char *call) {
-    if (!vd__last_error.call[0]) vd__error_set_names(call, NULL);
+    if (result != VD_TIMEOUT && !vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
 }
 
@@ -3138,6 +3139,7 @@ struct vd_context {
     uint32_t device_count, queue_count;
     uint32_t number;           /* of the context in handles and events, not 0 */
     uint32_t state;            /* see VD__LOST */
+    uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
     vd__pool buffers, kernels, tickets;
@@ -8536,7 +8538,7 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
         uint64_t now = vd__cu_queue_value(dev, queue);
-        if (now == UINT64_MAX) return vd__fail(VD_ERROR_DEVICE_LOST, "the device was lost");
+        if (now == UINT64_MAX) return vd__fail(VD_ERROR_DEVICE_LOST, "device '%s' was lost", dev->info.name);
         if (now >= value) return VD_OK;
         if (spent >= timeout_ns) return VD_TIMEOUT;
         if (spent < VD__CU_YIELD_NS) vd__yield();
@@ -10881,8 +10883,9 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
     if (VD__LIKELY(!vd__atomic_load32(&ctx->state))) return VD_OK;
     if (vd__context_lost(ctx))
-        return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "the device '%s' was lost earlier",
-                             ctx->devices->device.info.name);
+        return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "device %u '%s' was lost earlier",
+                             (unsigned)ctx->lost_device - 1,
+                             ctx->devices[ctx->lost_device - 1].device.info.name);
     return vd__callback_check(ctx, call, false);
 }
 
@@ -12541,18 +12544,25 @@ enum {
 
 /* ---- the timeline ---- */
 
-static vd_result vd__lose_device(vd_context *ctx) {
-    if (!vd__context_lost(ctx))
-        vd__logf(&ctx->host, VD_LOG_ERROR, "the device '%s' was lost", ctx->devices->device.info.name);
-    vd__atomic_or32(&ctx->state, VD__LOST);
-    return vd__fail(VD_ERROR_DEVICE_LOST, "the device '%s' was lost", ctx->devices->device.info.name);
+/* Reports that the device of a queue was lost, or, if another device of the context was lost before, that one. */
+static vd_result vd__lose_device(vd__queue *q) {
+    vd_context *ctx = q->ctx;
+    uint32_t lost = 0, index = q->context_device->index;
+    bool first = false;
+    while (!lost && !first) first = vd__atomic_replace32(&ctx->lost_device, &lost, 1 + index);
+    if (first) {
+        vd__atomic_or32(&ctx->state, VD__LOST);
+        vd__logf(&ctx->host, VD_LOG_ERROR, "device %u '%s' was lost", (unsigned)index, q->device->info.name);
+    } else index = lost - 1;
+    return vd__fail(VD_ERROR_DEVICE_LOST, "device %u '%s' was lost", (unsigned)index,
+                    ctx->devices[index].device.info.name);
 }
 
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
     if (now == UINT64_MAX) {
-        vd__lose_device(q->ctx);
+        vd__lose_device(q);
         return false;
     }
     vd__atomic_max64(&q->completed, now);
@@ -12598,17 +12608,17 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.facts.groups_as_loops ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
-        if (vd__context_lost(ctx)) return vd__lose_device(ctx);
+        if (vd__context_lost(ctx)) return vd__lose_device(q);
         if (timeout_ns) {
             vd__pause();
             if (!start) start = vd__time_ns();
             spent = vd__time_ns() - start;
         }
-        if (spent >= timeout_ns) return vd__fail(VD_TIMEOUT, "the work is not complete yet");
+        if (spent >= timeout_ns) return VD_TIMEOUT;
         if (spent < spin) continue;
         vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value,
                                                       timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
-        if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(ctx);
+        if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(q);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
     if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
@@ -12915,14 +12925,17 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     f->value = value;
     f->result = result;
     f->reported = false;
-    snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
+    if (result == VD_ERROR_DEVICE_LOST)
+        snprintf(f->text, sizeof f->text, "submission %llu failed: device %u '%.60s' was lost: %.120s", VD__U(value),
+                 (unsigned)q->context_device->index, q->device->info.name, vd__error_join());
+    else snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
     vd__atomic_store32(&q->failure_count, q->failure_count + 1);
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
     vd__submission empty = { NULL, value, false, NULL, 0 };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
-        vd__lose_device(ctx);
+        vd__lose_device(q);
 }
 
 static void vd__output_submitted(vd_list *l, uint64_t value);

@@ -365,10 +365,83 @@ static void a_lost_device_stays_lost(void **state) {
     vd_context_destroy(other);
 }
 
+static vd_result lost_on_device_1(vd__device *dev, uint32_t queue, const vd__submission *s) {
+    const vd__context_device *device = (const vd__context_device *)(const void *)dev; /* its first member */
+    if (device->index == 0) return vd__dummy_queue_submit(dev, queue, s);
+    return vd__fail(VD_ERROR_DEVICE_LOST, "the driver lost it");
+}
+
+static void messages_name_the_lost_device(void **state) {
+    (void)state;
+    static const int twice[2] = { 1, 1 };
+    static vd__backend backend;
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.devices = twice;
+    desc.device_count = 2;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    snprintf(ctx->devices[0].device.info.name, 8, "left");
+    snprintf(ctx->devices[1].device.info.name, 8, "right");
+    backend = vd__backend_dummy;
+    backend.queue_submit = lost_on_device_1;
+    ctx->driver.backend = &backend;
+    vd_buffer b = unit_buffer(ctx, "b", VD_F32, 64, NULL);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 1, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_ERROR_DEVICE_LOST);
+    CHECK_TEXT("device 1 'right' was lost: the driver lost it");
+    assert_int_equal(vd_flush(ctx), VD_ERROR_DEVICE_LOST);
+    CHECK_TEXT("vd_flush: device 1 'right' was lost earlier");
+    vd_context_destroy(ctx);
+}
+
+/* ---- waits that time out ---- */
+
+static uint64_t stalled_value(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return 0;
+}
+
+static vd_result stalled_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
+    (void)dev, (void)queue, (void)value, (void)timeout_ns;
+    return VD_TIMEOUT;
+}
+
+static void timeouts_keep_the_error(void **state) {
+    (void)state;
+    static vd__backend backend;
+    vd_context *ctx = unit_context(NULL);
+    vd_read_desc read;
+    vd_event event;
+    vd_ticket ticket;
+    const void *data = NULL;
+    memset(&read, 0, sizeof read);
+    read.buffer = unit_buffer(ctx, "b", VD_F32, 64, NULL);
+    backend = vd__backend_dummy;
+    backend.queue_value = stalled_value;
+    backend.queue_wait = stalled_wait;
+    ctx->driver.backend = &backend;
+    assert_int_equal(vd_read_begin(vd_immediate(ctx, 0, 0), &read, &ticket), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), VD_OK);
+    vd_error_set(VD_ERROR_UNSUPPORTED, "an earlier failure");
+    for (uint64_t timeout = 0; timeout <= 100000; timeout += 50000) {
+        assert_int_equal(vd_wait(ctx, event, timeout), VD_TIMEOUT);
+        assert_int_equal(vd_read_ready(ctx, ticket, timeout, &data), VD_TIMEOUT);
+        assert_null(data);
+        assert_string_equal(vd_error_text(), "an earlier failure");
+        assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    }
+    ctx->driver.backend = &vd__backend_dummy;
+    assert_int_equal(vd_wait(ctx, event, 0), VD_OK);
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest transfers_tests[] = {
     cmocka_unit_test(random_transfers), cmocka_unit_test(fills_at_every_offset),
     cmocka_unit_test(large_transfers_are_split), cmocka_unit_test(tickets),
     cmocka_unit_test(watched_lists_report_their_status), cmocka_unit_test(repeats_allocate_nothing),
     cmocka_unit_test(destroyed_while_in_use), cmocka_unit_test(failed_submissions_end_their_events),
-    cmocka_unit_test(a_lost_device_stays_lost),
+    cmocka_unit_test(a_lost_device_stays_lost), cmocka_unit_test(messages_name_the_lost_device),
+    cmocka_unit_test(timeouts_keep_the_error),
 };
