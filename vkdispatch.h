@@ -470,7 +470,7 @@ typedef enum vd_log_level {
 /* Element types. A type is a number: kind + 16 * (rows - 1) + 64 * (columns - 1), plus 256 if complex. VD_BYTES is
    untyped and matches every type. VD_BOOL has 4 bytes. Structs and arrays are distinguished by their size only. */
 typedef uint32_t vd_type;
-#define VD_VEC(scalar, rows) ((vd_type)((scalar) + 16u * ((rows) - 1u)))
+#define VD_VEC(scalar, components) ((vd_type)((scalar) + 16u * ((components) - 1u)))
 #define VD_MAT(scalar, rows, columns) ((vd_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
 #define VD_COMPLEX(scalar) ((vd_type)((scalar) + 256u))
 #define VD_STRUCT(bytes) ((vd_type)(0x80000000u + (bytes))) /* VD_STRUCT(sizeof(particle)); at most 2^31 - 2 bytes */

@@ -16530,48 +16530,12 @@ VC__SMALL_END
 #define VKDISPATCH_GLUE_IMPLEMENTED
 
 // >>glue
-/* Creates a vd_kernel from a vc_kernel. Only compiled with both implementations. Types, access flags, argument kinds
-   and features have the same numbers in both. */
+/* Creates a vd_kernel from a vc_kernel. Only compiled with both implementations. Types, features, dimensions, formats,
+   argument kinds, implicit arguments and access flags have the same numbers in both: tools/check compares the lists. */
 
-#define VC__SAME(name, condition) typedef char vc__same_##name[(condition) ? 1 : -1]
-VC__SAME(type, (int)VC_BOOL == (int)VD_BOOL && (int)VC_I8 == (int)VD_I8 && (int)VC_U8 == (int)VD_U8
-                   && (int)VC_F16 == (int)VD_F16 && (int)VC_F64 == (int)VD_F64);
-VC__SAME(vector, (int)VC_U32X2 == (int)VD_U32X2 && (int)VC_F32X4 == (int)VD_F32X4 && (int)VC_F64X3 == (int)VD_F64X3);
-VC__SAME(composite, (int)VC_F32C == (int)VD_F32C && VC_MAT(VC_F64, 2u, 3u) == VD_MAT(VD_F64, 2u, 3u)
-                        && VC_STRUCT(12u) == VD_STRUCT(12u));
-VC__SAME(access, (int)VC_READ == (int)VD_READ && (int)VC_WRITE == (int)VD_WRITE);
-VC__SAME(arg, (int)VC_ARG_BINDING == (int)VD_ARG_BINDING && (int)VC_ARG_ADDRESS == (int)VD_ARG_ADDRESS
-                  && (int)VC_ARG_VALUE == (int)VD_ARG_VALUE && (int)VC_ARG_IMAGE == (int)VD_ARG_IMAGE);
-VC__SAME(dim, (int)VC_DIM_1D == (int)VD_DIM_1D && (int)VC_DIM_2D_ARRAY == (int)VD_DIM_2D_ARRAY
-                  && (int)VC_DIM_BUFFER == (int)VD_DIM_BUFFER && (int)VC_FORMAT_RGBA32_F == (int)VD_FORMAT_RGBA32_F
-                  && (int)VC_FORMAT_R8_SNORM == (int)VD_FORMAT_R8_SNORM
-                  && (int)VC_FORMAT_RGBA32_I == (int)VD_FORMAT_RGBA32_I
-                  && (int)VC_FORMAT_RGBA32_U == (int)VD_FORMAT_RGBA32_U && (int)VC_FORMAT_R8_U == (int)VD_FORMAT_R8_U);
-VC__SAME(implicit,
-         (int)VC_IMPLICIT_THREADS == (int)VD_IMPLICIT_THREADS && (int)VC_IMPLICIT_GROUPS == (int)VD_IMPLICIT_GROUPS
-             && (int)VC_IMPLICIT_GROUP_BASE == (int)VD_IMPLICIT_GROUP_BASE
-             && (int)VC_IMPLICIT_LENGTH == (int)VD_IMPLICIT_LENGTH && (int)VC_IMPLICIT_SHAPE == (int)VD_IMPLICIT_SHAPE
-             && (int)VC_IMPLICIT_OUTPUT == (int)VD_IMPLICIT_OUTPUT);
-VC__SAME(feature, (int)VC_FEATURE_F16 == (int)VD_FEATURE_F16 && (int)VC_FEATURE_F64 == (int)VD_FEATURE_F64
-                      && (int)VC_FEATURE_I8 == (int)VD_FEATURE_I8 && (int)VC_FEATURE_I16 == (int)VD_FEATURE_I16
-                      && (int)VC_FEATURE_I64 == (int)VD_FEATURE_I64
-                      && (int)VC_FEATURE_STORAGE_8 == (int)VD_FEATURE_STORAGE_8
-                      && (int)VC_FEATURE_STORAGE_16 == (int)VD_FEATURE_STORAGE_16
-                      && (int)VC_FEATURE_ADDRESS == (int)VD_FEATURE_ADDRESS
-                      && (int)VC_FEATURE_ATOMIC_I64 == (int)VD_FEATURE_ATOMIC_I64
-                      && (int)VC_FEATURE_ATOMIC_F32_ADD == (int)VD_FEATURE_ATOMIC_F32_ADD
-                      && (int)VC_FEATURE_SUBGROUP == (int)VD_FEATURE_SUBGROUP
-                      && (int)VC_FEATURE_SUBGROUP_TYPES == (int)VD_FEATURE_SUBGROUP_TYPES
-                      && (int)VC_FEATURE_SUBGROUP_CLUSTERED == (int)VD_FEATURE_SUBGROUP_CLUSTERED
-                      && (int)VC_FEATURE_RECONVERGENCE == (int)VD_FEATURE_RECONVERGENCE
-                      && (int)VC_FEATURE_IMAGE == (int)VD_FEATURE_IMAGE
-                      && (int)VC_FEATURE_IMAGE_FORMATS == (int)VD_FEATURE_IMAGE_FORMATS
-                      && (int)VC_FEATURE_IMAGE_READ == (int)VD_FEATURE_IMAGE_READ
-                      && (int)VC_FEATURE_IMAGE_WRITE == (int)VD_FEATURE_IMAGE_WRITE
-                      && (int)VC_FEATURE_F64_ROUND == (int)VD_FEATURE_F64_ROUND
-                      && (int)VC_FEATURE_SHUFFLE_64 == (int)VD_FEATURE_SHUFFLE_64
-                      && (int)VC_FEATURE_UNPACK_HALF == (int)VD_FEATURE_UNPACK_HALF);
-#undef VC__SAME
+#if VKDISPATCH_VERSION / 10000 != VKDISPATCH_CODEGEN_VERSION / 10000
+#error "vkdispatch.h and vkdispatch_codegen.h have different major versions"
+#endif
 
 static uint32_t vc__min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
