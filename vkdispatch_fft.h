@@ -1284,7 +1284,7 @@ enum {
 
 // >>common
 /* The base of plans and the functions vd_plan_*, except vd_plan_run_cached: host memory, buffers, kernels, fragments,
-   checks of a run. Then what only the plans of this header share: checks of descs, decomposition of indices into
+   checks of a run. Also functions that the plans of this header share: checks of descs, decomposition of indices into
    digits. */
 
 /* Allocates zeroed memory; returns NULL if the allocator fails. */
@@ -1298,8 +1298,8 @@ static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->rel
 
 static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); }
 
-/* Errors: internal functions set the reason, and the public function adds its own name and that of the plan. This
-   one adds the call to a result of a function without a plan. */
+/* Adds the name of a public function without a plan to an error. Internal functions set only the reason of an error;
+   the public functions add the call and the name of the plan. */
 static vd_result vd__call_result(const char *call, vd_result result) {
     return result ? vd_error_amend(result, call, "", NULL) : VD_OK;
 }
@@ -1309,7 +1309,7 @@ static vd_result vd__call_result(const char *call, vd_result result) {
 /* A buffer or a kernel that a plan owns. */
 struct vd__plan_object { struct vd__plan_object *next; vd_buffer buffer; vd_kernel kernel; };
 
-/* Attachment key of the list of a context's plans, newest first. */
+/* The address is the key under which a context stores the list of its plans, newest first. */
 static const char vd__plan_list_key = 't';
 
 static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
@@ -1330,25 +1330,27 @@ static vd_result vd__plan_unlink(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* Does nothing. Used to attach vd__plan_list_key before the key of the plan cache: vd_context_destroy releases the key
-   attached last first, so that cached plans are destroyed while they still have their context. */
+/* Does nothing. Passed to vd_context_attach to register vd__plan_list_key before the key of the plan cache.
+   vd_context_destroy releases keys in reverse order of registration, so the cache destroys its plans before their
+   context is detached from them. */
 static vd_result vd__plan_list_register(vd_context *ctx, void **data, void *user) {
     (void)ctx, (void)data, (void)user;
     return VD_OK;
 }
 
-/* Called when the context is destroyed, which also frees all buffers and kernels: detaches all plans from it. */
+/* Called when the context is destroyed, which also destroys all buffers and kernels: detaches all plans from it. */
 static void vd__plan_list_detach(vd_context *ctx, void *data) {
     vd_plan *p = (vd_plan *)data, *next;
     for (; p; p = next) {
         next = p->next;
         if (p->kind->detach) p->kind->detach(p);
-        p->allocator = vd_context_allocator(ctx); /* this one stays valid */
+        p->allocator = vd_context_allocator(ctx); /* valid also after the context was destroyed */
         p->ctx = NULL;
     }
 }
 
-/* Destroys the objects of a plan that were added after `keep`. If the context was destroyed, so were they. */
+/* Removes the objects of a plan that were added after `keep`, and destroys them unless the context was destroyed, which
+   destroyed them too. */
 static void vd__plan_drop_objects(vd_plan *p, struct vd__plan_object *keep) {
     while (p->objects != keep) {
         struct vd__plan_object *o = p->objects;
@@ -1359,7 +1361,7 @@ static void vd__plan_drop_objects(vd_plan *p, struct vd__plan_object *keep) {
     }
 }
 
-/* Adds an entry for an object that is created next. Returns NULL if out of memory. */
+/* Adds an empty entry, in which the caller stores a new buffer or kernel. Returns NULL if out of memory. */
 static struct vd__plan_object *vd__plan_add_object(vd_plan *p) {
     struct vd__plan_object *o = (struct vd__plan_object *)vd__fft_allocate(&p->allocator, sizeof *o);
     if (!o) {
@@ -1377,7 +1379,7 @@ static const char *vd__plan_name(const vd_plan_kind *kind, const void *desc) {
     return name ? name : kind->name;
 }
 
-/* vd_plan_create without checks, for use inside of other calls. Returns NULL on failure. */
+/* vd_plan_create without checks and without the call in the error. Returns NULL on failure. */
 static void *vd__plan_new(vd_context *ctx, const vd_plan_kind *kind, const void *desc) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_plan *p = (vd_plan *)vd__fft_allocate(&allocator, kind->size);
@@ -1481,7 +1483,7 @@ static void vd__plan_kernel_add(vd_plan_kernel *kernel, uint32_t arg) {
     kernel->count++;
 }
 
-/* Notes that the kernel declares `count` arguments of the plan from `first` on. */
+/* Stores that the kernel declares `count` arguments of the plan, from index `first` on. */
 static void vd__plan_kernel_add_arguments(vd_plan_kernel *kernel, int first, int count) {
     for (int i = 0; i < count; i++) vd__plan_kernel_add(kernel, (uint32_t)(VD__PLAN_ARGUMENT + first + i));
 }
@@ -1514,7 +1516,7 @@ VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_
     return result;
 }
 
-/* Sets the parts of a fragment. */
+/* Returns a fragment with these fields. */
 static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_type first, vc_type second, vc_type out,
                                         vc_type other_out) {
     vd_plan_fragment f;
@@ -1528,7 +1530,8 @@ static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_t
     return f;
 }
 
-/* An immediate becomes a value of the kernel, because an operation on immediates alone belongs to no kernel. */
+/* Results that are immediates are converted to values of the kernel, because the builder cannot attribute operations on
+   immediates only to a kernel. */
 VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
                                     vc_val index) {
     vc_type type = f->other_out ? f->other_out : f->out;
@@ -1543,29 +1546,29 @@ VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *f, vc_kernel *k, vc_
     return type ? vc_cast(type, out) : out;
 }
 
-/* ---- trials: errors of the user's code, found before kernels with it are recorded ---- */
+/* ---- trials: recording callbacks of the user to find errors before the plan's kernels are recorded ---- */
 
-/* Records callbacks of the user (a fragment, or the hooks of a transform) in kernels that never run, so that errors
-   name the callback instead of a kernel that the user did not write. */
+/* State of a trial: callbacks of the user (a fragment, or the hooks of a transform) are recorded in kernels that never
+   run, so that errors name the callback instead of a kernel that the user did not write. */
 typedef struct vd__trial {
     vd_plan *plan;
     const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
     const char *declares;    /* name of the callback that declares arguments */
-    int first_argument;      /* of those that it declares, in the plan */
+    int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
     vd_result invalid;       /* error code of invalid callbacks */
-    const char *name[2];     /* of the callbacks; the second may be NULL */
+    const char *name[2];     /* names of the callbacks; the second may be NULL */
     void (*declare)(struct vd__trial *t);
     /* records callback i for one element and checks its results */
     vd_result (*record)(struct vd__trial *t, int i);
-    vd_fft_direction direction; /* of hooks */
+    vd_fft_direction direction; /* direction for which hooks are called */
     vc_kernel *k;
     vc_ref buffer[4];        /* elements and results */
-    int own;                 /* number of arguments that are not the user's */
+    int own;                 /* number of buffers that the trial declares, before the arguments of the user */
     vc_val out;              /* result of a fragment */
 } vd__trial;
 
-/* Returns the error of the trial kernel, prefixed with `what`. vd_kernel_build finds the error code: invalid code, out
-   of memory, or a feature that the device lacks. */
+/* Returns the error of the trial kernel, with `what` before the text. vd_kernel_build determines the error code:
+   invalid code, out of memory, or a feature that the device does not have. */
 static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     if (!t->k) return vd__fft_no_memory();
     vd_kernel_build(t->plan->ctx, t->k);
@@ -1589,7 +1592,7 @@ static const vc_info *vd__trial_reflect(const vd__trial *t) {
     return vc_reflect_for(t->k, vd_target(t->plan->ctx));
 }
 
-/* Whether an argument is implicit: the output of vc_printf and vc_assert, which vd_dispatch passes. */
+/* Whether an argument is the implicit output buffer of vc_printf and vc_assert, which vd_dispatch passes. */
 static bool vd__trial_is_implicit(const vc_info *info, int arg) {
     for (int i = 0; i < info->implicit_count; i++)
         if (info->implicit[i].kind == VC_IMPLICIT_OUTPUT && info->implicit[i].arg == (uint32_t)arg) return true;
@@ -1598,6 +1601,7 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 
 /* ---- arguments that callbacks declare ---- */
 
+/* Appends an argument of the user to those of the plan. */
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
     if (p->argument_count == VD_PLAN_MAX_ARGUMENTS)
@@ -1625,7 +1629,7 @@ static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     return VD_OK;
 }
 
-/* Records the arguments that the callbacks declare. */
+/* Finds the arguments that the callbacks declare, and adds them to the plan. */
 static vd_result vd__arguments_find(vd__trial *t) {
     t->first_argument = t->plan->argument_count;
     vd__trial_begin(t);
@@ -1637,7 +1641,8 @@ static vd_result vd__arguments_find(vd__trial *t) {
     return result;
 }
 
-/* Adds the accesses of a trial kernel to those of the arguments. Arguments that are not known are an error. */
+/* Adds the accesses (read, write) of a trial kernel to those of the plan's arguments. Fails if a callback declares
+   further arguments. */
 static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *info) {
     int known = t->first_argument;
     for (int i = t->own; i < info->arg_count; i++) {
@@ -1650,7 +1655,7 @@ static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *in
     return VD_OK;
 }
 
-/* Checks that the arguments of a run are those of the plan, and sets `to` to their values in that order. */
+/* Checks that a run passes exactly the arguments of the plan, and writes their values to `to` in the plan's order. */
 static vd_result vd__arguments_bind(const vd_plan *p, const vd_named_arg *args, int count, vd_arg *to) {
     bool given[VD_PLAN_MAX_ARGUMENTS] = { false };
     int j;
@@ -1670,7 +1675,7 @@ static vd_result vd__arguments_bind(const vd_plan *p, const vd_named_arg *args, 
     return VD_OK;
 }
 
-/* Returns the arguments of a plan, which may be NULL, for the public function `call`. */
+/* Body of the public function `call`, which returns the arguments of a plan; plan may be NULL. */
 static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan, int *count) {
     const vd_plan *p = (const vd_plan *)plan;
     if (!p) vd__call_result(call, vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
@@ -1678,7 +1683,7 @@ static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan,
     return p ? p->arguments : NULL;
 }
 
-/* Records each callback in divergent control flow, before a barrier, as the kernels of plans do. */
+/* Records each callback in divergent control flow, followed by a barrier, as the kernels of plans do. */
 static vd_result vd__trial_divergent(vd__trial *t) {
     char what[64];
     vd_result result = VD_OK;
@@ -1715,7 +1720,8 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
     return VD_OK;
 }
 
-/* Checks that the result is a value of this kernel, that its type is accepted, and that all arguments are known. */
+/* Checks that the result is a value of this kernel, that its type is accepted, and that emit declares no further
+   arguments. */
 static vd_result vd__fragment_check(const vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     vc_type type = vc_typeof(t->out);
@@ -1726,7 +1732,7 @@ static vd_result vd__fragment_check(const vd__trial *t) {
     if (!accepted)
         return vd_error_set(VD_ERROR_INVALID, "%s sets out to %s, but %s is expected", f->name, vc_type_name(type),
                             f->out ? vc_type_name(f->out) : "a number");
-    vc_set(vc_var(t->k, "left", type), t->out);
+    vc_set(vc_var(t->k, "left", type), t->out); /* uses the result, so that it is not removed as dead code */
     const vc_info *info = vd__trial_reflect(t);
     if (info && f->has_arguments) return vd__arguments_note_access(t, info);
     for (int i = t->own; info && i < info->arg_count; i++)
@@ -1778,13 +1784,13 @@ VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *f) {
     return result ? result : vd__trial_divergent(&t);
 }
 
-/* Queries a buffer; an error names its role in the call. */
+/* Queries a buffer; error messages begin with its role. */
 static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd_buffer_query(ctx, buffer, info);
     return result ? vd_error_amend(result, NULL, NULL, "%s", role) : VD_OK;
 }
 
-/* The same for a buffer that determines the element type of a plan: VD_BYTES is an error. */
+/* Queries a buffer whose type determines the element type of a plan, so that VD_BYTES is an error. */
 static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd__fft_query(ctx, buffer, role, info);
     if (result || info->type != VD_BYTES) return result;
@@ -1805,8 +1811,8 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
 /* n / divisor, rounded up. */
 static uint64_t vd__ceil_div(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
-/* Facts of the device that decide how fast a plan is. VKDISPATCH_FFT_SHAPES=gpu replaces them by those of a large GPU;
-   facts that decide whether a plan is correct are those of vd_device(ctx, 0)->facts. */
+/* Returns facts of the device that affect only the performance of a plan. VKDISPATCH_FFT_SHAPES=gpu replaces them by
+   those of a large GPU. Code whose correctness depends on a fact must use vd_device(ctx, 0)->facts. */
 static vd_facts vd__plan_facts(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     vd_facts facts = d->facts;
@@ -1816,15 +1822,15 @@ static vd_facts vd__plan_facts(const vd_device_info *d) {
     return facts;
 }
 
-/* Limit of the iterations of loops over elements, per invocation: half of the device's limit, because an invocation has
-   other loops too. */
+/* Maximum iterations, per invocation, of loops over elements: half of the device's limit, because an invocation
+   executes other loops too. */
 static uint64_t vd__plan_max_iterations(const vd_device_info *d) {
     uint32_t limit = d->facts.max_loop_iterations;
     return limit ? vd__ceil_div(limit, 2) : (uint64_t)1 << 32;
 }
 
-/* Maximum number of tiles in one dispatch if tiles wait for earlier ones and that costs up to `iterations`
-   iterations per tile. The results of earlier dispatches are available without waiting. */
+/* Maximum number of tiles in one dispatch if tiles wait for earlier tiles of the same dispatch and a tile executes up
+   to `iterations` loop iterations for each of those. */
 static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t iterations) {
     uint64_t limit = vd__plan_max_iterations(d) / iterations;
     return !d->facts.max_loop_iterations ? UINT32_MAX : limit ? (uint32_t)limit : 1;
@@ -1843,7 +1849,8 @@ static uint32_t vd__plan_max_threads(const vd_device_info *d) {
                                                                          : d->limits.max_local_size[0];
 }
 
-/* Checks a field of an enumeration: VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4) with the last enumerator. */
+/* Checks that an enumeration field is between 0 and its last enumerator: VD__CHECK_ENUM(desc->kind, "kind",
+   VD_FFT_DST4). */
 #define VD__CHECK_ENUM(value, name, last) vd__plan_check_enum((int)(value), name, (int)(last), #last)
 
 static vd_result vd__plan_check_enum(int value, const char *name, int limit, const char *last) {
@@ -1851,7 +1858,7 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
     return vd_error_set(VD_ERROR_INVALID, "%s is %d, but must be 0 to %d (%s)", name, value, limit, last);
 }
 
-/* Checks the identity element of a user-defined combine function. */
+/* Checks the identity element of a combine fragment. */
 static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine->emit) return VD_OK;
     if (!identity.owner)
@@ -1865,8 +1872,8 @@ static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val iden
                         vd_type_name(type));
 }
 
-/* Converts an identity to the type of the arithmetic. An f16 is converted bitwise: without a kernel vc_cast cannot
-   convert immediates that are not normal numbers. */
+/* Converts an identity element to the type of the arithmetic. f16 is converted to f32 by its bits, because vc_cast
+   converts immediates of infinity, NaN and subnormal numbers only in a kernel. */
 static vc_val vd__plan_identity(vc_val identity, vc_type type) {
     uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31,
              fraction = half & 1023;
@@ -1879,7 +1886,7 @@ static vc_val vd__plan_identity(vc_val identity, vc_type type) {
     return vc_imm(type, sign | exponent << 23 | (fraction & 1023) << 13);
 }
 
-/* Text of a shape, "8 x 37", or with another separator, "37, 1". */
+/* Text of a shape: "8 x 37", or "37, 1" with the separator ", ". */
 typedef struct vd__shape_text { char text[96]; } vd__shape_text;
 static vd__shape_text vd__shape_text_of(const uint64_t *n, uint32_t count, const char *separator) {
     vd__shape_text out;
@@ -1890,7 +1897,8 @@ static vd__shape_text vd__shape_text_of(const uint64_t *n, uint32_t count, const
     return out;
 }
 
-/* Checks a shape and returns its number of dimensions and elements, at most `limit`. `axes`: bit mask of dimensions. */
+/* Checks a shape of at most `limit` elements and a bit mask of its dimensions, `axes`. Returns the number of dimensions
+   and of elements. */
 static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t limit, uint32_t *dimensions,
                                      uint64_t *elements) {
     uint32_t count = 0;
@@ -1914,10 +1922,8 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     return VD_OK;
 }
 
-enum { VD__DIGITS = 6 };
-
-/* Queries two buffers and the addresses or offsets at which they begin. Returns false if they are in different
-   memory, so that these are not comparable. */
+/* Queries two buffers and the addresses or offsets at which they begin. Returns false if the buffers are in different
+   memory, so that these cannot be compared. */
 static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
                                   vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
     if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
@@ -1944,7 +1950,8 @@ static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
            && (a_begin < b_begin ? b_begin - a_begin < a_info.size : a_begin - b_begin < b_info.size);
 }
 
-/* Checks that two buffers do not overlap; with `in_place_allowed` they may begin at the same byte. */
+/* Checks that two buffers do not overlap or, with `in_place_allowed`, that they begin at the same byte or do not
+   overlap. */
 static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char *a_name, vd_buffer b,
                                         const char *b_name, bool in_place_allowed) {
     if (!vd__fft_overlap(ctx, a, b) || (in_place_allowed && vd__fft_same_begin(ctx, a, b))) return VD_OK;
@@ -1965,7 +1972,8 @@ static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type
     return r;
 }
 
-/* Checks that the buffer of a role has `count` elements of its type, or as many bytes; {0} if it is not used. */
+/* Checks that the buffer of a role has `count` elements of its type (bytes for VD_BYTES), or that the handle is {0} if
+   the role is unused. */
 static vd_result vd__role_check(vd_context *ctx, const vd_plan_role *r, uint64_t *alignment) {
     vd_buffer_info info;
     uint64_t size = vd_type_size(r->type);
@@ -1981,7 +1989,7 @@ static vd_result vd__role_check(vd_context *ctx, const vd_plan_role *r, uint64_t
                         vd_type_name(info.type), vd_type_name(r->type));
 }
 
-/* Begins a run with these buffers, the first `count` of which the user passes. */
+/* Returns the io of a run with these roles; vd_plan_check checks the first `count` of them. */
 static vd_plan_io vd__plan_io_of(vd_plan_role *roles, uint32_t count) {
     vd_plan_io io;
     memset(&io, 0, sizeof io);
@@ -2021,8 +2029,9 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
     return vd_dispatch(list, &d);
 }
 
-/* Dispatches `tiles` work-groups, at most `in_flight` at a time, with `value` as the kernel's own argument unless it is
-   NULL. Work-groups that wait for others take the index of their tile from an atomic counter. */
+/* Records dispatches of together `tiles` work-groups, with at most `in_flight` work-groups each. value: the kernel's
+   own parameter; NULL: it has none. Work-groups obtain the index of their tile from an atomic counter, which counts
+   across dispatches. */
 static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
                                          const vd_arg *value, uint64_t tiles, uint32_t in_flight) {
     vd_dispatch_desc desc;
@@ -2037,12 +2046,16 @@ static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *ke
     return result;
 }
 
-/* Mixed-radix digits of an index, the last one changing fastest, and the memory stride of each. */
+/* Mixed-radix digits of an index, the last one changing fastest, with the number of values and the memory stride of
+   each. product: number of indices. */
+enum { VD__DIGITS = 6 };
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
 
+/* Appends a digit. */
 static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     if (size == 1) return;
-    if (d->count && d->stride[d->count - 1] == stride * size) { /* contiguous with the digit before: merge both */
+    if (d->count && d->stride[d->count - 1] == stride * size) { /* together with the previous digit, one digit with a
+                                                                   constant stride: merge both */
         d->size[d->count - 1] *= size;
         d->stride[d->count - 1] = stride;
     } else {
@@ -2069,8 +2082,8 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
 
 VD__FFT_SMALL
 
-/* Returns the largest factor a <= sqrt(r) of a composite radix r = a * b; 1 if r is prime. */
-static uint32_t vd__fft_split(uint32_t r) {
+/* Returns the largest factor a <= sqrt(r) of a radix r = a * b; 1 if r is prime. */
+static uint32_t vd__fft_balanced_factor(uint32_t r) {
     uint32_t a, best = 1;
     for (a = 2; a * a <= r; a++) if (r % a == 0) best = a;
     return best;
@@ -2082,8 +2095,7 @@ static bool vd__fft_is_smooth(uint64_t n, uint64_t limit) {
     return n == 1;
 }
 
-/* Returns the smallest m >= n whose prime factors are 2, 3, 5 and 7 and at most `limit` (3 at least); 0 if none fits
-   in 64 bits. */
+/* Returns the smallest m >= n without prime factors above `limit`, which is 3, 5 or 7; 0 if m exceeds 64 bits. */
 static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
     uint64_t best = 0, x;
     for (uint64_t seven = 1;; seven *= 7) {
@@ -2100,122 +2112,130 @@ static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
 }
 
 /* Number of real operations of a butterfly of radix r. */
-static double vd__fft_work(uint32_t r) {
-    uint32_t a = vd__fft_split(r), b = r / a;
+static double vd__fft_count_operations(uint32_t r) {
+    uint32_t a = vd__fft_balanced_factor(r), b = r / a;
     if (r == 2) return 4;
     if (a == 1) return (double)(r - 1) * (r - 1) + 4.0 * (r - 1);
-    return a * vd__fft_work(b) + b * vd__fft_work(a) + (r % 2 ? 4.0 : 2.5) * (a - 1) * (b - 1);
+    return a * vd__fft_count_operations(b) + b * vd__fft_count_operations(a) + (r % 2 ? 4.0 : 2.5) * (a - 1) * (b - 1);
 }
 
 // >>plan
-/* Plans: the kernels of a transform and the shape of each. Plans are data, made before anything is compiled;
-   vd_fft_explain prints them. */
+/* Planning: chooses the passes of a transform and the shape of the kernel of each. The result is data, which
+   vd_fft_explain prints; no kernel is compiled. A pass is one dispatch over the whole array; it consists of stages,
+   each of which computes all butterflies of one radix. */
 
 /* Padding of shared memory: `width` unused words after every 2^shift words, to avoid bank conflicts. */
 typedef struct vd__fft_pad { uint8_t shift, width; } vd__fft_pad;
 
-/* How one work-group computes its transforms, along one axis or several. Thread t of a transform computes
+/* How one work-group computes its transforms, along one axis or several. Thread t of a transform computes the
    butterflies t, t + threads, … of every stage. */
 typedef struct vd__fft_shape {
     uint32_t n;              /* elements of a transform, the product of size[] */
-    uint32_t axes, size[VD__FFT_AXES]; /* elements are numbered along the first axis, then the second, … */
-    uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES];
-    /* bit i: stage i gets its values from the one before through registers, without shared memory. If stage i - 1 is
-       along another axis, each thread already holds them; if along the same axis, a few neighbours in a subgroup
-       exchange them: see vd__fft_uses_shuffle */
+    uint32_t axes, size[VD__FFT_AXES]; /* the index along the first axis changes fastest in the index of an element */
+    uint32_t stages, radix[VD__FFT_STAGES], axis[VD__FFT_STAGES]; /* radix and axis of each stage, in order */
+    /* bit i: stage i receives the results of stage i - 1 in registers, without shared memory. If the stages are along
+       different axes, each thread already holds the values that it needs; if they are along the same axis, neighbours
+       in a subgroup exchange them by shuffles (vd__fft_uses_shuffle) */
     uint32_t register_exchange;
     uint32_t threads;        /* threads of one transform */
-    uint32_t ffts_per_group; /* transforms that a work-group computes side by side */
-    /* while loading, while storing: neighbouring threads belong to neighbouring transforms */
+    uint32_t ffts_per_group; /* transforms of one work-group */
+    /* while loading, while storing: consecutive threads belong to consecutive transforms instead of to one transform */
     bool columns_in, columns_out;
     bool split_components;   /* exchanges pass real and imaginary parts through shared memory one after the other */
-    uint32_t slices;         /* parts into which an exchange of one component is divided; 1: it fits as a whole */
+    uint32_t slices;         /* an exchange of one component passes through shared memory in this many parts */
     bool complex_elements;   /* real and imaginary part are one element of shared memory */
-    /* exchanges alternate between two halves of shared memory, which saves one of their two barriers */
+    /* exchanges alternate between two halves of shared memory, which saves one of the two barriers of an exchange */
     bool double_buffered;
     vd__fft_pad pad[VD__FFT_STAGES]; /* padding of the exchange after each stage */
-    /* results pass through shared memory once more, to combine values with their mirror images */
+    /* after the last stage, results are combined with their mirror images X[n - k] through shared memory (room real) */
     bool real_fold;
-    bool convolves;          /* forward and back in one kernel, with a pointwise product in between */
-    /* stages process the last axis first, so that the transform back, in reverse order, loads and stores whole rows */
+    bool convolves;          /* the kernel computes a transform, a pointwise product and the inverse transform */
+    /* stages process the last axis first; the inverse transform, whose stages are in reverse order, then loads and
+       stores whole rows */
     bool last_axis_first;
 } vd__fft_shape;
 
-/* Index arithmetic of a stage. Butterfly b reads the elements first(b, step) + j * step and writes first(b, part) +
-   j * part for j < radix, where first(b, c) = b / c * c * radix + b % c (Stockham autosort). */
+/* Index arithmetic of a stage in Stockham autosort order. For j < radix, butterfly b reads the elements first(b,
+   read_stride) + j * read_stride and writes first(b, write_stride) + j * write_stride, where first(b, c) = b / c * c *
+   radix + b % c. */
 typedef struct vd__fft_stage_info {
     uint32_t axis, radix;
-    uint32_t axis_stride;    /* stride of its axis in elements */
+    uint32_t axis_stride;    /* distance between neighbours along its axis, in elements */
     uint32_t length;         /* product of the radices of earlier stages along this axis */
     uint32_t read_stride, write_stride;
     uint32_t butterflies;    /* butterflies per thread */
-    /* butterfly u of a thread is first(thread / lanes, joined_stride) + (thread % lanes + u * lanes) * joined_stride,
-       with the radix of the stage before; with that of the next stage if the last axis is processed first or if
-       lanes send to it */
+    /* butterfly u of a thread is first(thread / lanes, exchange_stride) + (thread % lanes + u * lanes) *
+       exchange_stride, computed with exchange_radix: the radix of the stage with which values are exchanged in
+       registers. This is the previous stage or, with last_axis_first or if lanes send values to it, the next one */
     bool register_exchange;
-    uint32_t joined_stride, joined_radix;
-    uint32_t lanes;          /* threads that exchange values of a stage in registers; 1: each thread holds its own */
+    uint32_t exchange_stride, exchange_radix;
+    uint32_t lanes;          /* threads that exchange the values of a butterfly by shuffles; 1: no shuffles */
 } vd__fft_stage_info;
 
-/* Addresses of the elements that a pass loads, or stores: transform q of block o has its elements at
-   block(o) + transform(q) + sum of index * stride over its axes. */
+/* Addresses of the elements that a pass loads, or stores, in elements. The elements of transform q of block o are at
+   block(o) + transform(q) + the sum of index * stride over the axes. */
 typedef struct vd__fft_addressing { vd__digits block, transform; uint64_t stride[VD__FFT_AXES]; } vd__fft_addressing;
 
-/* Valid indices along one axis: those with i * scale + q / width < count in transform q. count 0: all are valid. */
+/* Valid indices along one axis: index i of transform q is valid if i * scale + q / width < count. count 0: all indices
+   are valid. */
 typedef struct vd__fft_range { uint64_t count, scale, width; } vd__fft_range;
 
-/* A table of a plan, shared by passes with the same key: its parameters and its offset. */
+/* A table of a plan. Passes whose tables have equal parameters (key) share one. offset: in complex numbers. */
 typedef struct vd__fft_table { uint64_t key[5]; uint32_t offset; } vd__fft_table;
 
-/* Tables of a pass, as offsets into the table of complex numbers of the plan. */
+/* Tables of a pass: offsets into the buffer of all tables of the plan, in complex numbers. */
 typedef struct vd__fft_tables {
-    /* twiddle factors of each stage, for the first transform of the kernel and the second one, if there is one */
+    /* twiddle factors of each stage, for the first transform of the kernel and, if it convolves, for the second */
     uint32_t stage[2][VD__FFT_STAGES];
-    uint32_t chirp, spectrum;          /* Bluestein's algorithm */
-    uint32_t fine, coarse;             /* roots of unity of a whole axis that takes several passes */
+    uint32_t chirp, spectrum;          /* Bluestein's algorithm: the chirp, and the spectrum of its conjugate */
+    uint32_t fine, coarse;             /* roots of unity of the length of an axis that is split over several passes */
 } vd__fft_tables;
 
-/* Tables of the fields that identify a pass: they declare the members of its structs, and are the key under which its
-   measurements are kept (vd__fft_timing_key_make). FIELD(type, name) */
+/* X-macros of the fields that identify a pass, FIELD(type, name). They declare members of structs, and
+   vd__fft_timing_key_make uses the same fields as the key of measured times. */
 #define VD__FIELD_MEMBER(type, name) type name;
 
 #define VD__FFT_PRODUCT_FIELDS(FIELD) \
     FIELD(uint32_t, channels) /* the kernel loops over channels and filters; 0: no product */ \
     FIELD(uint32_t, filters) \
-    /* multiply while storing, in C order, and do not transform back: for axes that take several passes */ \
+    /* multiply while storing, in C order, without the inverse transform: for axes that take several passes */ \
     FIELD(bool, store_only)
 
-/* Product of a convolution: multiply by the spectra of the filter, then transform back in the same kernel. Channels
-   are summed; results of several filters are computed one after the other. */
+/* Product of a convolution: the kernel multiplies by the spectra of the filters and computes the inverse transform. It
+   sums over channels; it computes the results of several filters one after the other. */
 typedef struct vd__fft_product {
     VD__FFT_PRODUCT_FIELDS(VD__FIELD_MEMBER)
     bool whole_image;        /* the shape covers a whole image */
-    /* the spectrum does not stay in cache from one image to the next and is most of the memory read: process the
-       same part of all images together */
+    /* the spectrum is evicted from the cache between two images, and is most of the memory that is read: consecutive
+       work-groups process the same part of all images */
     bool uncached;
     vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and filter */
     uint64_t in_step, out_step, channel_step, filter_step;
 } vd__fft_product;
 
-/* Additional data for the route of a convolution. The first dimension numbers the images; `batch` times `channels`
-   are read. */
+/* Additional data for planning a convolution. Dimension 0 of the plan is the index of an image; batch * channels images
+   are read. An image is one signal of any dimension. */
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
-    bool after_product;      /* planning has reached the passes after the product */
-    bool in_parts;           /* the route being planned has parts */
-    /* the route is planned only to estimate its time; padding, which does not affect that, is not chosen */
+    bool after_product;      /* the passes being planned are after the product */
+    bool in_parts;           /* the route being planned divides the first axis into parts */
+    /* the route is planned only to estimate its time, which does not depend on padding: padding is not chosen */
     bool estimate_only;
 } vd__fft_convolution;
 
-/* Roles of the buffers of a pass. Between axes data is in OUT, or in MIDDLE if OUT has another type than the
-   arithmetic, lacks some indices, is not stored to, or must be preserved. Between the two passes of a long axis it
-   is in TEMP. FOLD is used before a third pass, and after the product of a convolution with several channels or
-   filters. For VD_FFT_REAL, IN holds the reals and OUT the spectrum in both directions; for convolutions both hold
-   reals. TABLE and SPECTRUM, of a convolution's filter, are no arrays of elements. */
+/* Roles of the buffers of a pass.
+   - IN and OUT are the user's buffers. For VD_FFT_REAL, in both directions, IN holds the reals and OUT the spectrum; in
+     real convolutions both hold reals.
+   - MIDDLE holds the data between the passes of two axes if OUT cannot, because its type is not that of the arithmetic,
+     because it does not have all indices, because the store hook stores nothing, or because it must be preserved.
+   - TEMP holds the data between two passes of one axis.
+   - FOLD holds the data between the last pass of an axis and a separate pass that combines bins with their mirror
+     images (room real), and the data after the product of a convolution with several channels or filters.
+   - TABLE holds tables, SPECTRUM the spectrum of a convolution's filter. */
 typedef enum vd__fft_role {
     VD__FFT_IN, VD__FFT_OUT, VD__FFT_TEMP, VD__FFT_MIDDLE, VD__FFT_FOLD, VD__FFT_ROLES,
     VD__FFT_TABLE = VD__FFT_ROLES, VD__FFT_SPECTRUM, VD__FFT_ALL_ROLES
@@ -2223,81 +2243,83 @@ typedef enum vd__fft_role {
 
 #define VD__REAL_FIELDS(FIELD) \
     FIELD(vd_fft_kind, kind) \
-    FIELD(bool, inverse) /* the complex transform is the inverse, and its results are reals */ \
-    /* the complex transform has half the length; otherwise the length of a row, whose imaginary part is zero or a
-       second row */ \
+    FIELD(bool, inverse) /* the complex transform is an inverse transform, and its results are reals */ \
+    /* the length of the complex transform is about half that of the axis (see h); otherwise it is that of the axis,
+       and the imaginary part of the input is zero or a second row */ \
     FIELD(bool, half_length) \
     FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
     FIELD(bool, fold) /* results are combined with their mirror images in shared memory */ \
-    /* loads or stores apply the rule of the kind; otherwise pairs of reals are complex numbers */ \
+    /* the pass loads, or stores, elements by the rule of the kind; otherwise a pair of reals is a complex number */ \
     FIELD(bool, load) \
     FIELD(bool, store) \
-    FIELD(bool, scalar_in) /* memory is read or written one real at a time */ \
+    FIELD(bool, scalar_in) /* memory is read, or written, one real at a time */ \
     FIELD(bool, scalar_out) \
-    FIELD(bool, fold_only) /* no transform, only the combination of bins with their mirror images */ \
-    /* of a long axis: number of its indices that count as transforms while loading, while storing; 0: not a long
-       axis */ \
+    FIELD(bool, fold_only) /* no transform: the pass only combines bins with their mirror images */ \
+    /* axes that are split over passes: number of indices of the axis that select a transform while loading, while
+       storing; 0: the axis is not split */ \
     FIELD(uint32_t, part_in) \
     FIELD(uint32_t, part_out) \
     FIELD(uint64_t, n) /* length of the axis */ \
     FIELD(uint64_t, h) /* length of the complex transform */ \
-    /* indices of the axis that are read (the others are zero), and that are written; 0: all */ \
+    /* number of indices of the axis that are read (the others are 0), and that are written; 0: all */ \
     FIELD(uint64_t, in_count) \
     FIELD(uint64_t, out_count)
 
-/* Work of a pass for a transform of reals; all zeros: none. */
+/* How a pass loads and stores the elements of a real transform; all zeros: the transform is complex. */
 typedef struct vd__real {
     VD__REAL_FIELDS(VD__FIELD_MEMBER)
-    uint32_t split_table, phase_table; /* offsets of tables */
+    uint32_t split_table, phase_table; /* offsets of tables, see vd__real_tables */
 } vd__real;
 
 #define VD__FFT_PASS_FIELDS(FIELD) \
-    FIELD(bool, inverse) /* the pass transforms back, in a route that has both directions */ \
-    /* length N of an axis split over passes, whose twiddle factors multiply the results; 0: none */ \
+    FIELD(bool, inverse) /* the pass is part of the inverse transform, in a route that has both directions */ \
+    /* length N of an axis split over passes, by whose twiddle factors results are multiplied; 0: they are not */ \
     FIELD(uint64_t, twiddle_length) \
-    FIELD(bool, twiddle_first) /* before the last axis of the shape is transformed: on the way back */ \
-    FIELD(uint64_t, twiddle_rows) \
-    /* parts that are all computed from one row because the others are zero: copies stored with different twiddle
-       factors or, on the way back, summed; 0: none */ \
+    /* multiply the inputs of the last axis of the shape instead of the results: for inverse transforms */ \
+    FIELD(bool, twiddle_first) \
+    FIELD(uint64_t, twiddle_rows) /* number of rows of the twiddle factors exp(-2 pi i row * k / N) */ \
+    /* number of parts of an axis of which only the first has elements: the pass stores its results for each part,
+       multiplied by the twiddle factors of the part or, with twiddle_first, sums over the parts; 0: not so */ \
     FIELD(uint32_t, copies) \
-    /* length n of a Bluestein transform, computed with convolutions of length shape.n; 0: an ordinary one of length
+    /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
     FIELD(uint32_t, bluestein_length)
 
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_addressing in, out;
-    /* indices that are read (the others are zero), and that are written; entry 0 for the last axis of the shape, 1
-       for the one before, … */
+    /* indices that are read (the others are 0), and that are written; entry 0 is for the last axis of the shape, entry
+       1 for the axis before it, … */
     vd__fft_range in_range[VD__FFT_AXES], out_range[VD__FFT_AXES];
     vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
     uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
     VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
-    uint64_t twiddle_width;  /* neighbouring transforms with the same twiddle row */
-    uint32_t fine_bits;      /* bits of an exponent that index the fine table; the others index the coarse one */
+    uint64_t twiddle_width;  /* number of consecutive transforms with the same row of twiddle factors */
+    uint32_t fine_bits;      /* low bits of an exponent, which index the fine table; the others index the coarse table
+                                */
     vd__fft_tables tables;
     vd__real real;
     vd__fft_role from, to;
-    vd_plan_kernel kernels[2][2]; /* by direction, and by whether input and output are the same buffer */
+    vd_plan_kernel kernels[2][2]; /* [direction][input and output are the same buffer] */
 } vd__fft_pass;
 
 /* The passes of one direction, in order. */
 typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
 
-/* Layout of an array: number of indices in memory and stride of each dimension, and the distance from the first
-   element to the end, in elements. */
+/* Layout of an array: for each dimension the number of indices in memory and the stride; span is the distance from the
+   first element to the end. Strides and span are in elements. */
 typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_layout;
 
 /* Properties of the device that plans depend on. */
 typedef struct vd__fft_device {
-    /* limits of a work-group: invocations; shared memory in words of the arithmetic's type */
-    uint32_t threads, shared;
+    uint32_t threads;          /* maximum invocations of a work-group */
+    uint32_t shared;           /* maximum shared memory of a work-group, in words of the arithmetic's type */
     bool groups_as_loops;      /* see vd_facts */
-    bool wide;                 /* the arithmetic is f64, which takes two registers */
+    bool wide;                 /* the arithmetic is f64: a value takes two registers */
     bool pairs_as_words;       /* pairs of f32 are accessed in memory as one u64: see vd__fft_unpack_word */
-    uint32_t shuffle_lanes;    /* subgroup size if neighbours exchange values by shuffles; 0: they do not */
-    uint64_t private_words;    /* limit of private memory per work-group in words; 0: not known */
+    uint32_t shuffle_lanes;    /* subgroup size if kernels may exchange values by shuffles; 0: they may not */
+    uint64_t private_words;    /* maximum private memory of a work-group, in words; 0: unknown */
 } vd__fft_device;
 
 /* Hooks of a plan and their arguments. */
@@ -2305,11 +2327,11 @@ typedef struct vd__fft_hooks {
     vd_fft_hook load, store;
     void (*declare)(vc_kernel *k, void *user);
     void *user;
-    /* by direction: the load hook does not use the element; the store hook stores nothing */
+    /* for each direction: the load hook does not use the element; the store hook stores nothing */
     bool ignores_input[2], stores_nothing[2];
 } vd__fft_hooks;
 
-/* The part of a shape that is not determined by its pass. */
+/* The fields of a shape that are chosen freely for a pass. */
 typedef struct vd__fft_choice {
     uint32_t radix[VD__FFT_STAGES]; /* terminated by 0 */
     uint32_t register_exchange, threads, ffts_per_group;
@@ -2319,8 +2341,8 @@ typedef struct vd__fft_choice {
 /* Timings of a pass, fastest first. */
 typedef struct vd__fft_timing {
     uint32_t count;          /* 0: not timed */
-    uint32_t estimated;      /* index of the shape that the estimate chose */
-    uint32_t from_cache;     /* whether an earlier plan measured them */
+    uint32_t estimated;      /* index of the shape with the lowest estimated cost */
+    uint32_t from_cache;     /* 1: an earlier plan measured them */
     vd__fft_choice choice[VD__FFT_MAX_TIMED];
     float ms[VD__FFT_MAX_TIMED];
 } vd__fft_timing;
@@ -2334,40 +2356,40 @@ struct vd_fft {
     uint32_t real_axis;      /* for VD_FFT_REAL: the axis that is halved */
     uint64_t real_length;
     bool scalar[VD__FFT_ROLES]; /* the buffer of this role holds reals */
-    bool paired;             /* for VD_FFT_REAL: passes read the reals in pairs */
+    bool paired;             /* for VD_FFT_REAL: passes access the reals in pairs */
     bool pack_rows;          /* from the desc */
     bool in_overlaps;        /* some elements of `in` share an address */
-    double scale[2];         /* by direction */
+    double scale[2];         /* factor of the results, for each direction */
     vd__fft_layout layout[VD__FFT_ROLES];
     vd__fft_layout dense;    /* layout of a contiguous array in C order */
     vd__fft_hooks hooks;
     vd__fft_convolution convolution; /* batch 0: no convolution */
     double estimate;         /* estimated time of a convolution in several kernels: see vd__fft_estimate */
     vd_buffer spectrum;      /* spectrum of the filter of a convolution */
-    vd__fft_route route[2];  /* by direction; complex transforms use the first for both */
-    vc_type real;            /* of the arithmetic */
-    vc_type stored[VD__FFT_ROLES]; /* scalar types in memory, by role */
+    vd__fft_route route[2];  /* for each direction; if the second is empty, the first serves both */
+    vc_type real;            /* scalar type of the arithmetic */
+    vc_type stored[VD__FFT_ROLES]; /* scalar type in memory, for each role */
     double *table;           /* tables on the host, while the plan is made */
-    vd__fft_table table_keys[VD__FFT_TABLES]; /* keys of the first tables */
+    vd__fft_table table_keys[VD__FFT_TABLES]; /* keys of the first VD__FFT_TABLES tables */
     uint32_t table_key_count;
-    uint32_t table_count;    /* in complex numbers */
-    uint64_t table_capacity;
-    uint64_t table_wanted;   /* required size if it exceeds the limit of a buffer */
-    vd_buffer tables, temporary[VD__FFT_ROLES]; /* temporary buffers that passes use, by role */
-    vd__fft_timing *timing;  /* of each pass of both routes; NULL: not measured */
-    uint32_t overridden;     /* bit mask of passes whose shape is from the environment */
-    char text[16384];
-    struct vd__vkfft *vkfft; /* VkFFT as engine; NULL: this library */
+    uint32_t table_count;    /* size of all tables, in complex numbers */
+    uint64_t table_capacity; /* allocated size, in complex numbers */
+    uint64_t table_wanted;   /* required size in complex numbers, if it exceeds the limit of a buffer; otherwise 0 */
+    vd_buffer tables, temporary[VD__FFT_ROLES]; /* the tables on the device; intermediate buffers, for each role */
+    vd__fft_timing *timing;  /* one for each pass of both routes; NULL: not measured */
+    uint32_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
+    char text[16384];        /* result of vd_fft_explain */
+    struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
 
-/* Radix of a stage; direction_index: 0 for the first transform of a kernel, 1 for the second one, whose stages are
-   in reverse order. */
+/* Radix of a stage. direction_index: 0 for the first transform of a kernel, 1 for the second, whose stages are in
+   reverse order. */
 static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t direction_index, uint32_t stage) {
     return s->radix[direction_index ? s->stages - 1 - stage : stage];
 }
 
-/* Whether stages i - 1 and i, of the same axis, exchange values by shuffles among a few neighbours of a subgroup.
-   For radices r and s and n elements, c = threads * r * s / n threads share r * s values. */
+/* Whether stages i - 1 and i, which must be of the same axis, exchange values by shuffles. For radices r and s and n
+   elements, groups of c = threads * r * s / n consecutive lanes exchange r * s values. */
 static bool vd__fft_uses_shuffle(const vd__fft_shape *s, uint32_t i) {
     return i && s->register_exchange >> i & 1 && s->axis[i] == s->axis[i - 1];
 }
@@ -2379,16 +2401,16 @@ static uint32_t vd__fft_count_shuffles(const vd__fft_shape *s) {
     return count;
 }
 
-/* Assigns butterflies to threads for an exchange by shuffles: c neighbours hold all values that stage i receives or
-   sends. Returns false if no such exchange precedes or follows stage i. */
+/* Assigns butterflies to threads for an exchange by shuffles, so that each group of lanes holds all values that it
+   exchanges before or after stage i. Returns false if there is no such exchange before and after stage i. */
 static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_stage_info *g) {
     uint32_t stage = direction_index ? s->stages - 1 - i : i;
     bool sends = vd__fft_uses_shuffle(s, direction_index ? stage : stage + 1);
     if (!sends && !vd__fft_uses_shuffle(s, direction_index ? stage + 1 : stage)) return false;
     g->register_exchange = true;
-    g->joined_radix = vd__fft_radix(s, direction_index, sends ? i + 1 : i - 1);
-    g->joined_stride = sends ? g->read_stride / g->joined_radix : g->write_stride / g->joined_radix;
-    g->lanes = s->threads * g->radix * g->joined_radix / s->n;
+    g->exchange_radix = vd__fft_radix(s, direction_index, sends ? i + 1 : i - 1);
+    g->exchange_stride = sends ? g->read_stride / g->exchange_radix : g->write_stride / g->exchange_radix;
+    g->lanes = s->threads * g->radix * g->exchange_radix / s->n;
     return true;
 }
 
@@ -2409,24 +2431,23 @@ static vd__fft_stage_info vd__fft_stage_info_of(const vd__fft_shape *s, uint32_t
     g.butterflies = (s->n / g.radix + s->threads - 1) / s->threads;
     g.lanes = 1;
     if (vd__fft_assign_lanes(s, direction_index, i, &g)) return g;
-    /* the second transform starts with the values that the last stage of the first left in registers */
+    /* the first stage of the second transform uses the values that the last stage of the first holds in registers */
     g.register_exchange = s->register_exchange >> stage & 1 && !s->last_axis_first && (!direction_index || !i);
-    /* butterflies are assigned to threads as the next stage, which gets them in registers, needs them */
+    /* butterflies are assigned to threads as the next stage requires, which receives their results in registers */
     if (s->last_axis_first && stage + 1 < s->stages && s->register_exchange >> (stage + 1) & 1) {
         g.register_exchange = true;
-        g.joined_radix = s->radix[stage + 1];
-        for (g.joined_stride = s->size[s->axis[stage + 1]] / g.joined_radix, k = 0; k < s->axis[stage + 1]; k++)
-            g.joined_stride *= s->size[k];
+        g.exchange_radix = s->radix[stage + 1];
+        for (g.exchange_stride = s->size[s->axis[stage + 1]] / g.exchange_radix, k = 0; k < s->axis[stage + 1]; k++)
+            g.exchange_stride *= s->size[k];
     } else if (g.register_exchange) {
         vd__fft_stage_info before = vd__fft_stage_info_of(s, 0, stage - 1);
-        g.joined_stride = before.write_stride;
-        g.joined_radix = before.radix;
+        g.exchange_stride = before.write_stride;
+        g.exchange_radix = before.radix;
     }
     return g;
 }
 
-/* Whether the values from stage i - 1 for stage i of the same axis can be exchanged within subgroups of `lanes`
-   lanes. */
+/* Whether stages i - 1 and i of the same axis can exchange values by shuffles in subgroups of `lanes` lanes. */
 static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     uint32_t r = s->radix[i - 1], q = s->radix[i], all = s->threads * r * q, c = all / s->n;
     if (!lanes || s->axes > 1 || s->last_axis_first || s->columns_in || s->columns_out || s->threads % lanes)
@@ -2434,8 +2455,9 @@ static bool vd__fft_can_shuffle(const vd__fft_shape *s, uint32_t i, uint32_t lan
     return all % s->n == 0 && c > 1 && (c & (c - 1)) == 0 && lanes % c == 0 && r % c == 0 && q % c == 0;
 }
 
-/* Whether each thread already holds the results of stage i - 1 that it needs in stage i. If stages process the last
-   axis first: whether it can, if it computes other butterflies of stage i - 1. */
+/* Whether stage i can receive the results of stage i - 1 in registers: by shuffles, or because each thread holds the
+   results that it needs. With last_axis_first, threads are assigned other butterflies of stage i - 1 to make this so.
+   */
 static bool vd__fft_can_exchange_registers(const vd__fft_shape *s, uint32_t i, uint32_t lanes) {
     if (!i || s->register_exchange >> (i - 1) & 1) return false;
     if (s->axis[i] == s->axis[i - 1]) return vd__fft_can_shuffle(s, i, lanes);
@@ -2445,13 +2467,13 @@ static bool vd__fft_can_exchange_registers(const vd__fft_shape *s, uint32_t i, u
         return s->stages > 2 && b.length == 1 && s->threads * a.radix * b.radix == s->n
                && a.write_stride == s->threads * b.radix && s->threads % b.read_stride == 0;
     if (s->axis[i] != s->axes - 1) return false;
-    /* this exchange changes the assignment of threads to transforms */
+    /* the last exchange must change the assignment of threads to transforms, for which it needs shared memory */
     if (i + 1 == s->stages && s->columns_in != s->columns_out) return false;
     return b.length == 1 && a.butterflies == b.radix && s->threads * a.radix * b.radix == s->n
            && s->threads % a.write_stride == 0;
 }
 
-/* Sets which stages get their values through registers; returns false if one of them cannot. */
+/* Sets the bit mask of stages that receive values in registers; returns false if one of them cannot. */
 static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stages, vd__fft_shape *s) {
     s->register_exchange = 0;
     for (uint32_t i = 1; i < s->stages; i++) {
@@ -2462,7 +2484,7 @@ static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stag
     return s->register_exchange == stages;
 }
 
-/* Maximum number of elements that a thread holds in any stage. */
+/* Number of complex values that a thread holds in registers: the maximum over all stages. */
 static uint32_t vd__fft_values_per_thread(const vd__fft_shape *s) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->stages; i++) {
@@ -2475,7 +2497,8 @@ static uint32_t vd__fft_values_per_thread(const vd__fft_shape *s) {
 static bool vd__fft_all_columns(const vd__fft_shape *s) { return s->columns_in && s->columns_out; }
 static uint32_t vd__fft_padded(vd__fft_pad pad, uint32_t at) { return at + (at >> pad.shift) * pad.width; }
 
-/* Stride between transforms in shared memory in words, odd to avoid bank conflicts; columns are interleaved instead. */
+/* Stride between the transforms of a work-group in shared memory, in words; odd to avoid bank conflicts. Not used for
+   columns, which are interleaved. */
 static uint32_t vd__fft_shared_stride(const vd__fft_shape *s, vd__fft_pad pad) {
     return vd__fft_padded(pad, s->n / s->slices) | (pad.width ? 1u : 0u);
 }
@@ -2488,7 +2511,7 @@ static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
 
 static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
-/* Words of shared memory of a work-group for one component: the maximum over its exchanges. */
+/* Words of shared memory of a work-group for one component (real or imaginary part): the maximum over its exchanges. */
 static uint32_t vd__fft_component_words(const vd__fft_shape *s) {
     uint32_t words = s->real_fold ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
     for (uint32_t i = 0; i + 1 < s->stages; i++)
@@ -2504,15 +2527,16 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
 }
 
 /* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
-   ones, exchanges, and barriers, which are the most expensive on CPUs. Compilers for CPUs take longer the more
-   values a thread holds: 1000 = 10 x 10 x 10 compiles in 120 ms, 25 x 8 x 5 in 460 ms, at equal speed. */
+   ones, exchanges, and barriers, which are the most expensive on CPUs. With groups_as_loops the cost grows with the
+   values that a thread holds, because compilation does: a length of 1000 as 10 x 10 x 10 compiles in 120 ms, as 25 x 8
+   x 5 in 460 ms, and both run equally fast. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
     double cost = 0, gpu_pressure = held <= 32 ? 1.08 : 2;
     double pressure = held <= 16 ? 1 : d->groups_as_loops && s->axes == 1 ? held / 10.0 : gpu_pressure;
     for (i = 0; i < s->stages; i++) {
         vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
-        double stage = vd__fft_work(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
+        double stage = vd__fft_count_operations(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
         cost += (double)s->threads * g.butterflies * stage;
         if (i && !(s->register_exchange >> i & 1))
             cost += s->n * (s->split_components ? 11.0 : 9.0)
@@ -2520,17 +2544,17 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
                           * (d->groups_as_loops ? 600 : s->split_components ? 60 : 30);
     }
     if (s->last_axis_first) return cost * pressure;
-    /* short contiguous runs of stores */
+    /* stores of short contiguous runs */
     if (s->n < 256 && s->stages > 1 && s->n / s->radix[s->stages - 1] < 16) cost *= 1.2;
-    /* short contiguous runs of loads */
+    /* loads of short contiguous runs */
     if (s->axes > 1 && !s->columns_in && s->radix[0] > 8 && s->size[0] / s->radix[0] < 8) cost *= 1.2;
     return cost * pressure;
 }
 
-/* Private memory of a work-group in words, for compilers that allocate separate memory for the values live across
-   each barrier, as PoCL does. Measured on the stacks of its threads: per point, 1.0 to 1.2 numbers for an exchange
-   of both components at once, 2.2 to 2.3 for a split one. */
-static uint64_t vd__fft_private(const vd__fft_shape *s) {
+/* Estimated private memory of a work-group in words, for compilers such as that of PoCL, which allocate separate memory
+   for the values that are live across each barrier. Measured as stack use of PoCL's threads, per complex value: 1.0 to
+   1.2 numbers for an exchange of both components at once, 2.2 to 2.3 for one of split components. */
+static uint64_t vd__fft_count_private_words(const vd__fft_shape *s) {
     uint64_t exchanges = (uint64_t)(s->stages - 1) * (s->convolves ? 2 : 1) + s->real_fold;
     return (uint64_t)s->n * s->ffts_per_group * 2 * exchanges * (s->split_components ? 10 : 5) / 4;
 }
@@ -2539,13 +2563,13 @@ static uint64_t vd__fft_private(const vd__fft_shape *s) {
 static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
     uint64_t max_points = d->wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
     if (!d->groups_as_loops && (uint64_t)s->n * s->ffts_per_group > max_points) return false;
-    if (d->private_words && vd__fft_private(s) > d->private_words) return false;
+    if (d->private_words && vd__fft_count_private_words(s) > d->private_words) return false;
     return s->ffts_per_group * s->threads <= d->threads && vd__fft_shared_words(s) <= d->shared;
 }
 
-/* Whether the values that each stage receives divide evenly into slices: the elements of each butterfly or, if those
-   are all in the same slice, the butterflies of each thread. Bluestein's second transform has the radices in reverse
-   order. */
+/* Whether each thread receives equally many values of each slice in every stage: the slices divide the elements of each
+   butterfly or, if all elements of a butterfly are in one slice, the butterflies of each thread. All radices are
+   checked, because the second transform of a kernel has them in reverse order. */
 static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     for (uint32_t i = 0; i < s->stages; i++) {
         vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
@@ -2556,7 +2580,7 @@ static bool vd__fft_can_slice(const vd__fft_shape *s, uint32_t slices) {
     return true;
 }
 
-/* Whether one transform fits into shared memory, if need be in slices. */
+/* Whether one transform fits into shared memory, with up to 4 slices. */
 static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *shape) {
     vd__fft_shape s = *shape;
     if (s.n <= d->shared) return true;
@@ -2571,20 +2595,21 @@ typedef struct vd__fft_candidate { vd__fft_shape shape; double cost; } vd__fft_c
 /* The cheapest shapes seen so far, in ascending order of cost. */
 typedef struct vd__fft_candidates {
     vd__fft_candidate at[VD__FFT_CANDIDATES];
-    uint32_t count, stages;  /* number of candidates; maximum of stages of a shape */
+    uint32_t count;          /* number of candidates */
+    uint32_t stages;         /* maximum stages of a shape */
 } vd__fft_candidates;
 
 typedef struct vd__fft_search {
     const vd__fft_device *device;
     vd__fft_shape current, best;
-    double cost;             /* cost of `best`; 0: none yet */
-    /* wide search: also tries radices in any order and idle threads, and collects candidates; NULL: only the best is
-       wanted */
+    double cost;             /* cost of `best`; 0: no shape found so far */
+    /* not NULL: a wide search, which also tries radices in any order and more numbers of threads, and collects
+       candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
 } vd__fft_search;
 
-/* Whether two shapes are equal up to the number of transforms side by side, slices and padding, which are not chosen
-   yet. */
+/* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
+   */
 static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b) {
     return a->n == b->n && a->stages == b->stages && a->threads == b->threads
            && a->register_exchange == b->register_exchange
@@ -2592,7 +2617,8 @@ static bool vd__fft_is_duplicate(const vd__fft_shape *a, const vd__fft_shape *b)
            && memcmp(a->axis, b->axis, a->stages * sizeof a->axis[0]) == 0;
 }
 
-/* Inserts a candidate in order of cost. Drops it if it is a duplicate or if the list is full of cheaper ones. */
+/* Inserts a candidate in order of cost. Does nothing if it is a duplicate, or if the list is full and all entries cost
+   less. */
 static void vd__fft_add_candidate(vd__fft_candidates *c, const vd__fft_shape *s, double cost) {
     uint32_t i;
     for (i = 0; i < c->count; i++) if (vd__fft_is_duplicate(&c->at[i].shape, s)) return;
@@ -2603,8 +2629,8 @@ static void vd__fft_add_candidate(vd__fft_candidates *c, const vd__fft_shape *s,
     c->at[i].cost = cost;
 }
 
-/* Factor on the estimated cost of candidates that are less likely to be fast: very different radices and, on GPUs,
-   many values per thread. */
+/* Factor on the estimated cost of candidates that were seldom fast in measurements: those with very different radices
+   and, on GPUs, with many values per thread. */
 static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t smallest = VD__FFT_RADIX, largest = 1, held = vd__fft_values_per_thread(s);
     for (uint32_t i = 0; i < s->stages; i++) {
@@ -2615,7 +2641,7 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
     return unlike * (d->groups_as_loops || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
 }
 
-/* Evaluates the current shape of a search. */
+/* Evaluates the current shape of a search: adds it to the candidates, or replaces the best shape if it costs less. */
 static void vd__fft_try_shape(vd__fft_search *s) {
     double cost = vd__fft_cost(s->device, &s->current);
     if (s->candidates) {
@@ -2629,7 +2655,7 @@ static void vd__fft_try_shape(vd__fft_search *s) {
 }
 
 /* Tries the current radices with this number of threads, without and with exchanges in registers. */
-static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
+static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
     s->current.register_exchange = 0;
     s->current.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_values_per_thread(&s->current) > VD__FFT_RADIX) return;
@@ -2641,25 +2667,25 @@ static void vd__fft_try_threads(vd__fft_search *s, uint32_t threads) {
     s->current.register_exchange = 0;
 }
 
-/* Tries numbers of threads that compute one or several butterflies of the largest radix; a wide search does the same
-   for all other radices. */
+/* Tries numbers of threads for which each thread computes 1 to `limit` butterflies of the largest radix. A wide search
+   also tries 1, 2 and 4 butterflies of every radix. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
     for (uint32_t i = 0; i < s->current.stages; i++) if (s->current.radix[i] > largest) largest = s->current.radix[i];
     for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
-        vd__fft_try_threads(s, s->current.n / largest / per_thread);
+        vd__fft_try_thread_count(s, s->current.n / largest / per_thread);
     for (uint32_t i = 0; s->candidates && i < s->current.stages; i++)
         for (uint32_t per_thread = 1; per_thread <= 4; per_thread *= 2)
             if (s->current.n % (s->current.radix[i] * per_thread) == 0)
-                vd__fft_try_threads(s, s->current.n / s->current.radix[i] / per_thread);
+                vd__fft_try_thread_count(s, s->current.n / s->current.radix[i] / per_thread);
 }
 
-/* Axis of the shape that is transformed as number i. */
+/* Axis of the shape that is transformed as the i-th. */
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
 
-/* Enumerates the factorisations, axis by axis. The radices of an axis do not increase unless the search is wide.
-   Shapes of several axes have at most 2 * axes + 1 stages; with more, exchanges cost more than a second kernel.
-   left: length not yet factored; limit: largest radix allowed. */
+/* Enumerates the factorisations into radices, axis by axis. In a search that is not wide, the radices of an axis do not
+   increase. Shapes of several axes have at most 2 * axes + 1 stages, because the exchanges of more stages cost more
+   than a second kernel. left: length still to be factored; limit: largest radix allowed. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
     if (left == 1 && axis + 1 < s->current.axes) {
         vd__fft_enumerate(s, axis + 1, s->current.size[vd__fft_axis_at(&s->current, axis + 1)], VD__FFT_RADIX);
@@ -2679,21 +2705,21 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     }
 }
 
-/* Chooses the largest part of an exchange that fits into shared memory at once: both components, one, or slices of
-   one. */
+/* Chooses how much of an exchange passes through shared memory at once, as much as fits: both components (unless
+   `split`), one component, or a slice of one. */
 static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, bool split, uint32_t max_slices) {
     s->slices = 1;
     s->split_components = split;
     if (vd__fft_fits(d, s)) return true;
-    if (s->real_fold) max_slices = 1; /* a value and its mirror image must be in the same slice */
+    if (s->real_fold) max_slices = 1; /* a value and its mirror image may be in different slices */
     for (s->split_components = true; s->slices <= max_slices; s->slices *= 2)
         if (vd__fft_can_slice(s, s->slices) && vd__fft_fits(d, s)) return true;
     s->slices = 1;
     return false;
 }
 
-/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: enough for 128 bytes, 256
-   for short columns; halved until they fit, but not below `min_columns`. */
+/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: starts with 128 bytes of
+   columns (256 for short columns) and halves the number until they fit, but not below `min_columns`. */
 static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
     uint32_t widest = d->groups_as_loops ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
@@ -2703,22 +2729,22 @@ static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, ui
     return false;
 }
 
-/* Chooses the number of rows of a work-group: enough to fill it. Rows are contiguous in memory anyway. */
+/* Chooses the number of rows of a work-group: so many that it has at least 64 threads (16 with groups_as_loops). */
 static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     uint32_t min_threads = d->groups_as_loops ? 16 : 64;
     s->ffts_per_group = (min_threads + s->threads - 1) / s->threads;
     if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
     for (; s->ffts_per_group; s->ffts_per_group--)
-        /* splits large exchanges, to leave room for several work-groups per multiprocessor */
+        /* splits the components of large exchanges, so that several work-groups fit onto a multiprocessor */
         if (vd__fft_choose_slices(d, s, !d->groups_as_loops && vd__fft_shared_words(s) > 4352, 1)) return true;
     s->ffts_per_group = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
-    memset(s->pad, 0, sizeof s->pad); /* padding is only used if there is room for it */
+    memset(s->pad, 0, sizeof s->pad); /* without padding, more may fit */
     return vd__fft_choose_slices(d, s, true, 4);
 }
 
-/* Measured shapes for rows, columns and tiles of several axes (NVIDIA H200, 1 GiB), where the fastest shape is not
-   the one with the lowest estimate. */
+/* Tables of the fastest measured shapes for rows, columns and several axes, where it is not the shape with the lowest
+   estimated cost (NVIDIA H200, 1 GiB). */
 enum { VD__FFT_MEASURED_RADICES = 6 };  /* maximum number of radices */
 typedef struct vd__fft_shape_entry {
     uint16_t size[3];
@@ -2750,7 +2776,7 @@ static const vd__fft_shape_entry vd__fft_columns[] = {
     { { 256, 8 }, { 16, 16, 8 }, 64, 8, 2, 0 }
 };
 
-/* Rows whose results are combined with their mirror images: transforms of reals. */
+/* Rows of real transforms, whose results are combined with their mirror images (real_fold). */
 static const vd__fft_shape_entry vd__fft_rows_mirrored[] = {
     { { 128 }, { 8, 16 }, 16, 4, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 },
     { { 1024 }, { 8, 16, 8 }, 64, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }
@@ -2774,7 +2800,7 @@ static const vd__fft_shape_entry vd__fft_images[] = {
     { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
-/* Whether a measured shape is for these sizes. */
+/* Whether an entry has these sizes. */
 static bool vd__fft_is_measured(const vd__fft_shape_entry *k, const vd__fft_shape *s) {
     for (uint32_t i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
     return s->axes <= 3;
@@ -2799,26 +2825,26 @@ static void vd__fft_use_measured(const vd__fft_shape_entry *k, vd__fft_shape *s)
 }
 
 /* Rows on a CPU (PoCL with AVX-512, 16 MiB). PoCL compiles each kernel three times, in superlinear time. With
-   alternating exchanges small radices are as fast: 4096 = 16 x 16 x 16 compiles in 370 ms and runs in 16.6 ms; 4 x 4
-   x 4 x 4 x 4 x 4 compiles in 139 ms and runs in 14.4 ms. */
+   double-buffered exchanges, small radices are as fast as large ones: 4096 as 16 x 16 x 16 compiles in 370 ms and runs
+   in 16.6 ms; as 4 x 4 x 4 x 4 x 4 x 4 it compiles in 139 ms and runs in 14.4 ms. */
 static const vd__fft_shape_entry vd__fft_cpu_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 0 }, { { 128 }, { 8, 16 }, 8, 4, 0, 0 }, { { 256 }, { 8, 8, 4 }, 32, 1, 0, 0 },
     { { 512 }, { 4, 4, 4, 8 }, 128, 1, 0, 0 }, { { 1024 }, { 4, 4, 4, 4, 4 }, 256, 1, 0, 0 },
     { { 2048 }, { 4, 4, 4, 4, 4, 2 }, 512, 1, 0, 0 }, { { 4096 }, { 4, 4, 4, 4, 4, 4 }, 1024, 1, 0, 0 }
 };
 
-/* The same with mirror images, where values are live across barriers. */
+/* Rows on a CPU with real_fold, where exchanges are not double-buffered and values are live across barriers. */
 static const vd__fft_shape_entry vd__fft_cpu_rows_mirrored[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
     { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows and columns on llvmpipe (16 MiB), where pairs are accessed as one word. It compiles a memory access to a loop
-   over lanes, which takes a millisecond each; so threads hold few values, and neighbours exchange values by
-   shuffles. Rows of 4096: 16 x 16 x 16 compiles in 270 ms and runs in 35 ms; 8 + 8 x 8 + 8 takes 130 ms and 23 ms.
-   Columns of 1024: 16 x 16 x 4, assigned to neighbouring threads, took 490 ms and 65 ms; 8 + 4 x 8 + 4 takes 140 ms
-   and 45 ms. Rows of 160: 20 + 4 x 2 runs as fast as 16 x 10 and compiles in 182 ms instead of 123 ms. Here + joins
-   two stages by shuffles. */
+/* Rows and columns on llvmpipe (16 MiB), where pairs are accessed as one word. llvmpipe compiles each memory access to
+   a loop over lanes, in about a millisecond. Therefore threads hold few values, and lanes exchange values by shuffles,
+   which are written as + here. Rows of 4096 as 16 x 16 x 16 compile in 270 ms and run in 35 ms, as 8 + 8 x 8 + 8 in 130
+   ms and 23 ms. Columns of 1024 as 16 x 16 x 4, with neighbouring columns on neighbouring threads, took 490 ms and 65
+   ms, as 8 + 4 x 8 + 4 140 ms and 45 ms. Rows of 160 as 20 + 4 x 2 run as fast as with 16 x 10, but compile in 182 ms
+   instead of 123 ms. */
 static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 },
     { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
@@ -2826,7 +2852,7 @@ static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
-/* Returns the measured shape with the same sizes, or NULL; `count`: length of the table. */
+/* Returns the entry of a table of `count` entries with the sizes of s, or NULL. */
 static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entry *k, size_t count,
                                                         const vd__fft_shape *s) {
     for (; count && !vd__fft_is_measured(k, s); count--) k++;
@@ -2839,9 +2865,9 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
-/* Sets the shape to the measured one; returns false if there is none or it does not fit. Uses fewer transforms side
-   by side if there are fewer than that, and no padding if there is no room for it. */
-static bool vd__fft_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
+/* Sets the shape to the measured one; returns false if there is none or it does not fit. Reduces the transforms per
+   work-group to `count`, and omits the padding if the shape does not fit with it. */
+static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
     if (s->last_axis_first) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
@@ -2867,27 +2893,28 @@ static const vd__fft_pad vd__fft_default_pad = { 5, 1 };
 
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
 
-/* Whether the distances of the elements of a butterfly from its first are the same for all butterflies, so that they
-   are constants. */
+/* Whether the padded distances of the elements of a butterfly from its first element are the same for all butterflies,
+   and so are constants of the kernel. */
 static bool vd__fft_is_uniform(const vd__fft_shape *s, vd__fft_pad pad, uint32_t c, uint32_t radix) {
     uint32_t f = vd__fft_all_columns(s) ? s->ffts_per_group : 1, run = 1u << pad.shift;
     return !pad.width || c * f % run == 0 || run % (c * radix * f) == 0;
 }
 
-/* Word of shared memory that lane l of a work-group accesses for element j of its first butterfly; UINT32_MAX: none. */
+/* Word of shared memory that thread l of a work-group accesses for element j of its first butterfly; UINT32_MAX: it has
+   none. */
 static uint32_t vd__fft_shared_word(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t c, vd__fft_pad pad,
                                     bool columns, uint32_t l, uint32_t j) {
     uint32_t t = columns ? l / s->ffts_per_group : l % s->threads, q = columns ? l % s->ffts_per_group : l / s->threads,
              b = t;
     if (g->register_exchange)
-        b = vd__fft_first_of(t / g->lanes, g->joined_stride, g->joined_radix) + t % g->lanes * g->joined_stride;
+        b = vd__fft_first_of(t / g->lanes, g->exchange_stride, g->exchange_radix) + t % g->lanes * g->exchange_stride;
     if (l >= s->threads * s->ffts_per_group || b >= s->n / g->radix) return UINT32_MAX;
     uint32_t at = (vd__fft_first_of(b, c, g->radix) + j * c) % (s->n / s->slices);
     return vd__fft_all_columns(s) ? vd__fft_padded(pad, at * s->ffts_per_group + q)
                                   : vd__fft_padded(pad, at) + q * vd__fft_shared_stride(s, pad);
 }
 
-/* Cycles of a sample of accesses by two groups of 32 lanes, with 32 banks one word wide. */
+/* Cycles of a sample of accesses to shared memory by two groups of 32 threads, with 32 banks of one word. */
 static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t c, vd__fft_pad pad,
                                     bool columns) {
     uint32_t access, l, sum = 0;
@@ -2904,7 +2931,8 @@ static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_stage_
     return sum;
 }
 
-/* Cost of the exchange between stages i and i + 1 in one direction: bank conflicts and address arithmetic. */
+/* Cost of the exchange between stages i and i + 1 in one transform of the kernel: bank conflicts and address
+   arithmetic. */
 static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_pad pad) {
     uint32_t stage = direction_index ? s->stages - 2 - i : i;
     vd__fft_stage_info a = vd__fft_stage_info_of(s, direction_index, stage),
@@ -2916,7 +2944,7 @@ static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_i
            + (vd__fft_is_uniform(s, pad, b.read_stride, b.radix) ? 0 : 8);
 }
 
-/* The same, summed over the transforms of the kernel. */
+/* vd__fft_pad_cost_of, summed over the transforms of the kernel. */
 static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad pad) {
     return vd__fft_pad_cost_of(s, 0, i, pad) + (s->convolves ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
@@ -2938,10 +2966,9 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     }
 }
 
-/* Chooses between one element and two for a complex number in shared memory, and between one and two halves of it. A
-   CPU accesses both components of a number for the price of one; mirror images use one component at a time. CPU
-   compilers keep values that are live across a barrier in memory, for each thread; with two halves of shared memory
-   no value is. Returns `fits`. */
+/* Sets complex_elements and double_buffered. A CPU accesses both components of a complex number in the time of one, but
+   combining mirror images uses one component at a time. CPU compilers store values that are live across a barrier in
+   memory, for each thread; with double buffering, no values are. Returns `fits`. */
 static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
     s->complex_elements = d->groups_as_loops && !s->split_components && !s->real_fold;
     s->double_buffered = false;
@@ -2950,20 +2977,21 @@ static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool
     return fits;
 }
 
-/* Chooses the best shape for the sizes in `s`, whose prime factors are small. count: number of transforms;
-   min_columns: minimum number of neighbouring columns. Returns false if no shape fits into a work-group. */
-static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
+/* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
+   lowest estimated cost. count: number of transforms; min_columns: minimum number of columns per work-group. Returns
+   false if no shape fits into a work-group. */
+static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
     uint32_t i;
     for (s->n = 1, i = 0; i < s->axes; i++) s->n *= s->size[i];
     s->ffts_per_group = s->slices = 1;
-    bool has_banks = !d->groups_as_loops; /* of shared memory */
+    bool has_banks = !d->groups_as_loops; /* shared memory has banks */
     for (i = 0; i < VD__FFT_STAGES && has_banks && !vd__fft_all_columns(s); i++) s->pad[i] = vd__fft_default_pad;
     memset(&search, 0, sizeof search);
     search.device = d;
     search.current = *s;
-    if (vd__fft_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
+    if (vd__fft_choose_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
     *s = search.current;
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
@@ -2977,7 +3005,7 @@ static bool vd__fft_shape_of(const vd__fft_device *d, uint64_t count, uint32_t m
         d, s, columns ? vd__fft_choose_columns(d, s, count, min_columns) : vd__fft_choose_rows(d, s, count));
 }
 
-/* Sorts the dimensions by descending stride; the position of dimensions of one element is arbitrary. */
+/* Sorts the dimensions by descending stride. */
 static void vd__fft_sort_dimensions(const vd_fft *p, const vd__fft_layout *l, uint32_t *order) {
     uint32_t j;
     for (uint32_t i = 0; i < p->dimensions; i++) {
@@ -2987,21 +3015,23 @@ static void vd__fft_sort_dimensions(const vd_fft *p, const vd__fft_layout *l, ui
     }
 }
 
-/* Transforms to plan: along an axis or a part of one, from one buffer to another. A part is one of `outer`, which
-   are in_step or out_step apart. */
+/* Transforms to plan: along an axis, or along one factor n of the length of an axis that is split over passes, from one
+   buffer to another. In the second case there are `outer` transforms along the axis, which are in_step or out_step
+   elements apart. */
 typedef struct vd__fft_problem {
-    /* bit masks of dimensions that the same kernel transforms too, or the first and the second of two kernels */
-    uint32_t axis, extra_dims[2];
+    uint32_t axis;
+    /* bit masks of other dimensions that the pass transforms too; with two passes, that the first and the second do */
+    uint32_t extra_dims[2];
     uint64_t n, in_stride, out_stride, outer, in_step, out_step;
     uint64_t in_count, out_count; /* indices of the axis that are read (the others are zero), and that are written */
     vd__fft_role from, to;
 } vd__fft_problem;
 
-typedef struct vd__digit { uint64_t size, step; } vd__digit;
+typedef struct vd__digit { uint64_t size, step; } vd__digit; /* number of values, and stride in elements */
 
-/* Number of indices of another dimension while `axis` is transformed: later axes are already transformed, earlier
-   ones not yet. In a convolution after the product it is the other way round, and with parts the first axis comes
-   first. */
+/* Number of indices of another dimension that have to be computed while `axis` is transformed. Axes are transformed
+   from the last to the first, so later dimensions have the output's number of indices and earlier ones the input's. In
+   a convolution, the order is reversed after the product, and the first axis is transformed first if it has parts. */
 static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimension) {
     if (!(p->axes >> dimension & 1)) return p->shape[dimension];
     if (p->convolution.batch && dimension > axis && !p->convolution.in_parts) return p->shape[dimension];
@@ -3010,9 +3040,10 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
     return p->layout[dimension > axis ? VD__FFT_OUT : VD__FFT_IN].count[dimension];
 }
 
-/* Addresses of the loads or stores of a pass. Dimensions before the axis in `order` number the blocks, followed by
-   `block`; `first_digit`, the dimensions after the axis and `last_digit` number the transforms of a block. Dimensions
-   in `extra_dims` become axes of the transform before the axis itself, smallest stride first. */
+/* Returns the addresses of the loads or stores of a pass. The digits of a block index are the dimensions before the
+   axis in `order`, then `block`. The digits of a transform index are `first_digit`, the dimensions after the axis in
+   `order`, then `last_digit`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
+   stride first. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem,
                                     uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
                                     vd__digit first_digit, vd__digit last_digit) {
@@ -3039,18 +3070,19 @@ static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t 
     return s;
 }
 
-/* Whether the stride between neighbouring transforms is smaller than that between elements of one. */
+/* Whether the stride between neighbouring transforms is smaller than the stride between the elements of one transform.
+   */
 static bool vd__fft_is_columns(const vd__fft_addressing *s) {
     return s->transform.count && s->transform.stride[s->transform.count - 1] < s->stride[0];
 }
 
-/* Whether neighbouring threads are assigned to neighbouring transforms. Not with exchanges in subgroups, whose lanes
-   must belong to one transform; that driver (llvmpipe) accesses memory lane by lane in any case. */
+/* Whether neighbouring threads are assigned to neighbouring transforms. Not with shuffles, for which all lanes of a
+   subgroup must belong to one transform; the only such driver, llvmpipe, has no coalesced accesses to gain. */
 static bool vd__fft_assigns_columns(const vd__fft_device *d, const vd__fft_addressing *s) {
     return !d->shuffle_lanes && vd__fft_is_columns(s);
 }
 
-/* Makes all blocks one block if each has only one transform. */
+/* If each block has only one transform, makes the blocks the transforms of a single block. */
 static void vd__fft_merge_blocks(vd__fft_addressing *s) {
     if (s->transform.product > 1) return;
     s->transform = s->block;
@@ -3075,7 +3107,7 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
     return d;
 }
 
-/* Range of valid indices of a pass; count 0, all indices, if `count` is not below `all`. */
+/* Returns a range of valid indices; with count 0 (all indices) if `count` is at least `all`. */
 static vd__fft_range vd__fft_range_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
     vd__fft_range c;
     c.count = count < all ? count : 0;
@@ -3084,13 +3116,13 @@ static vd__fft_range vd__fft_range_of(uint64_t count, uint64_t all, uint64_t sca
     return c;
 }
 
-/* Number of complex transforms of a block. */
+/* Number of complex transforms in a block. */
 static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
     return pass->real.two_rows ? (pass->in.transform.product + 1) / 2 : pass->in.transform.product;
 }
 
-/* Chooses the shape of pass 0 or 1 (pass_index) of a problem, for an axis of `length` elements and the other
-   dimensions that this pass transforms. Returns false if none fits. */
+/* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
+   extra_dims[pass_index]. Returns false if no shape fits. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order,
                                const vd__fft_problem *problem, uint32_t pass_index, uint32_t length,
                                uint32_t min_columns) {
@@ -3110,13 +3142,13 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     s->real_fold = pass->real.fold;
     s->convolves = pass->bluestein_length || pass->product.channels;
     s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.groups_as_loops;
-    if (!vd__fft_shape_of(&p->device, vd__fft_transform_count(pass), min_columns, s)) return false;
+    if (!vd__fft_choose_shape(&p->device, vd__fft_transform_count(pass), min_columns, s)) return false;
     if (!p->device.groups_as_loops && !p->convolution.estimate_only) vd__fft_choose_pads(&p->device, s);
     return true;
 }
 
-/* Plans a problem as one pass. A non-zero `chirp` is the length of a Bluestein transform, and `length` that of its
-   convolutions. Returns false if it does not fit. */
+/* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
+   Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
 static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
                                   uint32_t chirp, uint32_t min_columns) {
     vd__fft_pass *pass = vd__fft_add_pass(r, problem->from, problem->to);
@@ -3142,8 +3174,8 @@ static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_pro
     return false;
 }
 
-/* Number of transforms along the dimensions after the axis in `order`, without those that the first kernel
-   transforms too. */
+/* Number of indices of all dimensions after the axis in `order`, without dimensions that the first pass transforms too.
+   */
 static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem) {
     uint64_t product = 1;
     uint32_t i = p->dimensions;
@@ -3154,9 +3186,10 @@ static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, cons
 
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns);
 
-/* Plans a problem of n = first * second elements as two passes (Bailey's four-step algorithm): columns of `first`,
-   times twiddle factors, into TEMP; then rows of `second`, stored transposed. If the rows do not fit and `three` is
-   set, they are split again. */
+/* Plans a problem of n = first * second elements as two passes (four-step algorithm, Bailey 1990). The first transforms
+   columns of `first` elements, multiplies the results by twiddle factors and stores them in TEMP; the second transforms
+   rows of `second` elements and stores them transposed. If the rows do not fit and `three` is set, they are split
+   again. */
 static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t first, bool three,
                                uint32_t min_columns) {
     const vd__fft_layout *in = &p->layout[problem->from], *temp = &p->layout[VD__FFT_TEMP],
@@ -3178,7 +3211,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
     a->twiddle_rows = second;
     a->twiddle_width = vd__fft_inner_count(p, order, problem);
     a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
-    /* only used if this is the first pass */
+    /* used only if this is the first pass of the route */
     a->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense, second * s_dense, none,
                                   vd__digit_of(second, s_dense), none);
     vd__fft_pass *b = vd__fft_plan_shape(p, a, order, problem, 0, first, min_columns)
@@ -3198,7 +3231,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
         if (vd__fft_plan_shape(p, b, order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
         rest.n = second;
         rest.in_stride = s;
-        /* for all parts together; the passes multiply it by the number of parts */
+        /* the passes multiply this stride by `outer` */
         rest.out_stride = problem->out_stride;
         rest.outer = first;
         rest.in_step = second * s;
@@ -3212,8 +3245,8 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
     return false;
 }
 
-/* Splits a problem into two passes, with lengths as close to each other as n allows, if both fit into a work-group;
-   otherwise into three. */
+/* Splits a problem into two passes or, if those do not fit into work-groups, into three. Tries lengths that are close
+   to each other first. */
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
         uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
@@ -3225,8 +3258,8 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem
     return false;
 }
 
-/* Plans a problem. On a GPU one pass is preferred if it has at least eight columns side by side, because shorter
-   contiguous runs cost more than a second pass; otherwise any plan that fits. */
+/* Plans a problem. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost more
+   than a second pass. If neither one pass nor several do, any plan that fits is used. */
 static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
     uint32_t n = (uint32_t)problem->n;
     if (!vd__fft_is_smooth(n, 31))
@@ -3248,10 +3281,11 @@ static bool vd__fft_has_all_indices(const vd_fft *p) {
            && memcmp(p->layout[VD__FFT_OUT].count, p->shape, sizeof p->shape) == 0;
 }
 
-/* Whether the output may have no buffer, because the store hook stores nothing. */
+/* Whether vd_fft_io.out may be {0}, because the store hook stores nothing. */
 static bool vd__fft_stores_nothing(const vd_fft *p) { return p->hooks.stores_nothing[0] || p->hooks.stores_nothing[1]; }
 
-/* Returns the problem of a whole axis, with the output of the passes so far as input. */
+/* Returns the problem of a whole axis, whose input is the output of the passes planned so far. last: no further axis
+   follows. */
 static vd__fft_problem vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool last) {
     vd__fft_role between = p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p) && !vd__fft_stores_nothing(p)
                                 ? VD__FFT_OUT
@@ -3280,16 +3314,17 @@ static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
 }
 
 /* Index of the lowest set bit. */
-static uint32_t vd__fft_lowest(uint32_t bits) {
+static uint32_t vd__fft_lowest_bit(uint32_t bits) {
     uint32_t i = 0;
     while (!(bits >> i & 1)) i++;
     return i;
 }
 
-/* Plans several axes as one pass of at most `limit` elements. Not with work-groups as loops: the caches of a CPU hold
-   the data between two kernels, and exchanges are more expensive. */
+/* Plans the axes in the bit mask `group` as one pass of at most `limit` elements per transform. Not with
+   groups_as_loops: the caches of a CPU hold the data between two passes, and exchanges are more expensive than on a
+   GPU. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
-    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(group), last);
+    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest_bit(group), last);
     uint32_t i, order[4];
     uint64_t product = 1;
     if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
@@ -3305,12 +3340,13 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
     return vd__fft_plan_one_pass(p, &p->route[0], &problem, (uint32_t)problem.n, 0, 8);
 }
 
-/* Plans two or three axes as two passes. The first transforms the axis with the smallest stride and a part of the
-   axis with the largest; the second transforms the rest of that axis and the third one. So a cube takes two passes
-   instead of three, and the columns of a large image are short enough for 16 side by side. Chooses the shortest part
-   with which the second pass fits, since that one is more often limited by memory latency. */
+/* Plans two or three axes as two passes. The first pass transforms the axis with the smallest stride and one factor of
+   the axis with the largest stride; the second transforms the other factor of that axis and the third axis. A cube then
+   takes two passes instead of three, and the columns of a large image are so short that a work-group has 16 of them.
+   Chooses the smallest first factor with which the second pass fits, because the second pass is more often limited by
+   memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
-    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest(axes), last);
+    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest_bit(axes), last);
     uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
     if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
     vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
@@ -3334,7 +3370,7 @@ static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
 }
 
 /* Returns the two of these axes with the smallest strides. */
-static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
+static uint32_t vd__fft_two_smallest_strides(const vd_fft *p, uint32_t axes) {
     uint32_t order[4], found = 0;
     vd__fft_sort_dimensions(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
     for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));)
@@ -3342,40 +3378,40 @@ static uint32_t vd__fft_nearest_two(const vd_fft *p, uint32_t axes) {
     return found;
 }
 
-/* Plans some of the axes in `left` and returns them in *done: as many as fit into one pass, otherwise two or three
-   in two passes, otherwise the last one. A transform of a single pass may fill a work-group; with several passes
-   each leaves room for other work-groups. */
-static vd_result vd__fft_plan_some(vd_fft *p, uint32_t left, uint32_t *done) {
+/* Plans some of the axes in `left` and returns them in *done: as many as fit into one pass, otherwise two or three in
+   two passes, otherwise the last one. If one pass transforms all axes, a transform may have VD__FFT_MAX_POINTS
+   elements; otherwise half of that, so that several work-groups fit onto a multiprocessor. */
+static vd_result vd__fft_plan_next_axes(vd_fft *p, uint32_t left, uint32_t *done) {
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
         if (vd__fft_plan_group(p, *done, *done == left,
                                *done == left && !p->route[0].count ? VD__FFT_MAX_POINTS : VD__FFT_MAX_POINTS / 2))
             return VD_OK;
-    if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest(left), true);
+    if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest_bit(left), true);
     if (vd__fft_plan_two_passes(p, left, true)) {
         *done = left;
         return VD_OK;
     }
-    if (vd__fft_plan_two_passes(p, vd__fft_nearest_two(p, left), false)) {
-        *done = vd__fft_nearest_two(p, left);
+    if (vd__fft_plan_two_passes(p, vd__fft_two_smallest_strides(p, left), false)) {
+        *done = vd__fft_two_smallest_strides(p, left);
         return VD_OK;
     }
-    return vd__fft_plan_axis(p, vd__fft_lowest(*done), false);
+    return vd__fft_plan_axis(p, vd__fft_lowest_bit(*done), false);
 }
 
-/* Plans all axes, the last first. If all have one element, one pass copies. */
+/* Plans all axes, the last first. If all have only one element, one pass copies the data. */
 static vd_result vd__fft_plan_axes(vd_fft *p) {
     vd_result result = VD_OK;
     uint32_t i, left = 0, done;
     for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1 && p->shape[i] > 1) left |= 1u << i;
-    if (!left) return vd__fft_plan_axis(p, vd__fft_lowest(p->axes), true);
-    for (; left && !result; left &= ~done) result = vd__fft_plan_some(p, left, &done);
+    if (!left) return vd__fft_plan_axis(p, vd__fft_lowest_bit(p->axes), true);
+    for (; left && !result; left &= ~done) result = vd__fft_plan_next_axes(p, left, &done);
     return result;
 }
 
-/* Addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each of its
-   parts, and along the dimensions in `extra_dims`. Images are image_step apart; with several channels the results of an
-   image are separate blocks, filter_step apart. A part is every parts-th index of a spectrum, but a contiguous range of
-   an array. */
+/* Returns the addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each
+   of its parts, and along the dimensions in `extra_dims`. Images are image_step elements apart. With several channels,
+   the results for each filter are separate blocks, filter_step elements apart. A part is every parts-th index of a
+   spectrum, but a contiguous range of other arrays. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
                                               uint64_t image_step, uint64_t filter_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
@@ -3413,9 +3449,9 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
     if (pass->copies) *(pass->twiddle_first ? read : written) *= pass->copies;
 }
 
-/* Bytes of spectra that a convolution reads from memory and not from cache, if images are processed one after the
-   other: none if spectrum and data of an image have up to 12 MiB together, all from 48 MiB on, interpolated
-   logarithmically between. */
+/* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
+   after the other. With s bytes of spectrum and data for each image: none for s up to 12 MiB, all from 48 MiB on,
+   logarithmically interpolated between. */
 static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
@@ -3429,7 +3465,8 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
                : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
-/* Plans forward transform, product and transform back as one pass. */
+/* Plans the forward transform, the product and the inverse transform of dimension 1 and of the dimensions in
+   `extra_dims` as one pass. image: these are all dimensions. */
 static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
@@ -3471,7 +3508,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     return false;
 }
 
-/* Plans the convolution of small images as one pass, all axes at once. */
+/* Plans the convolution of small images as one pass over all axes. */
 static bool vd__fft_plan_image(vd_fft *p) {
     uint64_t n = 1;
     if (p->device.groups_as_loops || p->dimensions == 2 || !vd__fft_has_all_indices(p)) return false;
@@ -3484,8 +3521,8 @@ static bool vd__fft_plan_image(vd_fft *p) {
 
 static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool back);
 
-/* Plans the passes of a convolution along one axis, forward or, after the product, back. */
-static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
+/* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
+static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
     uint32_t before = r->count;
@@ -3508,34 +3545,36 @@ static bool vd__fft_plan_one_way(vd_fft *p, uint32_t axis, vd__fft_role from, vd
     return true;
 }
 
-/* Plans the first axis with the product: as one pass, or forward with the product while storing, and back. */
+/* Plans the first axis with the product: as one pass or, if that does not fit, as forward passes, the last of which
+   multiplies while storing, and inverse passes. */
 static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     if (vd__fft_plan_product(p, from, to, 0, false)) return true;
-    if (c->channels > 1 || c->filters > 1 || !vd__fft_plan_one_way(p, 1, from, between)) return false;
+    if (c->channels > 1 || c->filters > 1 || !vd__fft_plan_convolution_axis(p, 1, from, between)) return false;
     p->route[0].pass[p->route[0].count - 1].product.store_only = true;
     p->convolution.after_product = true;
-    return vd__fft_plan_one_way(p, 1, between, to);
+    return vd__fft_plan_convolution_axis(p, 1, between, to);
 }
 
-/* Plans a convolution without parts: forward along all axes but the first, the first axis with the product, and back
-   along the others in opposite order. */
+/* Plans a convolution without parts: forward along all axes except the first, then the first axis with the product,
+   then inverse along the others in reverse order. */
 static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_role between, vd__fft_role after) {
     vd__fft_role to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
     for (uint32_t i = p->dimensions; i-- > 2 && ok;)
-        ok = vd__fft_plan_one_way(p, i, p->route[0].count ? between : VD__FFT_IN, between);
+        ok = vd__fft_plan_convolution_axis(p, i, p->route[0].count ? between : VD__FFT_IN, between);
     vd__fft_role from = p->route[0].count ? between : VD__FFT_IN;
     ok = ok && vd__fft_plan_first_axis(p, from, between, to);
     p->convolution.after_product = true;
     for (uint32_t i = 2; i < p->dimensions && ok; i++)
-        ok = vd__fft_plan_one_way(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
+        ok = vd__fft_plan_convolution_axis(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
     return ok;
 }
 
-/* Plans the pass along rows and parts of the first axis: forward as in vd__fft_plan_split, or back, with twiddle
-   factors before the parts are combined. If the signal or the result has no more rows than a part, the pass
-   transforms only those rows, one by one: each contributes to all parts, or is the sum over all parts. */
+/* Plans the pass along the last axis and over the parts of the first axis. Before the product it is the first pass of
+   vd__fft_plan_split; after the product it is its inverse, with twiddle factors that multiply the inputs. If the
+   signal, or the result, has no more rows than a part, each row is transformed alone: before the product it contributes
+   to all parts, after the product it is the sum over all parts (pass->copies). */
 static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to],
@@ -3567,7 +3606,7 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
     range[0] = vd__fft_range_of(array->count[1], n, second, pass->twiddle_width);
     range[!pass->copies] = vd__fft_range_of(array->count[last_dim], p->shape[last_dim], 1, 1);
-    /* same shape as the forward pass */
+    /* use the shape of the forward pass */
     if (c->after_product && forward->copies == pass->copies
         && vd__fft_transform_count(forward) == vd__fft_transform_count(pass)) {
         pass->shape = forward->shape;
@@ -3579,9 +3618,10 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     return false;
 }
 
-/* Plans a convolution as three passes: rows and parts of the first axis; the rest of the first axis with the second
-   of three, and the product; and rows again, as vd__fft_plan_two_passes does for transforms. The spectrum stays in the
-   order of its parts, since the filter uses the same order. */
+/* Plans a convolution as three passes, similar to vd__fft_plan_two_passes. The first transforms the last axis and over
+   the parts of the first axis. The second transforms each part and, of three dimensions, the second one, multiplies,
+   and computes the inverse transforms. The third is the inverse of the first. The spectrum remains in the order of the
+   parts, because the spectrum of the filter has the same order. */
 static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role after) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t last_dim = p->dimensions - 1, extra_dims = p->dimensions == 4 ? 4 : 0;
@@ -3599,8 +3639,8 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role 
     return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
 
-/* Factor on the time of memory accesses if few neighbouring bytes are accessed at a time. For runs of 64 bytes it
-   grows with the stride from 8 KiB on. */
+/* Factor on the time of memory accesses whose contiguous runs are shorter than 128 bytes. For runs of 64 bytes it grows
+   with the stride, from 8 KiB on. */
 static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t run = s->ffts_per_group * bytes;
@@ -3610,12 +3650,12 @@ static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
-/* Estimated time of a pass in picoseconds on an NVIDIA H200. Memory takes 0.24 per byte for contiguous accesses,
-   arithmetic 0.0383 per instruction of vd__fft_cost. The larger of both hides the smaller, except a part that grows
-   with the number of threads that synchronise: for 1024 threads 0.466 in columns, 0.03 in rows, and 0.195 in rows
-   with more than 16 values per thread. Fitted to 54 convolutions of 1 GiB in estimated and forced shapes: 26 are
-   within 3 % of their measured time, all within 15 %. What matters is the ranking of routes: the fastest of the
-   measured routes is also estimated to be the fastest. */
+/* Estimated time of a pass in picoseconds on an NVIDIA H200. Contiguous memory accesses take 0.24 ps per byte,
+   arithmetic 0.0383 ps per instruction of vd__fft_cost. The longer of the two hides the shorter, except for a fraction
+   that grows with the number of threads that synchronise: with 1024 threads it is 0.466 for columns, 0.03 for rows, and
+   0.195 for rows with more than 16 values per thread. Fitted to 54 convolutions of 1 GiB with estimated and forced
+   shapes: 26 estimates are within 3 % of the measured time, all within 15 %. The estimate only has to rank routes: the
+   route with the lowest measured time also has the lowest estimate. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_values_per_thread(s) * (p->device.wide ? 2 : 1);
@@ -3634,7 +3674,8 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
-/* Plans a convolution with this number of parts (1: none) and returns its estimated time; 0: it does not fit. */
+/* Plans a convolution with this number of parts of the first axis (1: without parts). Returns the estimated time in
+   picoseconds, or 0 if it does not fit. */
 static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
     bool single = c->channels == 1 && c->filters == 1, ok;
@@ -3656,8 +3697,8 @@ static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     return sum;
 }
 
-/* Plans a convolution with the number of parts that the user set, or else with the fastest by estimate. CPUs use no
-   parts, because their caches hold the data between two passes. */
+/* Plans a convolution with the number of parts that the user set or, if it is not possible, with that of the lowest
+   estimated time. Not with groups_as_loops, because the caches of a CPU hold the data between two passes. */
 static vd_result vd__fft_plan_convolution(vd_fft *p) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t requested = c->parts, parts, best = 1;
@@ -3798,7 +3839,7 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
 
 /* Butterfly of any radix, in place, in natural order. A composite radix is computed by columns and rows. */
 static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
-    uint32_t a = vd__fft_split(r), b = r / a, i, j;
+    uint32_t a = vd__fft_balanced_factor(r), b = r / a, i, j;
     vd__fft_c grid[VD__FFT_RADIX], line[VD__FFT_RADIX];
     if (r == 1) return;
     if (r == 2) {
@@ -3911,7 +3952,7 @@ static bool vd__fft_has_twiddle_table(const vd__fft_pass *pass) {
 }
 
 /* Table of twiddle factors by row and index along the part; a work-group uses one row. */
-static bool vd__fft_table_parted(vd_fft *p, vd__fft_pass *pass) {
+static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->twiddle_length, columns = n / pass->twiddle_rows, key[5] = { 'p', n, pass->twiddle_rows, 0, 0 };
     double *at;
     if (!vd__fft_find_table(p, n, key, &pass->tables.fine, &at)) return false;
@@ -4009,7 +4050,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
             }
         }
         if (ok && pass->twiddle_length)
-            ok = vd__fft_has_twiddle_table(pass) ? vd__fft_table_parted(p, pass) : vd__fft_table_axis(p, pass);
+            ok = vd__fft_has_twiddle_table(pass) ? vd__fft_table_twiddles(p, pass) : vd__fft_table_axis(p, pass);
         if (ok && pass->bluestein_length) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
     }
@@ -4095,12 +4136,13 @@ static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_sta
     *partly = !g->register_exchange && (u + 1) * w->shape->threads > w->shape->n / g->radix;
     if (g->lanes > 1) {
         vc_val lane = vc_add(vc_rem(t, vc_u32(g->lanes)), vc_u32(u * g->lanes)), group = vc_div(t, vc_u32(g->lanes));
-        if (w->shape->threads / g->lanes > g->joined_stride)
-            group = vd__fft_first(w->shape, group, g->joined_stride, g->joined_radix);
-        return vc_add(group, vc_mul(lane, vc_u32(g->joined_stride)));
+        if (w->shape->threads / g->lanes > g->exchange_stride)
+            group = vd__fft_first(w->shape, group, g->exchange_stride, g->exchange_radix);
+        return vc_add(group, vc_mul(lane, vc_u32(g->exchange_stride)));
     }
     if (g->register_exchange)
-        return vc_add(vd__fft_first(w->shape, t, g->joined_stride, g->joined_radix), vc_u32(u * g->joined_stride));
+        return vc_add(vd__fft_first(w->shape, t, g->exchange_stride, g->exchange_radix),
+                      vc_u32(u * g->exchange_stride));
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
@@ -4321,7 +4363,7 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
 /* Computes a stage: twiddle factors from the table at this offset, then the butterflies. */
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
     uint32_t powers = vd__fft_powers(g->radix);
-    bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->joined_stride % g->write_stride == 0
+    bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
                                               : w->shape->threads % g->write_stride == 0;
     bool twiddle_first = w->pass->twiddle_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
@@ -5326,7 +5368,7 @@ static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
         from = intermediate;
     }
     for (; i < count; i++) remaining |= 1u << axes[i];
-    for (; remaining && !result; remaining &= ~planned) result = vd__fft_plan_some(p, remaining, &planned);
+    for (; remaining && !result; remaining &= ~planned) result = vd__fft_plan_next_axes(p, remaining, &planned);
     return result;
 }
 
