@@ -2581,14 +2581,14 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
 
 /* Returns why vd__pool_find found no object, for error messages. */
 static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
+#define VD__MISMATCHES(expected) { \
+    "handle is invalid: expected " expected ", got a buffer", \
+    "handle is invalid: expected " expected ", got a kernel", \
+    "handle is invalid: expected " expected ", got a ticket" }
     static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
-        { "", "handle is invalid: expected a buffer, got a kernel",
-          "handle is invalid: expected a buffer, got a ticket" },
-        { "handle is invalid: expected a kernel, got a buffer", "",
-          "handle is invalid: expected a kernel, got a ticket" },
-        { "handle is invalid: expected a ticket, got a buffer",
-          "handle is invalid: expected a ticket, got a kernel", "" }
+        VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket")
     };
+#undef VD__MISMATCHES
     if (!id) return "handle is 0; it was never created, or creating it failed";
     if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES)
         return "handle is invalid or belongs to another context";
@@ -2722,9 +2722,27 @@ typedef struct vd__memory_requirements {
     uint8_t sharing;   /* vd__sharing, supported by the device */
 } vd__memory_requirements;
 
-/* A driver buffer: the storage of a vd_buffer on one device, or staging memory. */
+/* What an image consists of. A subresource is one layer of one level; its index is level * layers + layer. */
+typedef struct vd__image_shape {
+    vd_format format;
+    vd_dim dim;
+    uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
+    uint32_t levels, layers;
+    bool depth;                /* the format is a depth format */
+} vd__image_shape;
+
+/* Memory layout of a subresource. Every access of a command requires one. */
+typedef enum vd__layout {
+    VD__LAYOUT_UNDEFINED,      /* the contents may be discarded; only as the layout before a transition */
+    VD__LAYOUT_GENERAL,        /* any access */
+    VD__LAYOUT_SAMPLED,        /* reads by kernels, through sampled images */
+    VD__LAYOUT_SOURCE, VD__LAYOUT_TARGET, /* transfers */
+    VD__LAYOUTS
+} vd__layout;
+
+/* A driver buffer or image: the storage of a resource on one device, or staging memory. */
 typedef struct vd__memory {
-    uint64_t native[2];
+    uint64_t native[2];        /* of an image, native[1] is the address of its vd__image_shape */
     uint64_t address;  /* device address, or 0 if the backend has none */
     uint64_t size;     /* bytes requested */
     uint8_t *mapped;   /* host address of its first byte, or NULL */
@@ -2733,14 +2751,38 @@ typedef struct vd__memory {
     uint32_t serial;   /* unique in the context; key of hazard tracking. 0: there is no memory */
 } vd__memory;
 
+/* A change of the layout of an image's subresources [begin, end), as part of a barrier. */
+typedef struct vd__transition {
+    const vd__memory *memory;
+    uint32_t begin, end;
+    vd__layout from, to;
+} vd__transition;
+
+/* Type of a descriptor. */
+typedef enum vd__descriptor {
+    VD__DESCRIPTOR_NONE,
+    VD__DESCRIPTOR_BUFFER,     /* storage buffer */
+    VD__DESCRIPTOR_ARGUMENTS,  /* the argument block in a uniform buffer */
+    VD__DESCRIPTOR_STORAGE_IMAGE,
+    VD__DESCRIPTOR_COMBINED,   /* sampled image with its sampler */
+    VD__DESCRIPTORS
+} vd__descriptor;
+
+static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
+    if (a->kind == VD_ARG_BINDING) return VD__DESCRIPTOR_BUFFER;
+    if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
+    return a->sampled ? VD__DESCRIPTOR_COMBINED : VD__DESCRIPTOR_STORAGE_IMAGE;
+}
+
 typedef struct vd__kernel_code {
     uint64_t native[4];
 } vd__kernel_code;
 
-/* A buffer binding of a dispatch. Bindings are sorted by number. */
+/* A binding of a dispatch. Bindings are sorted by number. The native handles of an image's memory are its views: for
+   sampling, and as a storage image. */
 typedef struct vd__binding {
     const vd__memory *memory;
-    uint64_t offset, size;
+    uint64_t offset, size;     /* of an image: the native handle of the sampler or 0, and the vd__layout */
     uint32_t number;
 } vd__binding;
 
@@ -2876,7 +2918,7 @@ typedef struct vd__context_device {
     struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
 } vd__context_device;
 
-/* A driver buffer with its range in a block and its last uses on the queues of its device. */
+/* A driver buffer or image with its range in a block and its last uses on the queues of its device. */
 typedef struct vd__storage {
     vd__memory memory;         /* a cache line */
     vd__context_device *context_device;
@@ -2887,10 +2929,10 @@ typedef struct vd__storage {
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
-/* A buffer, or a view of one. A dispatch reads two cache lines: the first of the buffer, and that of its memory, which
-   is the next one in a context with one device.
+/* A buffer, an image (VD__ID_TYPE of the slot's id tells), or a view of one. A dispatch reads two cache lines: the
+   first of the resource, and that of its memory, which is the next one in a context with one device.
    A view uses the storage of its root. It pins the root and is destroyed with it. */
-typedef struct vd__buffer {
+typedef struct vd__resource {
     vd__slot slot;
     vd_type type;
     bool view;
@@ -2902,11 +2944,13 @@ typedef struct vd__buffer {
     vd__storage own_storage;   /* the array `storage` if the context has one device; not used by views */
     char *name;
     uint64_t shape[4];
-    struct vd__buffer *root;   /* of a view */
-    struct vd__buffer *views;  /* of a root: list of its live views, under the context's lock */
-    struct vd__buffer *next_view, *previous_view; /* in that list */
+    struct vd__resource *root; /* of a view */
+    struct vd__resource *views; /* of a root: list of its live views, under the context's lock */
+    struct vd__resource *next_view, *previous_view; /* in that list */
     uint32_t devices;          /* bit mask */
-} vd__buffer;
+} vd__resource;
+
+typedef vd__resource vd__buffer;
 
 /* Rows of a buffer, all in bytes. `pitch` is the stride in the buffer and `host_pitch` that in host memory. */
 typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd__region;
@@ -3047,8 +3091,9 @@ typedef struct vd__hazards {
 /* One access of a command. */
 typedef struct vd__access {
     vd__storage *storage;
-    uint64_t begin, end;       /* byte range in the storage */
+    uint64_t begin, end;       /* range in the storage: bytes, or subresources of an image */
     bool written;
+    uint8_t layout;            /* vd__layout that the command requires; not used for buffers */
     uint32_t use;              /* index in vd_list.uses; open batches have none */
 } vd__access;
 
@@ -3300,7 +3345,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      kernels and memories must exist until the last of them has completed. Other recordings are
                      submitted at most once.
    commands_end      Completes the recording.
-   record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits).
+   record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits), and
+                     changes the layouts of `count` ranges of images in between.
    record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
                      used. Returns an error if the driver runs out of a resource.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
@@ -3348,7 +3394,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, tape, tape, tape) \
     X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
-    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to), vk, tape, tape, tape) \
+    X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to, \
+                             const vd__transition *transitions, uint32_t count), vk, tape, tape, tape) \
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, tape, tape, tape) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, \
                           const vd__copy_range *ranges, uint32_t count), vk, tape, tape, tape) \
@@ -3627,8 +3674,9 @@ static inline void *vd__tape_append(vd__device *dev, vd__commands *c, vd__tape_k
     return command;
 }
 
-static void vd__tape_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    (void)dev, (void)c, (void)from, (void)to;
+static void vd__tape_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to,
+                                    const vd__transition *transitions, uint32_t count) {
+    (void)dev, (void)c, (void)from, (void)to, (void)transitions, (void)count;
 }
 
 static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
@@ -4926,12 +4974,13 @@ typedef struct vd__vk_driver {
     uint32_t device_count;
 } vd__vk_driver;
 
+enum { VD__VK_BINDINGS = 65 }; /* those of arguments, and one for the argument block */
+
 /* A descriptor set layout. Kernels with the same bindings share one, so that a recording can reuse the descriptor
    sets of an earlier one. */
 typedef struct vd__vk_layout {
     VkDescriptorSetLayout handle;
-    uint64_t bindings;         /* bit mask of storage buffers in set 0 */
-    uint32_t uniform;          /* 1 + binding of the argument block; 0: none */
+    uint8_t types[VD__VK_BINDINGS]; /* vd__descriptor of each binding of set 0 */
 } vd__vk_layout;
 
 typedef struct vd__vk_device {
@@ -6231,8 +6280,10 @@ typedef struct vd__vk_kernel {
     VkPipelineLayout layout;
     VkDescriptorSetLayout set_layout; /* VK_NULL_HANDLE: no bindings */
     uint32_t set_index;        /* index of set_layout in the device's layouts */
-    uint32_t binding_count;    /* number of storage buffers */
+    uint32_t binding_count;    /* number of bindings, without the argument block */
     uint32_t first_binding;
+    bool has_images;           /* false: all bindings are storage buffers */
+    uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
 } vd__vk_kernel;
@@ -6297,20 +6348,23 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
 
 /* ---- layouts ---- */
 
+static const VkDescriptorType vd__vk_descriptor_types[VD__DESCRIPTORS] = { /* by vd__descriptor */
+    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+    VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+};
+
 static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout *layout, VkDescriptorSetLayout *out) {
-    VkDescriptorSetLayoutBinding bindings[65];
+    VkDescriptorSetLayoutBinding bindings[VD__VK_BINDINGS];
     VD__VK_STRUCT(VkDescriptorSetLayoutCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
     memset(bindings, 0, sizeof bindings);
-    for (uint32_t i = 0; i < 64; i++) {
-        if (layout->bindings >> i & 1u) bindings[info.bindingCount++].binding = i;
+    for (uint32_t i = 0; i < VD__VK_BINDINGS; i++) {
+        if (!layout->types[i]) continue;
+        VkDescriptorSetLayoutBinding *b = &bindings[info.bindingCount++];
+        b->binding = i;
+        b->descriptorType = vd__vk_descriptor_types[layout->types[i]];
+        b->descriptorCount = 1;
+        b->stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }
-    if (layout->uniform) bindings[info.bindingCount++].binding = layout->uniform - 1;
-    for (uint32_t i = 0; i < info.bindingCount; i++) {
-        bindings[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        bindings[i].descriptorCount = 1;
-        bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-    }
-    if (layout->uniform) bindings[info.bindingCount - 1].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
     info.pBindings = bindings;
     return vk->vkCreateDescriptorSetLayout(vk->handle, &info, NULL, out);
 }
@@ -6336,9 +6390,7 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     vd_result result = VD_OK;
     uint32_t i = 0;
     vd__mutex_lock(&vk->lock);
-    while (i < vk->layout_count
-           && (vk->layouts[i].bindings != wanted->bindings || vk->layouts[i].uniform != wanted->uniform))
-        i++;
+    while (i < vk->layout_count && memcmp(vk->layouts[i].types, wanted->types, sizeof wanted->types)) i++;
     if (i == vk->layout_count) result = vd__vk_layout_add(dev, wanted);
     if (!result) {
         kernel->set_layout = vk->layouts[i].handle;
@@ -6348,23 +6400,37 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     return result;
 }
 
-/* Collects the bindings of desc, chooses push constants or a uniform buffer for the argument block, and creates the
-   layouts. The uniform buffer is bound after the highest storage buffer. */
+/* Collects the bindings of desc, in order, and chooses push constants or a uniform buffer for the argument block. The
+   uniform buffer is bound after the last argument. */
+static void vd__vk_kernel_bindings(const vd__device *dev, const vd_kernel_desc *desc, vd__vk_layout *layout,
+                                   vd__vk_kernel *kernel) {
+    uint32_t end = 0;
+    memset(layout, 0, sizeof *layout);
+    for (int i = 0; i < desc->arg_count; i++) {
+        vd__descriptor type = vd__descriptor_of(&desc->args[i]);
+        if (type) layout->types[desc->args[i].location] = (uint8_t)type;
+    }
+    for (uint32_t i = 0; i < VD__COUNT(kernel->types); i++) {
+        if (!layout->types[i]) continue;
+        if (!kernel->binding_count) kernel->first_binding = i;
+        if (layout->types[i] != VD__DESCRIPTOR_BUFFER) kernel->has_images = true;
+        kernel->types[kernel->binding_count++] = layout->types[i];
+        end = i + 1;
+    }
+    if (desc->argument_bytes <= dev->info.limits.max_push_bytes) {
+        kernel->push_bytes = desc->argument_bytes;
+        return;
+    }
+    layout->types[end] = VD__DESCRIPTOR_ARGUMENTS;
+    kernel->uniform = end + 1;
+}
+
+/* Creates the layouts of a kernel. */
 static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_layout layout;
-    uint32_t uniform_binding = 0;
-    memset(&layout, 0, sizeof layout);
-    for (int i = 0; i < desc->arg_count; i++) {
-        if (desc->args[i].kind != VD_ARG_BINDING) continue;
-        uint32_t binding = desc->args[i].location;
-        if (kernel->binding_count++ == 0 || binding < kernel->first_binding) kernel->first_binding = binding;
-        if (binding >= uniform_binding) uniform_binding = binding + 1;
-        layout.bindings |= 1ull << binding;
-    }
-    if (desc->argument_bytes > dev->info.limits.max_push_bytes) layout.uniform = kernel->uniform = uniform_binding + 1;
-    else kernel->push_bytes = desc->argument_bytes;
-    vd_result result = layout.bindings || layout.uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
+    vd__vk_kernel_bindings(dev, desc, &layout, kernel);
+    vd_result result = kernel->binding_count || kernel->uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
     if (result) return result;
     VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, 0 };
     range.size = kernel->push_bytes;
@@ -6841,6 +6907,11 @@ static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
 
 /* ---- descriptor sets ---- */
 
+static const VkImageLayout vd__vk_layouts[VD__LAYOUTS] = { /* by vd__layout */
+    VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL
+};
+
 static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
     vd__vk_set_cache *caches = (vd__vk_set_cache *)vd__vk_reserve(dev, vc->set_caches, &vc->set_cache_capacity, count,
                                                                   sizeof *caches);
@@ -6851,6 +6922,20 @@ static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vc, ui
     return VD_OK;
 }
 
+/* Counts the descriptors of `count` sets by type. Returns the number of types. */
+static uint32_t vd__vk_pool_sizes(const vd__vk_kernel *kernel, uint32_t count,
+                                  VkDescriptorPoolSize sizes[VD__DESCRIPTORS]) {
+    uint32_t descriptors[VD__DESCRIPTORS] = { 0 }, used = 0;
+    for (uint32_t i = 0; i < kernel->binding_count; i++) descriptors[kernel->types[i]]++;
+    descriptors[VD__DESCRIPTOR_ARGUMENTS] = kernel->uniform ? 1 : 0;
+    for (uint32_t type = 0; type < VD__DESCRIPTORS; type++) {
+        if (!descriptors[type]) continue;
+        sizes[used].type = vd__vk_descriptor_types[type];
+        sizes[used++].descriptorCount = count * descriptors[type];
+    }
+    return used;
+}
+
 /* Creates a descriptor pool for `count` sets of the kernel's layout and allocates the sets. */
 static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count,
                                     VkDescriptorSet *out) {
@@ -6859,14 +6944,11 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
                                                                  sizeof *pools);
     if (!pools) return VD_ERROR_OUT_OF_MEMORY;
     vc->pools = pools;
-    VkDescriptorPoolSize sizes[2] = { { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 0 },
-                                      { VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 0 } };
-    sizes[0].descriptorCount = count * kernel->binding_count;
-    sizes[1].descriptorCount = count;
+    VkDescriptorPoolSize sizes[VD__DESCRIPTORS];
     VD__VK_STRUCT(VkDescriptorPoolCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     info.maxSets = count;
-    info.poolSizeCount = kernel->binding_count && kernel->uniform ? 2 : 1;
-    info.pPoolSizes = kernel->binding_count ? sizes : sizes + 1;
+    info.poolSizeCount = vd__vk_pool_sizes(kernel, count, sizes);
+    info.pPoolSizes = sizes;
     VkResult result = vk->vkCreateDescriptorPool(vk->handle, &info, NULL, &vc->pools[vc->pool_count]);
     if (result) return vd__vk_fail(result, "vkCreateDescriptorPool of %u sets", count);
     vc->pool_count++;
@@ -6912,12 +6994,32 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
+/* Sets the descriptors of a kernel that has images: one write for each. */
+static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch *launch,
+                                  const VkDescriptorBufferInfo *buffers, VkDescriptorImageInfo *images,
+                                  VkWriteDescriptorSet *writes) {
+    for (uint32_t i = 0; i < launch->binding_count; i++) {
+        const vd__binding *b = &launch->bindings[i];
+        writes[i].dstBinding = b->number;
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = vd__vk_descriptor_types[kernel->types[i]];
+        writes[i].pBufferInfo = &buffers[i];
+        writes[i].pImageInfo = &images[i];
+        if (kernel->types[i] == VD__DESCRIPTOR_BUFFER) continue;
+        bool storage = kernel->types[i] == VD__DESCRIPTOR_STORAGE_IMAGE;
+        images[i].sampler = VD__VK_UNPACK(VkSampler, b->offset);
+        images[i].imageView = VD__VK_UNPACK(VkImageView, b->memory->native[storage]);
+        images[i].imageLayout = vd__vk_layouts[b->size];
+    }
+}
+
 /* Writes the launch's bindings to a set and its keys. */
 static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch,
                              const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
-    VkWriteDescriptorSet writes[2];
-    uint32_t count = launch->binding_count, write_count = 0;
+    VkDescriptorImageInfo images[VD_MAX_ARGS];
+    VkWriteDescriptorSet writes[VD_MAX_ARGS + 1];
+    uint32_t count = launch->binding_count, write_count = kernel->has_images ? count : count ? 1 : 0;
     for (uint32_t i = 0; i < count; i++) {
         const vd__binding *b = &launch->bindings[i];
         buffers[i].buffer = VD__VK_UNPACK(VkBuffer, b->memory->native[0]);
@@ -6927,13 +7029,14 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
         keys[i].offset = b->offset;
         keys[i].size = b->size;
     }
-    memset(writes, 0, sizeof writes);
-    if (count) {
+    memset(writes, 0, (write_count + 1) * sizeof *writes);
+    if (kernel->has_images) vd__vk_set_write_each(kernel, launch, buffers, images, writes);
+    else if (count) {
         /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
         writes[0].dstBinding = kernel->first_binding;
         writes[0].descriptorCount = count;
         writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes[write_count++].pBufferInfo = buffers;
+        writes[0].pBufferInfo = buffers;
     }
     if (chunk) {
         buffers[count].buffer = VD__VK_UNPACK(VkBuffer, chunk->memory.native[0]);
@@ -7066,10 +7169,41 @@ static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_com
 
 /* ---- commands ---- */
 
-static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to) {
+static const vd__image_shape *vd__vk_shape(const vd__memory *m) {
+    return (const vd__image_shape *)(uintptr_t)m->native[1];
+}
+
+/* Fills in the barrier for the subresources of a transition from `begin` on: whole levels, or a part of one level.
+   Returns the index of the first subresource that it does not contain. */
+static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, const VkMemoryBarrier *memory,
+                                     VkImageMemoryBarrier *out) {
+    const vd__image_shape *shape = vd__vk_shape(t->memory);
+    uint32_t layers = shape->layers, first = begin % layers, levels = first ? 0 : (t->end - begin) / layers;
+    uint32_t part = layers - first < t->end - begin ? layers - first : t->end - begin;
+    memset(out, 0, sizeof *out);
+    out->sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
+    out->srcAccessMask = memory->srcAccessMask;
+    out->dstAccessMask = memory->dstAccessMask;
+    out->oldLayout = vd__vk_layouts[t->from];
+    out->newLayout = vd__vk_layouts[t->to];
+    out->srcQueueFamilyIndex = out->dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+    out->image = VD__VK_UNPACK(VkImage, t->memory->native[0]);
+    out->subresourceRange.aspectMask = shape->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    out->subresourceRange.baseMipLevel = begin / layers;
+    out->subresourceRange.levelCount = levels ? levels : 1;
+    out->subresourceRange.baseArrayLayer = first;
+    out->subresourceRange.layerCount = levels ? layers : part;
+    return begin + (levels ? levels * layers : part);
+}
+
+static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
+                           const vd__transition *transitions, uint32_t count) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkImageMemoryBarrier images[16];
+    uint32_t image_count = 0;
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
-    if (vd__vk_device_of(dev)->move_min_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
+    if (vk->move_min_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
         if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
         if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
     }
@@ -7082,11 +7216,20 @@ static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t fro
                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
     VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
 #undef VD__VK_STAGE
-    vd__vk_device_of(dev)->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t begin = transitions[i].begin; begin < transitions[i].end;) {
+            if (image_count == VD__COUNT(images)) {
+                vk->vkCmdPipelineBarrier(buffer, before, after, 0, 0, NULL, 0, NULL, image_count, images);
+                image_count = 0;
+            }
+            begin = vd__vk_image_barrier(&transitions[i], begin, &barrier, &images[image_count++]);
+        }
+    vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, image_count, images);
 }
 
-static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to);
+static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to,
+                                  const vd__transition *transitions, uint32_t count) {
+    vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to, transitions, count);
 }
 
 /* Records the barrier for vd__submission.barrier_first into barrier_buffer, unless an earlier submission of the
@@ -7097,7 +7240,7 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
     vd_result result = vd__vk_buffer_begin(vk, vc, vc->barrier_buffer);
     if (result) return result;
     vd__vk_barrier(dev, vc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
-                   VD__STAGE_COMPUTE | VD__STAGE_TRANSFER);
+                   VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, NULL, 0);
     result = vd__vk_buffer_end(vk, vc, vc->barrier_buffer);
     vc->barrier_recorded = !result;
     return result;
@@ -7348,10 +7491,10 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     launch.binding_count = 1;
     vd_result result = vd__vk_commands_begin(dev, c, false);
     if (result) return result;
-    vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE);
+    vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE, NULL, 0);
     result = vd__vk_record_launch(dev, c, &launch);
     if (result) return result;
-    vd__vk_record_barrier(dev, c, VD__STAGE_COMPUTE, VD__STAGE_HOST);
+    vd__vk_record_barrier(dev, c, VD__STAGE_COMPUTE, VD__STAGE_HOST, NULL, 0);
     return vd__vk_commands_end(dev, c);
 }
 
@@ -12295,7 +12438,7 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__tracked_memory *t = &more->tracked[i];
         for (uint32_t r = 0; r < t->count; r++) {
-            vd__access a = { NULL, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0, 0 };
+            vd__access a = { NULL, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0, 0, 0 };
             vd__hazards_access(h, t->serial, &a, 0);
         }
     }
@@ -12999,7 +13142,7 @@ static void vd__list_submit_recording(vd_list *l) {
     vd__recording *recording = l->recording;
     vd__commands *c = &recording->commands;
     uint64_t value = q->submitted + 1;
-    if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST);
+    if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST, NULL, 0);
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
     vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits) };
@@ -13094,7 +13237,8 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
 static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
     l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands,
-                                           l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL);
+                                           l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL, NULL,
+                                           0);
     l->stats.barriers++;
     if (!l->immediate && !l->has_barrier) {
         vd__hazards first = *h;
@@ -13195,7 +13339,7 @@ static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, u
 /* ---- transfers ---- */
 
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
-    vd__access a = { NULL, 0, 0, false, 0 };
+    vd__access a = { NULL, 0, 0, false, 0, 0 };
     a.storage = span->storage;
     a.use = span->use;
     a.begin = span->offset;

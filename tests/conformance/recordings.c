@@ -33,7 +33,8 @@ static vd_list *replay_begin(replay *p) {
 
 static void replay_end(replay *p, vd_list *list) {
     if (list->host_stages)
-        p->backend->record_barrier(p->queue->device, &p->recording.commands, list->host_stages, VD__STAGE_HOST);
+        p->backend->record_barrier(p->queue->device, &p->recording.commands, list->host_stages, VD__STAGE_HOST,
+                                    NULL, 0);
     OK(p->backend->commands_end(p->queue->device, &p->recording.commands));
     list->recording = NULL;
     vd_list_discard(list);

@@ -38,8 +38,10 @@ static vd_result spy_begin(vd__device *dev, vd__commands *c, bool reusable) {
     return vd__tape_commands_begin(dev, c, reusable);
 }
 
-static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to) {
-    (void)dev;
+static void spy_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to, const vd__transition *transitions,
+                        uint32_t count) {
+    (void)dev, (void)transitions;
+    assert_int_equal(count, 0);
     command *k = next_command(c, 0);
     k->from = from;
     k->to = to;
@@ -403,7 +405,7 @@ static void epochs(void **state) {
         if (round == 3) h.epoch = 0 - VD__EPOCH;
         for (uint32_t i = 0; i < 500; i++) {
             assert_null(find(&h, i * 64));
-            vd__access access = { NULL, i, i + 1, i % 2 != 0, 0 };
+            vd__access access = { NULL, i, i + 1, i % 2 != 0, 0, 0 };
             assert_true(h.count < h.limit || vd__hazards_grow(&h, h.count + 1));
             assert_true(vd__hazards_access(&h, i * 64, &access, h.count));
         }
