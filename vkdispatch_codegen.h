@@ -43,7 +43,7 @@
        tape         recording: nodes, blocks, objects
        check        operand and result types of each operation
        fold         arithmetic on constants
-       rules        operations as text, and its interpreter
+       rules        operations as short programs, and their interpreter
        lowering     operations rewritten in terms of others
        math64       elementary functions of f64
        parts        vectors as scalars, for languages without vectors
@@ -3832,32 +3832,490 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 }
 
 // >>rules
-/* Rules: short programs in text that add operations to the listing, or record them. For example
+/* Rules: short programs that add operations to the listing, or record them. A rule is written as text where it is used:
 
-       vc__rule(s, n, "w = floor(x); x - w")
+       return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
 
-   A rule is a list of assignments and, at its end, the results, separated by commas. Operations are added in the order
-   of the text, operands before operators, so every compiler creates the same listing.
-   * Variables are single letters. x, y and z are the operands of the node that is lowered, or the arguments.
+   tools/rules compiles the texts into the tables below. Run it after a change of a rule or of the table of operations;
+   tools/check reports tables that are out of date. At run time nothing is parsed: vc__rule_run executes the steps of
+   the table. VC__SUBRULE defines a rule for use in the rules below it, and VC__RULE_name names a rule that is defined
+   elsewhere.
+
+   How to write a rule. An example, the remainder of signed integers:
+
+       z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; z ? x : r
+
+   The first two assignments replace the divisors 0 and -1 by 1. The third computes the remainder from the quotient.
+   The last expression is the result.
+   * A rule is a list of assignments and, at its end, one to three results, separated by commas. Operations are added
+     in the order of the text, operands before operators, so every compiler creates the same listing.
+   * Variables are single letters. x, y, z and w are the inputs: the operands of the node that is lowered, or the
+     arguments. A rule with other inputs begins with their names: "[x y n] x >> n".
    * Operators are those of C, with C's precedence: ?: | ^ & == != < <= > << >> + - * / and unary - ~ (not).
    * A number has the type of the operand that it is combined with; without one, the type of the rule. 2 and 0.5 are
      values, hexadecimal numbers bit patterns. These depend on the type: inf, nan, least (the smallest normal number),
      ones (all bits), positive (all but the highest), mask (the lower half), top (the number of the highest bit), half
-     (the number of bits in a half).
+     (the number of bits in a half). {a, b} is a, or b if the type of the rule is f64.
    * v.0 is a component. f32(v) casts to a kind; T(v) to the type of the rule, U(v) to the unsigned type of v, I(v)
      to signed integers as wide as the type of the rule. bits(v) and ints(v) reinterpret a float as unsigned or signed
      integers, real(v) integers as a float.
-   * Operations are called by name: fma(a, b, c). native(…) is the operation that is lowered, div_native(a, b) a
-     division; neither is lowered again.
+   * Operations are called by the name that the table of operations gives them: fma(a, b, c). native(…) is the operation
+     that is lowered, div_native(a, b) a division; neither is lowered again.
    * poly(v, a, b, c) is a v^2 + b v + c, by fma. poly(v, p) has the coefficients of a vc__polynomial.
-   * The rules of vc__rules are called by name, with up to four arguments x, y, z and w. p:q = f(x) assigns two results.
+   * Rules above are called by name, with up to four arguments. p:q = f(x) assigns two results. The functions in
+     vc__rule_helpers are called in the same way; they choose between rules for different targets.
    * A number becomes a constant of the module where it is used; T(0) does that earlier. */
-
-VC__SMALL
+#define VC__RULE(name, text) VC__RULE_##name
+#define VC__SUBRULE(name, text)
 
 /* Values in rules are nodes of the listing (NODE), values of a kernel or immediates, or numbers whose type is not known
    yet. */
 enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED, VC__RULE_POLYNOMIAL };
+
+/* A step is a word: the operation or one of these, and up to three operands of 8 bits. */
+enum {
+    VC__STEP_NATIVE = 240, VC__STEP_DIV_NATIVE = 241, VC__STEP_REAL = 242, VC__STEP_BITS = 243, VC__STEP_INTS = 244,
+    VC__STEP_CAST = 245,       /* operand 2: the kind, or one of the next three */
+    VC__STEP_CAST_T = 16, VC__STEP_CAST_I = 17, VC__STEP_CAST_U = 18,
+    VC__STEP_COMPONENT = 246,  /* operand 2: the number of the component */
+    VC__STEP_PICK = 247,       /* the first number, or the second one for f64 */
+    VC__STEP_POLY = 248,       /* operand 2: the number of coefficients, 3: the first one */
+    VC__STEP_POLYNOMIAL = 249, /* operand 2: a vc__polynomial */
+    VC__STEP_HELPER = 250,     /* operand 2: the index of the function */
+    VC__STEP_CALL = 251,       /* number of results; 16 bits: the rule. The next word has the arguments. */
+    VC__STEP_RESULT = 252      /* operand 2: whether it is the last one */
+};
+/* Operands: registers, then the names of numbers, numbers of vc__rule_numbers, bit patterns of vc__rule_bits. */
+enum {
+    VC__OPERAND_NAMES = 96, /* inf nan least ones positive mask top half: numbers that depend on the type */
+    VC__OPERAND_NUMBERS = 104, VC__OPERAND_BITS = 160
+};
+
+/* Functions that rules call: the operations depend on the target. */
+static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x);
+static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x);
+typedef uint32_t vc__rule_helper(vc__lowering *s, uint32_t x);
+static vc__rule_helper *const vc__rule_helpers[] = {
+    vc__make_is_number, vc__make_is_zero, vc__make_reverse32, vc__make_msb32
+};
+
+/* whether one of two floats is negative and the other is not */
+VC__SUBRULE(signs_differ, "x < 0 ^ y < 0")
+/* x, not negative, with the sign of y; y itself if that is 0 of either sign */
+VC__SUBRULE(copy_sign, "m = -x; m = y < 0 ? m : x; y == 0 ? y : m")
+/* ---- integers ---- */
+/* the words of a 64-bit number; low: also a narrower number, as u32 */
+VC__SUBRULE(low, "u32(U(x))")
+VC__SUBRULE(high, "u32(U(x) >> 32)")
+/* adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes */
+VC__SUBRULE(popcount32,
+    "x = x - (x >> 1 & 0x55555555); x = (x & 0x33333333) + (x >> 2 & 0x33333333); "
+    "x = x + (x >> 4) & 0x0f0f0f0f; x * 0x01010101 >> 24")
+/* long multiplication of half words */
+VC__SUBRULE(unsigned_mul_hi,
+    "a = x & mask; b = x >> half; c = y & mask; d = y >> half; e = a * c >> half; e = b * c + e; "
+    "f = e & mask; f = a * d + f; b * d + (e >> half) + (f >> half)")
+/* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
+   smallest normal f16, 2^-14, adding 1/2 rounds the float. Otherwise the integer is rounded: 0xc8000fff subtracts
+   112 from the exponent and adds half a unit, minus one, and the last bit that is kept is added, too. 0x477fefff is
+   the largest number that does not round to 2^16. */
+VC__SUBRULE(half_bits,
+    "b = bits(x); s = b & 0x80000000; m = b ^ s; q = bits(real(m) + 0.5) - 0x3f000000; "
+    "r = m + (m >> 13 & 1) + 0xc8000fff >> 13; r = m < 0x38800000 ? q : r; "
+    "c = 0x7f800000 < m; l = c ? u32(0x7e00) : 0x7c00; r = 0x477fefff < m ? l : r; r | s >> 16")
+/* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
+   is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
+VC__SUBRULE(half_value,
+    "m = x & 0x7fff; s = (x ^ m) << 16; r = (m << 13) + 0x38000000; o = r + 0x38000000; r = 0x7c00 <= m ? o : r; "
+    "o = bits(f32(m) * 0x33800000); r = m < 0x400 ? o : r; real(r | s)")
+/* ---- functions of f32 and f64 ---- */
+/* log(x + y), where y = sqrt(x^2 +- 1). For large x, where x^2 may overflow, it is log(2 x) to the precision of the
+   type. */
+VC__SUBRULE(log_sum,
+    "l = x > {0x46800000, 0x41d0000000000000}; r = log(l ? x : x + y); " /* 2^14, 2^30 */
+    "l ? r + {0x3f317218, 0x3fe62e42fefa39ef} : r")
+/* x 2^y for |y| up to three times the largest exponent: three factors that are powers of 2 and normal numbers */
+VC__SUBRULE(scale,
+    "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
+    "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
+    "p = clamp(y, {-126, -1022}, {126, 1022}); x * real(I(p + {127, 1023}) << {23, 52})")
+/* a step of Halley's method for the cube root of x, which triples the number of correct bits of y */
+VC__SUBRULE(halley, "r = x / (y * y); y + y * ((r - y) / (y + y + r))")
+/* whether |x| is a normal number */
+VC__SUBRULE(normal, "x = abs(x); least <= x & x < inf")
+/* ---- complex numbers, f32 and f64 ---- */
+/* Powers of two for numbers whose magnitude is x: the factor f, its square root and 1 / that root. Multiplied by f,
+   which is 2^-96, 1 or 2^96 (f64: 2^-768, 1 or 2^768), their squares neither overflow nor underflow. This holds for
+   a second component 2^-12 times as large, too (f64: 2^-27), the smallest that still affects a sum of squares. */
+VC__SUBRULE(scaling,
+    "b = x > {0x5d800000, 0x5f30000000000000}; s = x < {0x26800000, 0x21f0000000000000}; " /* 2^60, 2^500; 2^-50, … */
+    "b ? {0x0f800000, 0x0ff0000000000000} : s ? {0x6f800000, 0x6ff0000000000000} : 1, "
+    "b ? {0x27800000, 0x27f0000000000000} : s ? {0x57800000, 0x57f0000000000000} : 1, "
+    "b ? {0x57800000, 0x57f0000000000000} : s ? {0x27800000, 0x27f0000000000000} : 1")
+/* x^2 as a sum of two numbers, exactly (Dekker's product); the factor is 2^12 + 1 or 2^27 + 1 */
+VC__SUBRULE(exact_square,
+    "f = x * {0x45800800, 0x41a0000002000000}; h = f - (f - x); l = x - h; t = h + h; p = x * x; "
+    "e = h * h - p; e = e + t * l; p, e + l * l")
+/* x + y and its rounding error (TwoSum, Knuth) */
+VC__SUBRULE(sum, "s = x + y; p = s - x; e = x - (s - p); s, e + (y - p)")
+/* x^2 + y^2 - 1 to about one unit in the last place, for x, y >= 0 with a sum of squares from 1/2 to 3. It is
+   computed as 2 d + d^2 + m^2, where d = max(x, y) - 1 is exact and m = min(x, y). The terms cancel near the unit
+   circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump,
+   Oishi, SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
+VC__SUBRULE(squares_minus_1,
+    "d = max(x, y) - 1; a:b = exact_square(d); c:e = exact_square(min(x, y)); f = d + d; "
+    "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); "
+    "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); a + b + c + e + f")
+/* the angle of x + i y; 0 for 0, since atan2(0, 0) differs between devices */
+VC__SUBRULE(angle, "x == 0 & y == 0 ? 0 : atan2(y, x)")
+/* ---- f64: sums and products without rounding error ---- */
+/* bounds y and z; unlike min and max, this keeps NaN */
+VC__SUBRULE(bounded, "x = z < x ? z : x; x < y ? y : x")
+/* flips the sign of x if the highest bit of the integer y is set */
+VC__SUBRULE(xor_sign, "s = y & 0x8000000000000000; real(ints(x) ^ s)")
+/* x y as a sum of two numbers, with a relative error of at most 2^-105 (Dekker) */
+VC__SUBRULE(product,
+    "a = real(ints(x) & 0xfffffffff8000000); b = x - a; c = real(ints(y) & 0xfffffffff8000000); d = y - c; "
+    "p = x * y; e = a * c - p; e = e + a * d; e = e + b * c; p, e + b * d")
+/* rounding error of the sum z = x + y, exact if |x| >= |y| or x = 0 */
+VC__SUBRULE(fast_two_sum, "y - (z - x)")
+/* rounding error of the sum z = x + y, exact for any x and y (Knuth) */
+VC__SUBRULE(two_sum, "b = z - x; a = x - (z - b); y - b + a")
+/* ---- f64: powers and logarithms ---- */
+/* x 2^y for integral y: two factors, because 2^y alone may overflow or underflow although the result does not. The
+   sum with 1.5 * 2^52 + 1023 moves the biased exponent to the lowest bits */
+VC__SUBRULE(ldexp,
+    "h = floor(y * 0.5); k = y - h; x = x * real(ints(h + 0x43380000000003ff) << 52); "
+    "x * real(ints(k + 0x43380000000003ff) << 52)")
+/* e^x = p 2^k, with k ln(2) subtracted in two parts: the first has 32 bits, so its product with k is exact; the
+   polynomial is (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
+VC__SUBRULE(exp_parts,
+    "x = bounded(x, -746, 711); k = round(x * 0x3ff71547652b82fe); "
+    "r = x - k * 0x3fe62e42fee00000; r = r - k * 0x3dea39ef35793c76; "
+    "p = poly(r, 0x3e21f6025e1721d9, 0x3e5af4df7e870362, 0x3e927e4e7ddba33f, 0x3ec71de022aa7c92, 0x3efa01a01a0d8f8e, "
+    "0x3f2a01a01abea2da, 0x3f56c16c16c17705, 0x3f811111111100d8, 0x3fa5555555555552, 0x3fc5555555555557, "
+    "0x3fe0000000000000); fma(r * r, p, r) + 1, k")
+/* e^x / 2 */
+VC__SUBRULE(half_exp, "p:k = exp_parts(x); ldexp(p, k + -1)")
+/* 2^(x + y) for integral y; the polynomial is (2^x - 1) / x, |x| <= 1/2 */
+VC__SUBRULE(exp2_parts,
+    "ldexp(x * poly(x, "
+    "0x3d7cdc9ba155becd, 0x3dbc4b5b04b1e8f9, 0x3dfe88d0e5866e32, 0x3e3e4cf03bac04a7, 0x3e7b5255079d0d73, "
+    "0x3eb62c022460176e, 0x3eeffcbfc52c5d76, 0x3f2430912f86ac5b, 0x3f55d87fe78a74a6, 0x3f83b2ab6fba4e7b, "
+    "0x3fac6b08d704a0bc, 0x3fcebfbdff82c58f, 0x3fe62e42fefa39ef) + 1, y)")
+/* x = f 2^k with sqrt(1/2) <= f < sqrt(2); subnormal numbers are scaled by 2^54 */
+VC__SUBRULE(split,
+    "s = x < least; x = s ? x * 0x4350000000000000 : x; b = ints(x); k = b - 0x3fe6a09e667f3bcd >> 52; "
+    "f = real(b - (k << 52)); k = T(k); s ? k + -54 : k, f")
+/* the logarithm y of x, corrected outside 0 < x < inf: NaN below 0, -inf at 0, x for inf and NaN */
+VC__SUBRULE(log_special, "r = x < inf ? y : x; r = x < 0 ? nan : r; x == 0 ? 0xfff0000000000000 : r")
+/* log2(x) as a sum of two numbers with a relative error of 2^-63: k + 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1).
+   The first two coefficients, 2 / ln(2) and 2 / (3 ln(2)), are sums of two numbers, too; the polynomial has the
+   others */
+VC__SUBRULE(log2_pair,
+    "k:f = split(x); d = f + 1; l = f - (d + -1); f = f + -1; s = f / d; "
+    "p:q = product(s, d); t = f - p - q; t = t - s * l; t = t / d; "
+    "z:y = product(s, s); u = s + s; y = y + u * t; "
+    "r = z * poly(z, "
+    "0x3fc5a60ae4e0bdd7, 0x3fc59e08811ee6b3, 0x3fc89fed27be41be, 0x3fcc68f2f01d5108, 0x3fd0c9a84bf5081c, "
+    "0x3fd484b13d79c3b6, 0x3fda61762a7adfa8, 0x3fe2776c50ef9bfe); "
+    "w = 0x3feec709dc3a03fd + r; v = fast_two_sum(0x3feec709dc3a03fd, r, w) + 0x3c8d27f05548af0c; "
+    "p:q = product(w, z); q = q + w * y; q = q + v * z; "
+    "w = 0x40071547652b82fe + p; v = fast_two_sum(0x40071547652b82fe, p, w); v = v + (q + 0x3c8777d0ffda0d24); "
+    "p:q = product(w, s); q = q + w * t; q = q + v * s; "
+    "h = k + p; h, q + fast_two_sum(k, p, h)")
+/* ---- f64: trigonometric functions ---- */
+/* x = n pi / 2 + r + l with |r| <= pi / 4; the third result is an i64 with the low bits of n. pi / 2 is a sum of
+   five parts of at most 23 bits, whose products with integers up to 2^30 are exact, and the remainder. r and l
+   are 0 if the reduction fails, for |x| far beyond 2^30 */
+VC__SUBRULE(reduce_pio2,
+    "n = round(x * 0x3fe45f306dc9c883); h = x - n * 0x3ff921fb40000000; h = h - n * 0x3e74442d00000000; m = -n; "
+    "p = m * 0x3cf8469800000000; s = h + p; l = two_sum(h, p, s); "
+    "p = m * 0x3ba3198a00000000; t = s + p; l = l + two_sum(s, p, t); "
+    "p = m * 0x3a3701b800000000; s = t + p; l = l + two_sum(t, p, s); "
+    "l = l + m * 0x38ccd129024e088a; h = s + l; l = fast_two_sum(s, l, h); "
+    "r = abs(h) < 1; h = r ? h : 0; l = r ? l : 0; h, l, ints(n + 0x4338000000000000)")
+/* sine and cosine of x + y; the polynomials are (sin(x) / x - 1) / z and (cos(x) - 1 + z / 2) / z^2 with
+   z = x^2 <= (pi / 4)^2 */
+VC__SUBRULE(sin_cos,
+    "z = x * x; h = z * 0.5; t = y - h * y; "
+    "p = poly(z, 0x3de5e0b05bff20f2, 0xbe5ae600aca92c64, 0x3ec71de379654304, 0xbf2a01a019e83816, 0x3f81111111110bb2, "
+    "0xbfc5555555555555); "
+    "s = x + fma(z * x, p, t); w = 1 - h; t = 1 - w - h; "
+    "p = poly(z, 0xbda907d8f29fe831, 0x3e21eeb68cd22f56, 0xbe927e4fa17bf139, 0x3efa01a019f4e9b4, 0xbf56c16c16c16967, "
+    "0x3fa5555555555555); "
+    "p = p * (z * z); p = p - x * y; s, w + (t + p)")
+/* sine, cosine and quadrant of x */
+VC__SUBRULE(sin_cos_of, "r:l:n = reduce_pio2(x); s:c = sin_cos(r, l); s, c, n")
+/* sine of x from its quadrant y and the sine z and cosine w of the rest */
+VC__SUBRULE(sin_in, "v = xor_sign((y & 1) != 0 ? w : z, y << 62); abs(x) < inf ? v : nan")
+/* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c x)) with the nearest c among 0, 1/2, 1, 3/2 and inf, and
+   atan(c) as a sum h + l; the polynomial is (atan(t) / t - 1) / z, z = t^2 <= (7 / 16)^2 */
+VC__SUBRULE(positive_atan,
+    "z = T(0); "
+    "a = 0x3fdc000000000000 <= x; c = a ? 0.5 : z; h = a ? 0x3fddac670561bb4f : z; l = a ? 0x3c7a2b7f222f65e2 : z; "
+    "a = 0x3fe6000000000000 <= x; c = a ? 1 : c; h = a ? 0x3fe921fb54442d18 : h; l = a ? 0x3c81a62633145c07 : l; "
+    "a = 0x3ff3000000000000 <= x; c = a ? 1.5 : c; h = a ? 0x3fef730bd281f69b : h; l = a ? 0x3c7007887af0cbbd : l; "
+    "a = 0x4003800000000000 <= x; c = a ? 1 : c; h = a ? 0x3ff921fb54442d18 : h; l = a ? 0x3c91a62633145c07 : l; "
+    "n = x - c; d = c * x + 1; n = a ? -1 : n; d = a ? x : d; t = n / d; z = t * t; "
+    "p = poly(z, 0xbf91f782b80bfd1e, 0x3fa35da608772867, 0xbfa9c6054173be88, 0x3fadf0b70d0fde14, 0xbfb10ed1cedbec09, "
+    "0x3fb3b116171b0dd7, 0xbfb745cff6136307, 0x3fbc71c7136517a9, 0xbfc24924923b06cd, 0x3fc999999999885f, "
+    "0xbfd5555555555554); p = fma(t * z, p, l); h + (p + t)")
+/* r = asin(x) for 0 <= x <= 1/2; above, where f is true, r = asin(sqrt((1 - x) / 2)) and asin(x) = pi / 2 - 2 r.
+   The polynomial is (asin(v) / v - 1) / z, z = v^2 <= 1/4 */
+VC__SUBRULE(asin_parts,
+    "z = x * x; w = (1 - x) * 0.5; f = 0.5 < x; v = sqrt(w); z = f ? w : z; v = f ? v : x; "
+    "p = poly(z, 0x3f9d72b2bc8155f8, 0xbf8e6aaa8a0a04cc, 0x3f91d189408314ee, 0x3f765a9c4dfcf8b2, 0x3f852420b04b37be, "
+    "0x3f8782651caa6547, 0x3f8c9cf07674736a, 0x3f91c4d35cf95421, 0x3f96e8bb1c8209a2, 0x3f9f1c71c1db0623, "
+    "0x3fa6db6db6e31f13, 0x3fb3333333332eca, 0x3fc5555555555556); fma(v * z, p, v), f")
+/* sinh(x) for |x| <= 1, as a series because e^x - e^-x cancels there; the polynomial is (sinh(x) / x - 1) / z with
+   z = x^2 */
+VC__SUBRULE(small_sinh,
+    "z = x * x; "
+    "p = poly(z, 0x3ce99f0806c2628d, 0x3d6ae777c36fd5b6, 0x3de612467ccb2260, 0x3e5ae6456792a77f, 0x3ec71de3a556f96c, "
+    "0x3f2a01a01a01a001, 0x3f81111111111111, 0x3fc5555555555555); fma(x * z, p, x)")
+/* e^|x| / 2 and e^-|x| / 2 */
+VC__SUBRULE(exp_halves, "e = half_exp(abs(x)); e, 0x3fd0000000000000 / e")
+
+/* compiled rules: written by tools/rules */
+enum {
+    VC__RULE_OPERATIONS = 151, VC__RULE_signs_differ = 0, VC__RULE_copy_sign = 5, VC__RULE_low = 12, VC__RULE_high = 16,
+    VC__RULE_popcount32 = 21, VC__RULE_unsigned_mul_hi = 35, VC__RULE_half_bits = 53, VC__RULE_half_value = 76,
+    VC__RULE_log_sum = 93, VC__RULE_scale = 103, VC__RULE_halley = 129, VC__RULE_normal = 139, VC__RULE_scaling = 145,
+    VC__RULE_exact_square = 163, VC__RULE_sum = 179, VC__RULE_squares_minus_1 = 188, VC__RULE_angle = 218,
+    VC__RULE_bounded = 225, VC__RULE_xor_sign = 231, VC__RULE_product = 237, VC__RULE_fast_two_sum = 257,
+    VC__RULE_two_sum = 261, VC__RULE_ldexp = 268, VC__RULE_exp_parts = 283, VC__RULE_half_exp = 298,
+    VC__RULE_exp2_parts = 305, VC__RULE_split = 312, VC__RULE_log_special = 327, VC__RULE_log2_pair = 335,
+    VC__RULE_reduce_pio2 = 384, VC__RULE_sin_cos = 420, VC__RULE_sin_cos_of = 441, VC__RULE_sin_in = 449,
+    VC__RULE_positive_atan = 460, VC__RULE_asin_parts = 491, VC__RULE_small_sinh = 504, VC__RULE_exp_halves = 510,
+    VC__RULE_div_self = 517, VC__RULE_div_zero_by = 527, VC__RULE_div_unsigned = 537, VC__RULE_div_signed = 543,
+    VC__RULE_fast_rem = 553, VC__RULE_float_rem = 559, VC__RULE_float_mod = 583, VC__RULE_rem_safe = 591,
+    VC__RULE_rem_unsigned = 596, VC__RULE_rem_signed = 602, VC__RULE_mod_signed = 612, VC__RULE_fma = 621,
+    VC__RULE_abs = 625, VC__RULE_sign_unsigned = 630, VC__RULE_sign = 634, VC__RULE_max_of_ints = 641,
+    VC__RULE_min_of_ints = 645, VC__RULE_max_glsl = 649, VC__RULE_min_glsl = 656, VC__RULE_clamp = 663,
+    VC__RULE_mix = 667, VC__RULE_step = 673, VC__RULE_trunc = 677, VC__RULE_round = 683, VC__RULE_fract = 699,
+    VC__RULE_rotate = 703, VC__RULE_popcount_of_64 = 709, VC__RULE_popcount_native = 719, VC__RULE_popcount = 726,
+    VC__RULE_bit_reverse_of_64 = 733, VC__RULE_bit_reverse_of_32 = 746, VC__RULE_bit_reverse_of_16 = 752,
+    VC__RULE_bit_reverse_of_8 = 759, VC__RULE_find_lsb = 766, VC__RULE_magnitude = 772, VC__RULE_find_msb = 776,
+    VC__RULE_find_msb_of_64 = 782, VC__RULE_mul_hi_narrow_signed = 794, VC__RULE_mul_hi_narrow = 801,
+    VC__RULE_mul_hi_signed = 808, VC__RULE_add_carry = 821, VC__RULE_sub_borrow = 826, VC__RULE_reverse_step = 830,
+    VC__RULE_msb32_native = 837, VC__RULE_msb32 = 840, VC__RULE_byte_signed = 856, VC__RULE_byte = 862,
+    VC__RULE_pack_half_c = 867, VC__RULE_pack_half = 879, VC__RULE_unpack_low_bits = 887, VC__RULE_unpack_low = 892,
+    VC__RULE_unpack_high_bits = 897, VC__RULE_unpack_high = 902, VC__RULE_is_number_bits = 908,
+    VC__RULE_is_number = 914, VC__RULE_clamped_signed = 917, VC__RULE_clamped = 923, VC__RULE_rounded = 927,
+    VC__RULE_rounded_to_odd = 951, VC__RULE_bool_cast = 959, VC__RULE_cast_bool = 962, VC__RULE_isinf = 965,
+    VC__RULE_isnan = 971, VC__RULE_is_zero_f32 = 977, VC__RULE_is_zero = 981, VC__RULE_log = 984, VC__RULE_atan = 989,
+    VC__RULE_atan2 = 994, VC__RULE_sinh = 1012, VC__RULE_cosh = 1023, VC__RULE_pow_c = 1034, VC__RULE_pow = 1043,
+    VC__RULE_integer_bits = 1060, VC__RULE_f64_rsqrt = 1070, VC__RULE_f64_exp = 1074, VC__RULE_f64_exp2 = 1080,
+    VC__RULE_f64_log = 1088, VC__RULE_f64_log2 = 1110, VC__RULE_f64_pow = 1117, VC__RULE_f64_sin = 1155,
+    VC__RULE_f64_cos = 1164, VC__RULE_f64_tan = 1171, VC__RULE_f64_asin = 1186, VC__RULE_f64_acos = 1198,
+    VC__RULE_f64_atan = 1214, VC__RULE_f64_atan2 = 1222, VC__RULE_f64_sinh = 1243, VC__RULE_f64_cosh = 1256,
+    VC__RULE_f64_tanh = 1261, VC__RULE_complex_div = 1281, VC__RULE_complex_div_real = 1312,
+    VC__RULE_complex_div16 = 1338, VC__RULE_complex_div_real16 = 1356, VC__RULE_complex_log_abs = 1371,
+    VC__RULE_complex_sqrt = 1402, VC__RULE_complex_pow_real = 1432, VC__RULE_complex_pow = 1446,
+    VC__RULE_complex_exp = 1468, VC__RULE_clz = 1476, VC__RULE_abs_diff = 1482, VC__RULE_add_sat_unsigned = 1489,
+    VC__RULE_add_sat = 1494, VC__RULE_sub_sat_unsigned = 1504, VC__RULE_sub_sat = 1508, VC__RULE_average = 1518,
+    VC__RULE_half_log1p = 1524, VC__RULE_asinh = 1532, VC__RULE_acosh = 1548, VC__RULE_atanh = 1568,
+    VC__RULE_scale_by_int = 1589, VC__RULE_exp10 = 1594, VC__RULE_log10 = 1613, VC__RULE_cbrt64 = 1618,
+    VC__RULE_cbrt32 = 1645, VC__RULE_hypot16 = 1666, VC__RULE_hypot = 1676, VC__RULE_erf = 1701,
+    VC__RULE_radians = 1724, VC__RULE_degrees = 1728, VC__RULE_saturate = 1732, VC__RULE_smoothstep = 1735,
+    VC__RULE_frexp_mantissa = 1745, VC__RULE_frexp_exponent = 1759, VC__RULE_modf_fract = 1772, VC__RULE_hash32 = 1778,
+    VC__RULE_hash64 = 1789
+};
+static const int16_t vc__rule_numbers[] = {
+    0, 64, 2, 4, 8, 48, 1, 26, 32, -252, -2044, 252, 2044, 254, 2046, 46, 104, -1492, 1422, -2, -108, 124, 3, 16, -2200,
+    2200, -1, -400, -2400, 400, 2400, 6, 12, 510, 4094, 56, 44, 60, 54, 62
+};
+static const uint64_t vc__rule_bits[] = {
+    0x55555555, 0x33333333, 0xf0f0f0f, 0x1010101, 0x80000000, 0x3f000000, 0xc8000fff, 0x38800000, 0x7f800000, 0x7e00,
+    0x7c00, 0x477fefff, 0x7fff, 0x38000000, 0x7c00, 0x33800000, 0x400, 0x46800000, 0x41d0000000000000, 0x3f317218,
+    0x3fe62e42fefa39ef, 0x5d800000, 0x5f30000000000000, 0x26800000, 0x21f0000000000000, 0xf800000, 0xff0000000000000,
+    0x6f800000, 0x6ff0000000000000, 0x27800000, 0x27f0000000000000, 0x57800000, 0x57f0000000000000, 0x45800800,
+    0x41a0000002000000, 0x8000000000000000, 0xfffffffff8000000, 0x43380000000003ff, 0x3ff71547652b82fe,
+    0x3fe62e42fee00000, 0x3dea39ef35793c76, 0x3e21f6025e1721d9, 0x3e5af4df7e870362, 0x3e927e4e7ddba33f,
+    0x3ec71de022aa7c92, 0x3efa01a01a0d8f8e, 0x3f2a01a01abea2da, 0x3f56c16c16c17705, 0x3f811111111100d8,
+    0x3fa5555555555552, 0x3fc5555555555557, 0x3fe0000000000000, 0x3d7cdc9ba155becd, 0x3dbc4b5b04b1e8f9,
+    0x3dfe88d0e5866e32, 0x3e3e4cf03bac04a7, 0x3e7b5255079d0d73, 0x3eb62c022460176e, 0x3eeffcbfc52c5d76,
+    0x3f2430912f86ac5b, 0x3f55d87fe78a74a6, 0x3f83b2ab6fba4e7b, 0x3fac6b08d704a0bc, 0x3fcebfbdff82c58f,
+    0x3fe62e42fefa39ef, 0x4350000000000000, 0x3fe6a09e667f3bcd, 0xfff0000000000000, 0x3fc5a60ae4e0bdd7,
+    0x3fc59e08811ee6b3, 0x3fc89fed27be41be, 0x3fcc68f2f01d5108, 0x3fd0c9a84bf5081c, 0x3fd484b13d79c3b6,
+    0x3fda61762a7adfa8, 0x3fe2776c50ef9bfe, 0x3feec709dc3a03fd, 0x3c8d27f05548af0c, 0x40071547652b82fe,
+    0x3c8777d0ffda0d24, 0x3fe45f306dc9c883, 0x3ff921fb40000000, 0x3e74442d00000000, 0x3cf8469800000000,
+    0x3ba3198a00000000, 0x3a3701b800000000, 0x38ccd129024e088a, 0x4338000000000000, 0x3de5e0b05bff20f2,
+    0xbe5ae600aca92c64, 0x3ec71de379654304, 0xbf2a01a019e83816, 0x3f81111111110bb2, 0xbfc5555555555555,
+    0xbda907d8f29fe831, 0x3e21eeb68cd22f56, 0xbe927e4fa17bf139, 0x3efa01a019f4e9b4, 0xbf56c16c16c16967,
+    0x3fa5555555555555, 0x3fdc000000000000, 0x3fddac670561bb4f, 0x3c7a2b7f222f65e2, 0x3fe6000000000000,
+    0x3fe921fb54442d18, 0x3c81a62633145c07, 0x3ff3000000000000, 0x3fef730bd281f69b, 0x3c7007887af0cbbd,
+    0x4003800000000000, 0x3ff921fb54442d18, 0x3c91a62633145c07, 0xbf91f782b80bfd1e, 0x3fa35da608772867,
+    0xbfa9c6054173be88, 0x3fadf0b70d0fde14, 0xbfb10ed1cedbec09, 0x3fb3b116171b0dd7, 0xbfb745cff6136307,
+    0x3fbc71c7136517a9, 0xbfc24924923b06cd, 0x3fc999999999885f, 0xbfd5555555555554, 0x3f9d72b2bc8155f8,
+    0xbf8e6aaa8a0a04cc, 0x3f91d189408314ee, 0x3f765a9c4dfcf8b2, 0x3f852420b04b37be, 0x3f8782651caa6547,
+    0x3f8c9cf07674736a, 0x3f91c4d35cf95421, 0x3f96e8bb1c8209a2, 0x3f9f1c71c1db0623, 0x3fa6db6db6e31f13,
+    0x3fb3333333332eca, 0x3fc5555555555556, 0x3ce99f0806c2628d, 0x3d6ae777c36fd5b6, 0x3de612467ccb2260,
+    0x3e5ae6456792a77f, 0x3ec71de3a556f96c, 0x3f2a01a01a01a001, 0x3f81111111111111, 0x3fc5555555555555,
+    0x3fd0000000000000, 0xffff, 0x1fffffff, 0xffffffffe0000000, 0x40490fdb, 0x80000000, 0x3fc0c04595972ab8,
+    0x3fc0fbe83c2cbcf3, 0x3fc3b1c360763b8a, 0x3fc745cf901605f7, 0x3fcc71c720160b47, 0x3fd2492492476c87,
+    0x3fd9999999999a38, 0x3fe5555555555555, 0x3dea39ef35793c76, 0x3fe62e42fee00000, 0xc410000000000000,
+    0x4410000000000000, 0x3e50000000000000, 0xbc91a62633145c07, 0x3ff921fb54442d18, 0xbca1a62633145c07,
+    0x400921fb54442d18, 0xbc91a62633145c07, 0x3ff921fb54442d18, 0x42851592, 0x4080a2b23f3bab73, 0x40549a78,
+    0x400a934f0979a371, 0x3e9a2000, 0x3fd34413509f6000, 0x369a84fc, 0x3d59fef311f12b36, 0x3e9a209b, 0x3fd34413509f79ff,
+    0x2a9f7893, 0x2a5119f2, 0x62800000, 0x6070000000000000, 0x1c800000, 0x1f70000000000000, 0x5d800000,
+    0x5f30000000000000, 0x21800000, 0x20b0000000000000, 0x3c8efa35, 0x3f91df46a2529d39, 0x42652ee1, 0x404ca5dc1a63c1f8,
+    0x807fffff, 0x800fffffffffffff, 0x3f000000, 0x3fe0000000000000, 0x2c9277b5, 0xac564b05, 0x108ef2d9,
+    0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb
+};
+static const uint32_t vc__rule_steps[] = {
+    0x40000, 0x68005c, 0x68015c, 0x50456, 0x106fc, 0x40000, 0x1b, 0x68015c, 0x4055e, 0x68015a, 0x601075e, 0x108fc,
+    0x40000, 0x1200f5, 0x804f5, 0x105fc, 0x40000, 0x1200f5, 0x690458, 0x805f5, 0x106fc, 0x40000, 0x6a0058, 0xa00454,
+    0x5001d, 0xa10654, 0x6b0658, 0xa10854, 0x9071c, 0x6c0a58, 0xb0a1c, 0xa20c54, 0xa30d1e, 0x6d0e58, 0x10ffc, 0x40000,
+    0x650054, 0x670058, 0x650154, 0x670158, 0x6041e, 0x670858, 0x6051e, 0x90a1c, 0x650b54, 0x7041e, 0xc0d1c, 0x7051e,
+    0x670b58, 0x100f1c, 0x670e58, 0x12111c, 0x113fc, 0x40004, 0xf3, 0xa00454, 0x50456, 0x6f2, 0x6e071c, 0x8f3, 0xa1091d,
+    0x6f0658, 0x6a0b54, 0xc061c, 0xa20d1c, 0x6f0e58, 0xa3065c, 0xf0a105e, 0x6a45c, 0x8a5f5, 0xa613125e, 0x6a75c,
+    0x1114155e, 0x700558, 0x171655, 0x118fc, 0x4000c, 0xa00054, 0x40056, 0x700557, 0x6f0457, 0xa1071c, 0xa1081c,
+    0x4a25d, 0x8090a5e, 0xb04f5, 0xa30c1e, 0xdf3, 0xa4045c, 0xb0e0f5e, 0x61055, 0x11f2, 0x112fc, 0x40011, 0xa1a0f7,
+    0x45c, 0x1001c, 0x600055e, 0x733, 0xa3a2f7, 0x9081c, 0x80a055e, 0x10bfc, 0x40000, 0x7271f7, 0x7473f7, 0x5040127,
+    0x7675f7, 0x7061c, 0x1108f5, 0x7877f7, 0xa0957, 0xbf2, 0xc001e, 0x6011d, 0x5040e27, 0x70f1c, 0x1110f5, 0xa1157,
+    0x12f2, 0x130d1e, 0xf0e1d, 0x5041527, 0x7161c, 0x1117f5, 0xa1857, 0x19f2, 0x1a141e, 0x11bfc, 0x40000, 0x1011e,
+    0x4001f, 0x1051d, 0x1011c, 0x5071c, 0x8061f, 0x9011e, 0xa011c, 0x10bfc, 0x40000, 0x23, 0x4625d, 0x60045c, 0x60554,
+    0x107fc, 0x40015, 0xa1a0f7, 0x45c, 0xa3a2f7, 0x6005c, 0xa5a4f7, 0xa7a6f7, 0x6a09075e, 0xa08055e, 0xbfc, 0xa9a8f7,
+    0xabaaf7, 0x6a0d075e, 0xe0c055e, 0xffc, 0x6a0c075e, 0x100d055e, 0x111fc, 0x40021, 0xa1a0f7, 0x4001e, 0x51d, 0x6051d,
+    0x7001d, 0x7071c, 0x1e, 0x7071e, 0xa0b1d, 0x8091e, 0xd0c1c, 0xafc, 0x8081e, 0xf0e1c, 0x110fc, 0x40000, 0x1001c,
+    0x41d, 0x5041d, 0x6001d, 0x4fc, 0x5011d, 0x8071c, 0x109fc, 0x40000, 0x10026, 0x6a041d, 0xa302fb, 0x5, 0x10025,
+    0xa302fb, 0x8, 0x5051c, 0xb302fb, 0x607, 0xb302fb, 0xc09, 0xb302fb, 0xe0a, 0xb302fb, 0x100b, 0xb302fb, 0xd0f,
+    0xb302fb, 0x1411, 0xb302fb, 0x1613, 0xb302fb, 0x1812, 0x17151c, 0x191c1c, 0x1b1d1c, 0x1a1e1c, 0x11ffc, 0x40000,
+    0x68005a, 0x68015a, 0x50454, 0x13c, 0x768065e, 0x108fc, 0x40000, 0x25c, 0x2045e, 0x1055c, 0x501065e, 0x107fc,
+    0x40023, 0xa00154, 0xf4, 0x40556, 0x6f2, 0x107fc, 0x40024, 0xf4, 0xa00454, 0x5f2, 0x6001d, 0x1f4, 0xa00854, 0x9f2,
+    0xa011d, 0x1001e, 0xa061e, 0xc0d1d, 0xb061e, 0xf0e1c, 0xa071e, 0x11101c, 0xcfc, 0xb071e, 0x13121c, 0x114fc, 0x40000,
+    0x21d, 0x4011d, 0x105fc, 0x40000, 0x21d, 0x4021d, 0x5001d, 0x4011d, 0x6071c, 0x108fc, 0x40025, 0x6e011e, 0x42a,
+    0x5011d, 0xa0051c, 0x7f4, 0x780857, 0x9f2, 0xa001e, 0xa0061c, 0xcf4, 0x780d57, 0xef2, 0xf0b1e, 0x110fc, 0x40026,
+    0xe101fb, 0x7a7900, 0xa0041e, 0x52d, 0xa1061e, 0x7041d, 0xa2061e, 0x9081d, 0xa30b0af8, 0xa0a1e, 0xa0b0c22, 0x6a0d1c,
+    0xefc, 0x106fc, 0x40000, 0x11b02fb, 0x0, 0x7b051c, 0x10c01fb, 0x604, 0x107fc, 0x40034, 0xa00d00f8, 0x4001e,
+    0x6a051c, 0x10c01fb, 0x106, 0x107fc, 0x40041, 0x62005c, 0xa0001e, 0x5045e, 0x6f4, 0xa1071d, 0x780858, 0x780957,
+    0xa071d, 0xbf2, 0x1009f5, 0x7c0d1c, 0xd0e045e, 0xffc, 0x10cfc, 0x40043, 0x60005c, 0x1045e, 0x68005c, 0x561065e,
+    0x68005a, 0x7a0085e, 0x109fc, 0x40044, 0x13802fb, 0x0, 0x6a051c, 0x7b061c, 0x7051d, 0x7b051c, 0x6091f, 0xed02fb,
+    0x60a, 0xb091d, 0xc0d1d, 0x80a1e, 0xf0e1d, 0x6101f, 0xed02fb, 0xa0a, 0xa0a1c, 0x11141e, 0x15131c, 0xa00812f8,
+    0x17121e, 0x18a81c, 0x10101fb, 0x1918a8, 0xa91a1c, 0xed02fb, 0x1219, 0x16191e, 0x1e1d1c, 0x121b1e, 0x201f1c,
+    0x1caa1c, 0x10101fb, 0x221caa, 0xab211c, 0x24231c, 0xed02fb, 0xa22, 0x11221e, 0x28271c, 0xa251e, 0x2a291c, 0x26041c,
+    0x2cfc, 0x10101fb, 0x2c2604, 0x2d2b1c, 0x12efc, 0x40050, 0xa0001e, 0x42d, 0xa1051e, 0x6001d, 0xa2051e, 0x8071d,
+    0x51b, 0xa30a1e, 0xb091c, 0x10501fb, 0xc0b09, 0xa40a1e, 0xe0c1c, 0x10501fb, 0xf0e0c, 0x100d1c, 0xa50a1e, 0x120f1c,
+    0x10501fb, 0x13120f, 0x14111c, 0xa60a1e, 0x16151c, 0x17131c, 0x10101fb, 0x181713, 0x1823, 0x6a1a5c, 0x68181b5e,
+    0x68191b5e, 0x1cfc, 0x1dfc, 0xa7051c, 0x1ef4, 0x11ffc, 0x40058, 0x1e, 0x6e041e, 0x1051e, 0x6011d, 0xa00604f8, 0x41e,
+    0x7080922, 0xa001c, 0x56a1d, 0xc6a1d, 0x50d1d, 0xa60604f8, 0x4041e, 0x100f1e, 0x1001e, 0x12111d, 0xbfc, 0x130e1c,
+    0x140c1c, 0x115fc, 0x40000, 0x18003fb, 0x0, 0x1a402fb, 0x504, 0x7fc, 0x8fc, 0x106fc, 0x40000, 0x6a0154, 0x68045b,
+    0x203055e, 0x7d0157, 0xe701fb, 0x706, 0x23, 0x60095c, 0x61080a5e, 0x10bfc, 0x40064, 0x1068f5, 0xa05d, 0x46e055e,
+    0x4a1055e, 0x4a2055e, 0xa35d, 0x66a095e, 0x7a4095e, 0x8a5095e, 0xa65d, 0xa7e0d5e, 0xba70d5e, 0xca80d5e, 0xa95d,
+    0xe6a115e, 0xfaa115e, 0x10ab115e, 0x12001d, 0x121e, 0x6a161c, 0x157b115e, 0x1700115e, 0x19181f, 0x1a1a1e,
+    0xac0b1bf8, 0x1b1a1e, 0x141c1d22, 0x1a1e1c, 0x1f131c, 0x120fc, 0x4007b, 0x1e, 0x6a1d, 0x6e051e, 0x6e5c, 0x62f,
+    0x406075e, 0x8075e, 0xa00d09f8, 0x90a1e, 0xa0b0c22, 0xdfc, 0x107fc, 0x40088, 0x1e, 0xa00804f8, 0x4001e, 0x50622,
+    0x107fc, 0x40090, 0x23, 0x12a01fb, 0x4, 0x5fc, 0x5a01f, 0x106fc, 0x40000, 0x60005c, 0x1b, 0x60055c, 0x60454,
+    0x68005b, 0x80754, 0x1061f5, 0xa6a095e, 0x10bfc, 0x40000, 0x68015c, 0x1685c, 0x50455, 0x653, 0x68005a, 0x80754,
+    0x100f0, 0xa61095e, 0x10bfc, 0x40000, 0x68015a, 0x16a045e, 0x500f0, 0x67b045e, 0x107fc, 0x40000, 0x68015a, 0x7b015a,
+    0x50455, 0x16a065e, 0x700f0, 0x1b, 0x809055e, 0xa7b045e, 0x10bfc, 0x40000, 0x1001f, 0x42c, 0x5011e, 0x6001d,
+    0x107fc, 0x40000, 0x1068f5, 0x1001f, 0x52c, 0x6011e, 0x7001d, 0x4065a, 0x800095e, 0x1fb, 0x100, 0x11b, 0x10c0b5e,
+    0xa23, 0x123, 0xe0f5d, 0xd0a1d, 0xa11105e, 0x1fb, 0x12, 0x68125b, 0x141354, 0xd121c, 0x1216155e, 0x117fc, 0x40000,
+    0x1fb, 0x100, 0x68005b, 0x50454, 0x1001c, 0x7065e, 0x108fc, 0x40000, 0x100f1, 0x1041e, 0x5001d, 0x106fc, 0x40000,
+    0x68015a, 0x16a045e, 0x500f0, 0x600045e, 0x107fc, 0x40000, 0x68015a, 0x7b015a, 0x50455, 0x16a065e, 0x700f1, 0x7081e,
+    0x9001d, 0xa00045e, 0x10bfc, 0x40000, 0x10020, 0x68045b, 0x10456, 0x68065c, 0x70554, 0x6801085e, 0x9041c, 0x10afc,
+    0x40000, 0x1001e, 0x2041c, 0x105fc, 0x40000, 0x68005c, 0x1b, 0x5045e, 0x106fc, 0x40000, 0x685c, 0x686a045e, 0x105fc,
+    0x40000, 0x1068f5, 0x4005c, 0x47b055e, 0x45c, 0x66a075e, 0x108fc, 0x40000, 0x15c, 0x100045e, 0x105fc, 0x40000,
+    0x1005c, 0x100045e, 0x105fc, 0x40000, 0x15c, 0x1fa, 0x553, 0x60455, 0x100075e, 0x108fc, 0x40000, 0x1005c, 0x1fa,
+    0x553, 0x60455, 0x100075e, 0x108fc, 0x40000, 0x10026, 0x20425, 0x105fc, 0x40000, 0x26a1d, 0x4001e, 0x2011e, 0x6051c,
+    0x107fc, 0x40000, 0x15c, 0x6a68045e, 0x105fc, 0x40000, 0x23, 0x42a, 0x501fb, 0x5, 0x106fc, 0x40000, 0x23, 0x42a,
+    0x6e051e, 0x62a, 0x6075b, 0x5041d, 0x6e095a, 0x80a54, 0x96e5c, 0xb0c55, 0x6a051c, 0x50e0d5e, 0x501fb, 0xf, 0x110fc,
+    0x40000, 0x2a, 0x4001d, 0x105fc, 0x40000, 0x10057, 0x11b, 0x50058, 0x60455, 0x107fc, 0x40000, 0xc01fb, 0x0, 0x443,
+    0x1001fb, 0x0, 0x643, 0x7051c, 0x1008f5, 0x109fc, 0x40000, 0xc01fb, 0x0, 0x404f5, 0x543, 0x1006f5, 0x107fc, 0x40000,
+    0xc01fb, 0x0, 0x1501fb, 0x4, 0x1005f5, 0x106fc, 0x40000, 0x1001fb, 0x0, 0xc01fb, 0x0, 0x205fa, 0x906f5, 0x690757,
+    0x444, 0x909f5, 0xa0855, 0x100bf5, 0x10cfc, 0x40000, 0xc01fb, 0x0, 0x204fa, 0x1005f5, 0x106fc, 0x40000, 0xc01fb,
+    0x0, 0x204fa, 0x700558, 0x1006f5, 0x107fc, 0x40000, 0xc01fb, 0x0, 0x204fa, 0x6d0558, 0x1006f5, 0x107fc, 0x40000,
+    0x1200f5, 0x41b, 0x50454, 0x646, 0x107fc, 0x40000, 0x660058, 0x40056, 0x105fc, 0x40000, 0xc01fb, 0x0, 0x304fa,
+    0x1005f5, 0x106fc, 0x40000, 0xc01fb, 0x0, 0x304fa, 0x1001fb, 0x0, 0x68065b, 0x646, 0x69081c, 0x509075e, 0x100af5,
+    0x10bfc, 0x30000, 0x400f5, 0x401f5, 0x4031e, 0x20558, 0x1006f5, 0x107fc, 0x30000, 0x800f5, 0x801f5, 0x4031e,
+    0x20558, 0x1006f5, 0x107fc, 0x40000, 0x660058, 0x10454, 0x660158, 0x654, 0x1200f5, 0x1201f5, 0x2301fb, 0x908,
+    0x100af5, 0x50b1d, 0x70c1d, 0x10dfc, 0x40000, 0x1001c, 0x45c, 0x1005f5, 0x106fc, 0x40000, 0x1005c, 0x1004f5,
+    0x105fc, 0x40000, 0x30058, 0x20454, 0x20054, 0x30657, 0x50755, 0x108fc, 0x40000, 0x46, 0x104fc, 0x40000, 0x6a0058,
+    0x40055, 0x6b0558, 0x60555, 0x6c0758, 0x80755, 0x7f0958, 0xa0955, 0x700b58, 0xc0b55, 0x1501fb, 0xd, 0x40ef5,
+    0x6a0f1d, 0x110fc, 0x30000, 0x400f5, 0x20357, 0x6d0458, 0x1005f5, 0x106fc, 0x30000, 0x20057, 0x6d0358, 0x1004f5,
+    0x105fc, 0x40000, 0xf6, 0xa04f5, 0x5f3, 0x806f5, 0x100f6, 0xa08f5, 0x9f3, 0x80af5, 0x700b57, 0xc0755, 0x10dfc,
+    0x40000, 0x3501fb, 0x0, 0x4f6, 0x104f6, 0x700657, 0x70555, 0x108fc, 0x40091, 0xa00054, 0x4c01fb, 0x4, 0x105fc,
+    0x40000, 0x700f5, 0x4f2, 0xb05f5, 0x106fc, 0x40000, 0x700058, 0x4c01fb, 0x4, 0x105fc, 0x40000, 0x700058, 0x704f5,
+    0x5f2, 0xb06f5, 0x107fc, 0x40000, 0xf3, 0x640454, 0x60f3, 0x6055d, 0x107fc, 0x40000, 0x5a, 0x104fc, 0x40000,
+    0x20026, 0x30425, 0xfa, 0x6805065e, 0x107fc, 0x40000, 0x20026, 0x30425, 0x105fc, 0x90000, 0xf3, 0x640954, 0xa0956,
+    0x20a58, 0x6a0c54, 0x30a1c, 0xd0e1c, 0x40f54, 0xaf2, 0x5111e, 0x122d, 0x6131e, 0x14f3, 0x70a5c, 0x1015165e, 0xa085d,
+    0x60f3, 0x1719185e, 0xa195c, 0x1a0a1b5e, 0xb1c55, 0x1df2, 0x11efc, 0x40092, 0xf3, 0xa00454, 0xa0051c, 0x60455,
+    0xa10754, 0x8f2, 0x109fc, 0x40000, 0x68005b, 0x104fc, 0x40000, 0x686a005e, 0x104fc, 0x40000, 0xf3, 0x640454, 0x60f3,
+    0x6055a, 0x107fc, 0x40000, 0xf3, 0x640454, 0x60f3, 0x5065c, 0x107fc, 0x40000, 0x23, 0x62045c, 0x105fc, 0x40000,
+    0x68005a, 0x104fc, 0x40000, 0x100fa, 0x68045e, 0x5f0, 0x106fc, 0x40000, 0x5a, 0xf0, 0x6105045e, 0x106fc, 0x40094,
+    0x5a, 0x1015a, 0x50454, 0x23, 0x107f0, 0x1f4, 0x68095c, 0x68a00a5e, 0x68005a, 0x80b0c5e, 0xf4, 0xa10e54, 0xdf4,
+    0xf1055, 0x11f2, 0x6112065e, 0x113fc, 0x40000, 0x6e001e, 0x431, 0x6e051e, 0x5061e, 0x41b, 0x831, 0x6e091e, 0x90a1e,
+    0xb071d, 0x10cfc, 0x40000, 0x6e001e, 0x431, 0x6e051e, 0x5061e, 0x41b, 0x831, 0x6e091e, 0x90a1e, 0xb071c, 0x10cfc,
+    0x40000, 0x1068f5, 0x23, 0x105f0, 0x4005c, 0x4015b, 0x80754, 0x661095e, 0x10afc, 0x40000, 0x1068f5, 0x100f0,
+    0x4015c, 0x460065e, 0x100fa, 0x507085e, 0x45d, 0x1fa, 0xb0a54, 0x61090c5e, 0x106af5, 0x4015a, 0xe005a, 0x100f55,
+    0xd0e115e, 0x112fc, 0x40000, 0x1200f5, 0x670458, 0x670457, 0x60555, 0x670758, 0x670757, 0x90855, 0x100af5, 0x10bfc,
+    0x40000, 0x2f, 0x46a1f, 0x105fc, 0x40000, 0x11b02fb, 0x0, 0x10c01fb, 0x504, 0x106fc, 0x40000, 0xe101fb, 0x818000,
+    0x42d, 0x5041d, 0x13101fb, 0x506, 0x107fc, 0x40096, 0x13802fb, 0x0, 0x7b051c, 0x6b061c, 0x7061f, 0x8081e,
+    0xa00809f8, 0xa091e, 0x6e061e, 0x60c1e, 0xb0d1c, 0xe081e, 0xa8041e, 0x100f1c, 0x110d1d, 0x6121d, 0xa9041e, 0x13141d,
+    0x14701fb, 0x1500, 0x116fc, 0x40000, 0x14f02fb, 0x0, 0x5041c, 0x14701fb, 0x600, 0x107fc, 0x400a0, 0x14f02fb, 0x0,
+    0xe101fb, 0xa1a001, 0xed02fb, 0x604, 0x6051e, 0x9081c, 0x723, 0xb815c, 0xa680c5e, 0xe101fb, 0x818007, 0xe2d,
+    0xf0e1d, 0xd101c, 0x13101fb, 0xf11, 0x68005a, 0x11b, 0x114135e, 0x68155c, 0x6a68165e, 0x15685c, 0x1760185e,
+    0x1219135e, 0x60005a, 0x1a191b5e, 0x685d, 0x611c1d5e, 0x1015a, 0x611e1f5e, 0x68015a, 0x206a215e, 0x6a005a,
+    0x226a235e, 0x124fc, 0x400a2, 0x1b903fb, 0x0, 0x1c101fb, 0x5040600, 0x23, 0xa0085c, 0x700095e, 0x10afc, 0x40000,
+    0x1b903fb, 0x0, 0x6a061c, 0x1c101fb, 0x5040700, 0x108fc, 0x400a2, 0x1b903fb, 0x0, 0x6a0654, 0x68075b, 0x405085e,
+    0x41b, 0x50a085e, 0xb091f, 0x23, 0x600d5c, 0x610c0e5e, 0xa00d5c, 0xf00105e, 0x111fc, 0x400a3, 0x23, 0x1eb02fb, 0x4,
+    0x5051c, 0xa0071c, 0x8a11d, 0x509065e, 0xf4, 0xe701fb, 0xb0a, 0x10cfc, 0x400a5, 0x23, 0x1eb02fb, 0x4, 0x5051c,
+    0xa0071c, 0x8a11d, 0x68005c, 0x7090a5e, 0xf4, 0xe701fb, 0xc05, 0xa20d1c, 0xea31d, 0xf0b065e, 0x110fc, 0x40000, 0x23,
+    0x1cc01fb, 0x4, 0xf4, 0xe701fb, 0x605, 0x107fc, 0x400a5, 0x23, 0x123, 0x4055a, 0x68055a, 0x6a05075e, 0x5041f,
+    0x908065e, 0x1cc01fb, 0xa, 0xa00b1c, 0xca11d, 0x1f4, 0x680e5c, 0xb0d0f5e, 0x1015b, 0x1001115e, 0xf4, 0xe701fb,
+    0x1312, 0x114fc, 0x40000, 0x1f801fb, 0x0, 0x1fe02fb, 0x0, 0x6051d, 0xf4, 0xe701fb, 0x807, 0x23, 0x6a0a5c, 0x9040b5e,
+    0x10cfc, 0x40000, 0x1fe02fb, 0x0, 0x5041c, 0x106fc, 0x40000, 0x1f801fb, 0x0, 0x4041e, 0x6a051c, 0x62f, 0x7041f,
+    0x23, 0x9091c, 0x12a01fb, 0xa, 0x6e0b1c, 0xc6a1f, 0xd6a1d, 0xf4, 0xe701fb, 0xf0e, 0x6a095c, 0x1008115e, 0x112fc,
+    0x40000, 0x23, 0x123, 0x50426, 0x9103fb, 0x6, 0x223, 0x323, 0xb0a26, 0x9103fb, 0xc, 0x7001e, 0x7011e, 0xd021e,
+    0xd031e, 0x13131e, 0x14121222, 0xe091e, 0x13111e, 0x17121022, 0x15181f, 0x16191e, 0x161a1e, 0x1bfc, 0x13101e,
+    0x1c1b, 0x1d121122, 0x151e1f, 0x161f1e, 0x16201e, 0x121fc, 0x40000, 0x23, 0x9103fb, 0x4, 0x223, 0x323, 0x90826,
+    0x9103fb, 0xa, 0x5001e, 0xb021e, 0xb031e, 0x10101e, 0x110f0f22, 0xc071e, 0xf0e1e, 0x12141f, 0x13151e, 0x13161e,
+    0x17fc, 0x100e1e, 0x181b, 0x12191f, 0x131a1e, 0x131b1e, 0x11cfc, 0x40000, 0xb00f5, 0xb01f5, 0xb02f5, 0xb03f5,
+    0x7071e, 0x8060622, 0x7051e, 0xa060422, 0x90b1f, 0xa0cf5, 0xdfc, 0x7041e, 0xe1b, 0xf060522, 0x9101f, 0xa11f5,
+    0x112fc, 0x40000, 0xb00f5, 0xb02f5, 0xb03f5, 0x6061e, 0x7050522, 0x5041e, 0x8091f, 0xa0af5, 0xbfc, 0x6041e, 0xc1b,
+    0x80d1f, 0xa0ef5, 0x10ffc, 0x400a9, 0x1000f5, 0x423, 0x1001f5, 0x623, 0x70526, 0x9103fb, 0x8, 0x9051e, 0x9071e,
+    0xd0d1e, 0xe0c0c22, 0xf33, 0x6e101e, 0xa1a0f7, 0x6a095c, 0x12111c, 0x96a5c, 0x12111d, 0x1116155e, 0x1714135e,
+    0xbc01fb, 0x705, 0x60085a, 0x18601a5e, 0x1bfc, 0x19fc, 0x19825d, 0x6b195d, 0x1d1c54, 0x11efc, 0x40000, 0x23, 0x123,
+    0x50426, 0x9103fb, 0x6, 0x7001e, 0x7011e, 0xa23, 0x6e0c1e, 0xb0b1e, 0xe0a0a22, 0xf2f, 0x6e101e, 0x110d1c, 0x122f,
+    0x68135a, 0x6e0b1e, 0x13151f, 0x1668145e, 0x680a5c, 0x1723, 0x1319185e, 0x91a1e, 0x1bfc, 0x131b, 0x131c025e,
+    0x171d185e, 0x91e1e, 0x11ffc, 0x50000, 0x68025a, 0x4021e, 0x668055e, 0x731, 0xda01fb, 0x100, 0x9021e, 0xa37,
+    0xb081e, 0xcfc, 0xa36, 0xd081e, 0x10efc, 0x50000, 0xda01fb, 0x100, 0x68025a, 0x4021e, 0x768065e, 0x5031e, 0x9081d,
+    0xa31, 0x23, 0x123, 0xd0c26, 0x680e5a, 0x5021e, 0x10040322, 0x11680f5e, 0x1237, 0x130b1e, 0x14fc, 0x1236, 0x150b1e,
+    0x116fc, 0x40000, 0x31, 0x137, 0x5041e, 0x6fc, 0x136, 0x7041e, 0x108fc, 0x40000, 0x1200f5, 0x446, 0x5661d, 0x1006f5,
+    0x107fc, 0x40000, 0x10026, 0x1204f5, 0x10025, 0x1206f5, 0x7051d, 0x108fc, 0x40000, 0x1001c, 0x45c, 0x463055e,
+    0x106fc, 0x40000, 0x1001c, 0x40056, 0x40156, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000,
+    0x10026, 0x1041d, 0x105fc, 0x40000, 0x1001d, 0x10056, 0x40056, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e,
+    0x10bfc, 0x40000, 0x10054, 0x10056, 0x6a0558, 0x6041c, 0x107fc, 0x20000, 0x6b001c, 0x2001f, 0x3031e, 0x4031e,
+    0x104f9, 0x3060522, 0x107fc, 0x40000, 0x23, 0x1e, 0x6a051c, 0x62f, 0x5d01fb, 0x704, 0x6e045c, 0x5001e, 0x305f9,
+    0xb0a22, 0x68005c, 0x81b, 0x80e0d5e, 0xf0c095e, 0x110fc, 0x40000, 0x6a001d, 0x6e041e, 0x680526, 0x62f, 0x5071e,
+    0x305f9, 0x7090822, 0x6a001c, 0xb041e, 0x680c26, 0xd2f, 0x5d01fb, 0xe00, 0x7e005c, 0xa0a1c, 0xf11105e, 0x6a5d,
+    0x6112135e, 0x114fc, 0x40000, 0x23, 0x46a1c, 0x46a1d, 0x6051f, 0x733, 0x6e081e, 0x6a045a, 0x9600a5e, 0x68005c,
+    0xb1b, 0xb0d0c5e, 0x1e, 0x6e045c, 0xf001e, 0x30ff9, 0x121122, 0xe13105e, 0x6a045d, 0x6114155e, 0x116fc, 0x40000,
+    0x401f5, 0x6701fb, 0x400, 0x105fc, 0x400ab, 0xa1a0f7, 0x4001e, 0x52d, 0x8483f7, 0x8685f7, 0x8070627, 0xa3a2f7,
+    0xa091e, 0xb001d, 0xa5a4f7, 0xd091e, 0xe0c1d, 0x40f1e, 0x1032, 0x409f5, 0x6701fb, 0x1211, 0x113fc, 0x400b1, 0x34,
+    0xa1a0f7, 0x5041e, 0x106fc, 0x400b3, 0x8b01fb, 0x0, 0x23, 0x6a05045e, 0x6f3, 0x690758, 0x808f5, 0x87091f, 0xa00a1c,
+    0x90bf5, 0x690c57, 0xdf2, 0x8101fb, 0xe06, 0x8101fb, 0xf06, 0x8101fb, 0x1006, 0x23, 0x126a29, 0x13001e, 0x68005c,
+    0x111b, 0x1116155e, 0x1417045e, 0x118fc, 0x400b4, 0x8b01fb, 0x0, 0x23, 0x6a05045e, 0x6f3, 0x87071f, 0xa0081c, 0x9f2,
+    0x8101fb, 0xa06, 0x8101fb, 0xb06, 0x23, 0xd6a29, 0xe001e, 0x68005c, 0xc1b, 0xc11105e, 0xf12045e, 0x113fc, 0x40000,
+    0x23, 0x123, 0x50426, 0x60065a, 0x5051e, 0x8040422, 0x92f, 0xa60075e, 0x10bfc, 0x400b5, 0x23, 0x123, 0x50426,
+    0xa1a0f7, 0xa3a2f7, 0xa5a4f7, 0x6095c, 0x6a080a5e, 0xa7a6f7, 0xc065c, 0xb070d5e, 0xe041e, 0xe051e, 0x10101e,
+    0x110f0f22, 0x122f, 0x6a0e5a, 0x70e5a, 0x708155e, 0x166a145e, 0x17131e, 0x60065a, 0x1860195e, 0x11afc, 0x50000,
+    0x23, 0x6b6af7, 0x1e, 0x6051d, 0x6051c, 0x9081f, 0x71b, 0xb31, 0x40af9, 0xd0c1e, 0xe6a1d, 0x886cf7, 0x5105c,
+    0xf6a115e, 0x6a055c, 0x307f9, 0x140022, 0x68005c, 0x121b, 0x1217165e, 0x1815135e, 0x119fc, 0x400bd, 0xa1a0f7,
+    0x4001e, 0x105fc, 0x400bf, 0xa1a0f7, 0x4001e, 0x105fc, 0x40000, 0x6a680027, 0x104fc, 0x40000, 0x21d, 0x11d, 0x5041f,
+    0x6a680627, 0x7071c, 0x8871d, 0x9071e, 0xa071e, 0x10bfc, 0x400c1, 0xf3, 0xa1a0f7, 0x50454, 0xa3a2f7, 0x70655,
+    0x8b01fb, 0x0, 0x8f2, 0x23, 0xb6229, 0xc001e, 0xd0a095e, 0x10efc, 0x40000, 0xf3, 0x7877f7, 0x50458, 0x406f5,
+    0x8a89f7, 0x80754, 0x8b01fb, 0x0, 0x7473f7, 0xb091d, 0x680c0a5e, 0x10dfc, 0x40000, 0x41, 0x68045e, 0x52c, 0x6051d,
+    0x107fc, 0x400c5, 0xa0001e, 0xa1041c, 0x8b0558, 0x6c061c, 0x70558, 0x50856, 0xa2091e, 0x8c0a58, 0xa0b56, 0x10cfc,
+    0x400c8, 0xa0001c, 0x8d0458, 0x50456, 0xa1061e, 0x8e0758, 0x80756, 0xa2091e, 0x8f0a58, 0xb0a56, 0x10cfc
+};
+/* end of the compiled rules */
+
+VC__SMALL
 
 /* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
 typedef struct vc__polynomial { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_count, f64_count; } vc__polynomial;
@@ -3865,246 +4323,16 @@ typedef struct vc__polynomial { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_
 typedef struct vc__rule_state {
     vc__lowering *s;  /* NULL: operations are recorded */
     vc_kernel *k;     /* NULL: all values are immediates */
-    const char *at;
+    const uint64_t *bits; /* the bit patterns of the rule */
     vc_type type;     /* T */
     uint16_t op;      /* native */
-    vc_val v[26];     /* variables */
+    vc_val v[VC__OPERAND_NAMES]; /* registers, the inputs first */
     vc_val out[3];    /* results */
 } vc__rule_state;
-
-typedef struct vc__rule_name { char name[12]; uint8_t op; } vc__rule_name;
-
-/* Operations that rules call by name; the first ones have forms of their own. */
-enum { VC__RULE_NATIVE, VC__RULE_DIV_NATIVE, VC__RULE_REAL, VC__RULE_BITS_OF, VC__RULE_INTS, VC__RULE_OPERATION };
-static const vc__rule_name vc__rule_names[] = {
-    { "native", 0 }, { "div_native", VC__OP_DIV }, { "real", VC__OP_BITCAST }, { "bits", VC__OP_BITCAST },
-    { "ints", VC__OP_BITCAST }, { "fma", VC__OP_FMA }, { "abs", VC__OP_ABS }, { "floor", VC__OP_FLOOR },
-    { "round", VC__OP_ROUND }, { "sqrt", VC__OP_SQRT }, { "min", VC__OP_MIN }, { "max", VC__OP_MAX },
-    { "trunc", VC__OP_TRUNC }, { "rem", VC__OP_REM }, { "exp", VC__OP_EXP }, { "popcount", VC__OP_POPCOUNT },
-    { "bit_reverse", VC__OP_BIT_REVERSE }, { "find_msb", VC__OP_FIND_MSB }, { "log", VC__OP_LOG },
-    { "sin", VC__OP_SIN }, { "cos", VC__OP_COS }, { "atan2", VC__OP_ATAN2 }, { "log2", VC__OP_LOG2 },
-    { "exp2", VC__OP_EXP2 }, { "clamp", VC__OP_CLAMP }, { "step", VC__OP_STEP }, { "isinf", VC__OP_ISINF },
-    { "find_lsb", VC__OP_FIND_LSB }
-};
-
-/* Rules that others call by name: a text, or a function where the operations depend on the target. */
-typedef struct vc__rule_row {
-    char name[16];
-    const char *text;
-    uint32_t (*make)(vc__lowering *s, uint32_t x);
-} vc__rule_row;
-static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
-static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x);
-static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x);
-static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x);
-static const vc__rule_row vc__rules[] = {
-    { "is_number", NULL, vc__make_is_number }, { "is_zero", NULL, vc__make_is_zero },
-    { "reverse32", NULL, vc__make_reverse32 }, { "msb32", NULL, vc__make_msb32 },
-    /* whether one of two floats is negative and the other is not */
-    { "signs_differ", "x < 0 ^ y < 0", NULL },
-    /* x, not negative, with the sign of y; y itself if that is 0 of either sign */
-    { "copy_sign", "m = -x; m = y < 0 ? m : x; y == 0 ? y : m", NULL },
-    /* ---- integers ---- */
-    /* the words of a 64-bit number; low: also a narrower number, as u32 */
-    { "low", "u32(U(x))", NULL }, { "high", "u32(U(x) >> 32)", NULL },
-    /* adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes */
-    { "popcount32",
-      "x = x - (x >> 1 & 0x55555555); x = (x & 0x33333333) + (x >> 2 & 0x33333333); "
-      "x = x + (x >> 4) & 0x0f0f0f0f; x * 0x01010101 >> 24", NULL },
-    /* long multiplication of half words */
-    { "mul_hi",
-      "a = x & mask; b = x >> half; c = y & mask; d = y >> half; e = a * c >> half; e = b * c + e; "
-      "f = e & mask; f = a * d + f; b * d + (e >> half) + (f >> half)", NULL },
-    /* The bits of an f32 rounded to f16, to nearest even, as u32; GLSL.std.450 does not define the rounding. Below the
-       smallest normal f16, 2^-14, adding 1/2 rounds the float. Otherwise the integer is rounded: 0xc8000fff subtracts
-       112 from the exponent and adds half a unit, minus one, and the last bit that is kept is added, too. 0x477fefff is
-       the largest number that does not round to 2^16. */
-    { "half_bits",
-      "b = bits(x); s = b & 0x80000000; m = b ^ s; q = bits(real(m) + 0.5) - 0x3f000000; "
-      "r = m + (m >> 13 & 1) + 0xc8000fff >> 13; r = m < 0x38800000 ? q : r; "
-      "c = 0x7f800000 < m; l = c ? u32(0x7e00) : 0x7c00; r = 0x477fefff < m ? l : r; r | s >> 16", NULL },
-    /* The f32 of the f16 whose bits are the low half of x; the upper half must be 0. For a normal number, the exponent
-       is raised by 112; for infinity and NaN, by twice that. Smaller numbers are multiples of 2^-24. */
-    { "half_value",
-      "m = x & 0x7fff; s = (x ^ m) << 16; r = (m << 13) + 0x38000000; o = r + 0x38000000; r = 0x7c00 <= m ? o : r; "
-      "o = bits(f32(m) * 0x33800000); r = m < 0x400 ? o : r; real(r | s)", NULL },
-    /* ---- functions of f32 and f64 ---- */
-    /* log(x + y), where y = sqrt(x^2 +- 1). For large x, where x^2 may overflow, it is log(2 x) to the precision of the
-       type. */
-    { "log_sum",
-      "l = x > {0x46800000, 0x41d0000000000000}; r = log(l ? x : x + y); " /* 2^14, 2^30 */
-      "l ? r + {0x3f317218, 0x3fe62e42fefa39ef} : r", NULL },
-    /* x 2^y for |y| up to three times the largest exponent: three factors that are powers of 2 and normal numbers */
-    { "scale",
-      "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
-      "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
-      "p = clamp(y, {-126, -1022}, {126, 1022}); x * real(I(p + {127, 1023}) << {23, 52})", NULL },
-    /* a step of Halley's method for the cube root of x, which triples the number of correct bits of y */
-    { "halley", "r = x / (y * y); y + y * ((r - y) / (y + y + r))", NULL },
-    /* whether |x| is a normal number */
-    { "normal", "x = abs(x); least <= x & x < inf", NULL },
-    /* ---- complex numbers, f32 and f64 ---- */
-    /* Powers of two for numbers whose magnitude is x: the factor f, its square root and 1 / that root. Multiplied by f,
-       which is 2^-96, 1 or 2^96 (f64: 2^-768, 1 or 2^768), their squares neither overflow nor underflow. This holds for
-       a second component 2^-12 times as large, too (f64: 2^-27), the smallest that still affects a sum of squares. */
-    { "scaling",
-      "b = x > {0x5d800000, 0x5f30000000000000}; s = x < {0x26800000, 0x21f0000000000000}; " /* 2^60, 2^500; 2^-50, … */
-      "b ? {0x0f800000, 0x0ff0000000000000} : s ? {0x6f800000, 0x6ff0000000000000} : 1, "
-      "b ? {0x27800000, 0x27f0000000000000} : s ? {0x57800000, 0x57f0000000000000} : 1, "
-      "b ? {0x57800000, 0x57f0000000000000} : s ? {0x27800000, 0x27f0000000000000} : 1", NULL },
-    /* x^2 as a sum of two numbers, exactly (Dekker's product); the factor is 2^12 + 1 or 2^27 + 1 */
-    { "exact_square",
-      "f = x * {0x45800800, 0x41a0000002000000}; h = f - (f - x); l = x - h; t = h + h; p = x * x; "
-      "e = h * h - p; e = e + t * l; p, e + l * l", NULL },
-    /* x + y and its rounding error (TwoSum, Knuth) */
-    { "sum", "s = x + y; p = s - x; e = x - (s - p); s, e + (y - p)", NULL },
-    /* x^2 + y^2 - 1 to about one unit in the last place, for x, y >= 0 with a sum of squares from 1/2 to 3. It is
-       computed as 2 d + d^2 + m^2, where d = max(x, y) - 1 is exact and m = min(x, y). The terms cancel near the unit
-       circle, so the squares are split exactly and the five terms added as if in threefold precision (Ogita, Rump,
-       Oishi, SIAM J. Sci. Comput. 26, 2005, algorithm SumK with K = 3). */
-    { "squares_minus_1",
-      "d = max(x, y) - 1; a:b = exact_square(d); c:e = exact_square(min(x, y)); f = d + d; "
-      "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); "
-      "b:a = sum(b, a); c:b = sum(c, b); e:c = sum(e, c); f:e = sum(f, e); a + b + c + e + f", NULL },
-    /* the angle of x + i y; 0 for 0, since atan2(0, 0) differs between devices */
-    { "angle", "x == 0 & y == 0 ? 0 : atan2(y, x)", NULL },
-    /* ---- f64: sums and products without rounding error ---- */
-    /* bounds y and z; unlike min and max, this keeps NaN */
-    { "bounded", "x = z < x ? z : x; x < y ? y : x", NULL },
-    /* flips the sign of x if the highest bit of the integer y is set */
-    { "xor_sign", "s = y & 0x8000000000000000; real(ints(x) ^ s)", NULL },
-    /* x y as a sum of two numbers, with a relative error of at most 2^-105 (Dekker) */
-    { "product",
-      "a = real(ints(x) & 0xfffffffff8000000); b = x - a; c = real(ints(y) & 0xfffffffff8000000); d = y - c; "
-      "p = x * y; e = a * c - p; e = e + a * d; e = e + b * c; p, e + b * d", NULL },
-    /* rounding error of the sum z = x + y, exact if |x| >= |y| or x = 0 */
-    { "fast_two_sum", "y - (z - x)", NULL },
-    /* rounding error of the sum z = x + y, exact for any x and y (Knuth) */
-    { "two_sum", "b = z - x; a = x - (z - b); y - b + a", NULL },
-    /* ---- f64: powers and logarithms ---- */
-    /* x 2^y for integral y: two factors, because 2^y alone may overflow or underflow although the result does not. The
-       sum with 1.5 * 2^52 + 1023 moves the biased exponent to the lowest bits */
-    { "ldexp",
-      "h = floor(y * 0.5); k = y - h; x = x * real(ints(h + 0x43380000000003ff) << 52); "
-      "x * real(ints(k + 0x43380000000003ff) << 52)", NULL },
-    /* e^x = p 2^k, with k ln(2) subtracted in two parts: the first has 32 bits, so its product with k is exact; the
-       polynomial is (e^r - 1 - r) / r^2, |r| <= ln(2) / 2 */
-    { "exp_parts",
-      "x = bounded(x, -746, 711); k = round(x * 0x3ff71547652b82fe); "
-      "r = x - k * 0x3fe62e42fee00000; r = r - k * 0x3dea39ef35793c76; "
-      "p = poly(r, 0x3e21f6025e1721d9, 0x3e5af4df7e870362, 0x3e927e4e7ddba33f, 0x3ec71de022aa7c92, 0x3efa01a01a0d8f8e, "
-      "0x3f2a01a01abea2da, 0x3f56c16c16c17705, 0x3f811111111100d8, 0x3fa5555555555552, 0x3fc5555555555557, "
-      "0x3fe0000000000000); fma(r * r, p, r) + 1, k", NULL },
-    /* e^x / 2 */
-    { "half_exp", "p:k = exp_parts(x); ldexp(p, k + -1)", NULL },
-    /* 2^(x + y) for integral y; the polynomial is (2^x - 1) / x, |x| <= 1/2 */
-    { "exp2_parts",
-      "ldexp(x * poly(x, "
-      "0x3d7cdc9ba155becd, 0x3dbc4b5b04b1e8f9, 0x3dfe88d0e5866e32, 0x3e3e4cf03bac04a7, 0x3e7b5255079d0d73, "
-      "0x3eb62c022460176e, 0x3eeffcbfc52c5d76, 0x3f2430912f86ac5b, 0x3f55d87fe78a74a6, 0x3f83b2ab6fba4e7b, "
-      "0x3fac6b08d704a0bc, 0x3fcebfbdff82c58f, 0x3fe62e42fefa39ef) + 1, y)", NULL },
-    /* x = f 2^k with sqrt(1/2) <= f < sqrt(2); subnormal numbers are scaled by 2^54 */
-    { "split",
-      "s = x < least; x = s ? x * 0x4350000000000000 : x; b = ints(x); k = b - 0x3fe6a09e667f3bcd >> 52; "
-      "f = real(b - (k << 52)); k = T(k); s ? k + -54 : k, f", NULL },
-    /* the logarithm y of x, corrected outside 0 < x < inf: NaN below 0, -inf at 0, x for inf and NaN */
-    { "log_special", "r = x < inf ? y : x; r = x < 0 ? nan : r; x == 0 ? 0xfff0000000000000 : r", NULL },
-    /* log2(x) as a sum of two numbers with a relative error of 2^-63: k + 2 / ln(2) * atanh(s), s = (f - 1) / (f + 1).
-       The first two coefficients, 2 / ln(2) and 2 / (3 ln(2)), are sums of two numbers, too; the polynomial has the
-       others */
-    { "log2_pair",
-      "k:f = split(x); d = f + 1; l = f - (d + -1); f = f + -1; s = f / d; "
-      "p:q = product(s, d); t = f - p - q; t = t - s * l; t = t / d; "
-      "z:y = product(s, s); u = s + s; y = y + u * t; "
-      "r = z * poly(z, "
-      "0x3fc5a60ae4e0bdd7, 0x3fc59e08811ee6b3, 0x3fc89fed27be41be, 0x3fcc68f2f01d5108, 0x3fd0c9a84bf5081c, "
-      "0x3fd484b13d79c3b6, 0x3fda61762a7adfa8, 0x3fe2776c50ef9bfe); "
-      "w = 0x3feec709dc3a03fd + r; v = fast_two_sum(0x3feec709dc3a03fd, r, w) + 0x3c8d27f05548af0c; "
-      "p:q = product(w, z); q = q + w * y; q = q + v * z; "
-      "w = 0x40071547652b82fe + p; v = fast_two_sum(0x40071547652b82fe, p, w); v = v + (q + 0x3c8777d0ffda0d24); "
-      "p:q = product(w, s); q = q + w * t; q = q + v * s; "
-      "h = k + p; h, q + fast_two_sum(k, p, h)", NULL },
-    /* ---- f64: trigonometric functions ---- */
-    /* x = n pi / 2 + r + l with |r| <= pi / 4; the third result is an i64 with the low bits of n. pi / 2 is a sum of
-       five parts of at most 23 bits, whose products with integers up to 2^30 are exact, and the remainder. r and l
-       are 0 if the reduction fails, for |x| far beyond 2^30 */
-    { "reduce_pio2",
-      "n = round(x * 0x3fe45f306dc9c883); h = x - n * 0x3ff921fb40000000; h = h - n * 0x3e74442d00000000; m = -n; "
-      "p = m * 0x3cf8469800000000; s = h + p; l = two_sum(h, p, s); "
-      "p = m * 0x3ba3198a00000000; t = s + p; l = l + two_sum(s, p, t); "
-      "p = m * 0x3a3701b800000000; s = t + p; l = l + two_sum(t, p, s); "
-      "l = l + m * 0x38ccd129024e088a; h = s + l; l = fast_two_sum(s, l, h); "
-      "r = abs(h) < 1; h = r ? h : 0; l = r ? l : 0; h, l, ints(n + 0x4338000000000000)", NULL },
-    /* sine and cosine of x + y; the polynomials are (sin(x) / x - 1) / z and (cos(x) - 1 + z / 2) / z^2 with
-       z = x^2 <= (pi / 4)^2 */
-    { "sin_cos",
-      "z = x * x; h = z * 0.5; t = y - h * y; "
-      "p = poly(z, 0x3de5e0b05bff20f2, 0xbe5ae600aca92c64, 0x3ec71de379654304, 0xbf2a01a019e83816, 0x3f81111111110bb2, "
-      "0xbfc5555555555555); "
-      "s = x + fma(z * x, p, t); w = 1 - h; t = 1 - w - h; "
-      "p = poly(z, 0xbda907d8f29fe831, 0x3e21eeb68cd22f56, 0xbe927e4fa17bf139, 0x3efa01a019f4e9b4, 0xbf56c16c16c16967, "
-      "0x3fa5555555555555); "
-      "p = p * (z * z); p = p - x * y; s, w + (t + p)", NULL },
-    /* sine, cosine and quadrant of x */
-    { "sin_cos_of", "r:l:n = reduce_pio2(x); s:c = sin_cos(r, l); s, c, n", NULL },
-    /* sine of x from its quadrant y and the sine z and cosine w of the rest */
-    { "sin_in", "v = xor_sign((y & 1) != 0 ? w : z, y << 62); abs(x) < inf ? v : nan", NULL },
-    /* atan(x) for x >= 0: atan(c) + atan((x - c) / (1 + c x)) with the nearest c among 0, 1/2, 1, 3/2 and inf, and
-       atan(c) as a sum h + l; the polynomial is (atan(t) / t - 1) / z, z = t^2 <= (7 / 16)^2 */
-    { "positive_atan",
-      "z = T(0); "
-      "a = 0x3fdc000000000000 <= x; c = a ? 0.5 : z; h = a ? 0x3fddac670561bb4f : z; l = a ? 0x3c7a2b7f222f65e2 : z; "
-      "a = 0x3fe6000000000000 <= x; c = a ? 1 : c; h = a ? 0x3fe921fb54442d18 : h; l = a ? 0x3c81a62633145c07 : l; "
-      "a = 0x3ff3000000000000 <= x; c = a ? 1.5 : c; h = a ? 0x3fef730bd281f69b : h; l = a ? 0x3c7007887af0cbbd : l; "
-      "a = 0x4003800000000000 <= x; c = a ? 1 : c; h = a ? 0x3ff921fb54442d18 : h; l = a ? 0x3c91a62633145c07 : l; "
-      "n = x - c; d = c * x + 1; n = a ? -1 : n; d = a ? x : d; t = n / d; z = t * t; "
-      "p = poly(z, 0xbf91f782b80bfd1e, 0x3fa35da608772867, 0xbfa9c6054173be88, 0x3fadf0b70d0fde14, 0xbfb10ed1cedbec09, "
-      "0x3fb3b116171b0dd7, 0xbfb745cff6136307, 0x3fbc71c7136517a9, 0xbfc24924923b06cd, 0x3fc999999999885f, "
-      "0xbfd5555555555554); p = fma(t * z, p, l); h + (p + t)", NULL },
-    /* r = asin(x) for 0 <= x <= 1/2; above, where f is true, r = asin(sqrt((1 - x) / 2)) and asin(x) = pi / 2 - 2 r.
-       The polynomial is (asin(v) / v - 1) / z, z = v^2 <= 1/4 */
-    { "asin_parts",
-      "z = x * x; w = (1 - x) * 0.5; f = 0.5 < x; v = sqrt(w); z = f ? w : z; v = f ? v : x; "
-      "p = poly(z, 0x3f9d72b2bc8155f8, 0xbf8e6aaa8a0a04cc, 0x3f91d189408314ee, 0x3f765a9c4dfcf8b2, 0x3f852420b04b37be, "
-      "0x3f8782651caa6547, 0x3f8c9cf07674736a, 0x3f91c4d35cf95421, 0x3f96e8bb1c8209a2, 0x3f9f1c71c1db0623, "
-      "0x3fa6db6db6e31f13, 0x3fb3333333332eca, 0x3fc5555555555556); fma(v * z, p, v), f", NULL },
-    /* sinh(x) for |x| <= 1, as a series because e^x - e^-x cancels there; the polynomial is (sinh(x) / x - 1) / z with
-       z = x^2 */
-    { "small_sinh",
-      "z = x * x; "
-      "p = poly(z, 0x3ce99f0806c2628d, 0x3d6ae777c36fd5b6, 0x3de612467ccb2260, 0x3e5ae6456792a77f, 0x3ec71de3a556f96c, "
-      "0x3f2a01a01a01a001, 0x3f81111111111111, 0x3fc5555555555555); fma(x * z, p, x)", NULL },
-    /* e^|x| / 2 and e^-|x| / 2 */
-    { "exp_halves", "e = half_exp(abs(x)); e, 0x3fd0000000000000 / e", NULL },
-    { "", NULL, NULL }
-};
 
 static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
 static bool vc__rule_is_number(vc_val v) { return v.owner >= VC__RULE_NUMBER && v.owner <= VC__RULE_NAMED; }
 static vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
-
-VC__INLINE char vc__rule_peek(vc__rule_state *r) {
-    while (*r->at == ' ') r->at++;
-    return *r->at;
-}
-static inline bool vc__rule_accept(vc__rule_state *r, char c) {
-    if (vc__rule_peek(r) != c) return false;
-    r->at++;
-    return true;
-}
-/* Requires the character c. A text that does not parse is an error in this file, which the tests find. */
-static void vc__rule_expect(vc__rule_state *r, char c) {
-    if (vc__rule_accept(r, c)) return;
-    if (r->k) vc__fail(r->k, "kernel '%s': internal error: a rule does not parse at '%.20s'", vc__name(r->k), r->at);
-    r->at = "";
-}
-/* Whether the text at `name`, which ends after `length` characters, is `other`. */
-VC__INLINE bool vc__rule_is(const char *name, size_t length, const char *other) {
-    return *name == *other && !strncmp(name, other, length) && !other[length];
-}
-VC__INLINE bool vc__rule_is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c >= 'A' && c <= 'Z');
-}
 
 /* The bit pattern of a number in a type. Values are at most 1000. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
@@ -4113,15 +4341,15 @@ static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     if (v.owner == VC__RULE_BITS) return v.bits;
     if (!type) return 0; /* of an operand that has failed */
     if (v.owner == VC__RULE_NAMED) {
-        switch ((char)v.bits) {
-        case 'i': return vc__infinity_bits(kind);
-        case 'n': return vc__infinity_bits(kind) | (uint64_t)1 << (fraction - 1);
-        case 'o': return UINT64_MAX;
-        case 'l': return (uint64_t)1 << fraction;
-        case 'p': return UINT64_MAX >> (65 - vc__bits(kind));
-        case 'm': return vc__ones(vc__bits(kind) / 2);
-        case 'h': return vc__bits(kind) / 2;
-        default: return vc__bits(kind) - 1;
+        switch (v.bits) {
+        case 0: return vc__infinity_bits(kind);
+        case 1: return vc__infinity_bits(kind) | (uint64_t)1 << (fraction - 1);
+        case 2: return (uint64_t)1 << fraction;
+        case 3: return UINT64_MAX;
+        case 4: return UINT64_MAX >> (65 - vc__bits(kind));
+        case 5: return vc__ones(vc__bits(kind) / 2);
+        case 6: return vc__bits(kind) - 1;
+        default: return vc__bits(kind) / 2;
         }
     }
     if (!vc__is_float(type)) return sign ? 0 - twice / 2 : twice / 2;
@@ -4171,213 +4399,112 @@ static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type t
                              : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
 }
 
-static vc_val vc__rule_expression(vc__rule_state *r);
-static void vc__rule_run(vc__rule_state *r);
-
-static vc_val vc__rule_number(vc__rule_state *r) {
-    const char *p = r->at;
-    bool hexadecimal = p[1] == 'x';
-    uint64_t n = 0;
-    if (hexadecimal)
-        for (p += 2; vc__rule_is_name(*p); p++) n = n << 4 | (uint32_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
-    else
-        while (*p >= '0' && *p <= '9') n = n * 10 + (uint32_t)(*p++ - '0');
-    bool half = p[0] == '.' && p[1] == '5';
-    r->at = half ? p + 2 : p;
-    return hexadecimal ? vc__immediate(VC__RULE_BITS, n) : vc__immediate(VC__RULE_NUMBER, 2 * n + half);
+static vc_val vc__rule_operand(const vc__rule_state *r, uint32_t i) {
+    if (i < VC__OPERAND_NAMES) return r->v[i];
+    if (i >= VC__OPERAND_BITS) return vc__immediate(VC__RULE_BITS, r->bits[i - VC__OPERAND_BITS]);
+    if (i < VC__OPERAND_NUMBERS) return vc__immediate(VC__RULE_NAMED, i - VC__OPERAND_NAMES);
+    return vc__immediate(VC__RULE_NUMBER, (uint64_t)(int64_t)vc__rule_numbers[i - VC__OPERAND_NUMBERS]);
 }
 
-/* v^n a + … + z. */
-static vc_val vc__rule_polynomial(vc__rule_state *r) {
+/* v^n a + … + z; the coefficients are f32 or f64. */
+static vc_val vc__rule_polynomial(vc__rule_state *r, vc_val x, const uint32_t *f32, const uint64_t *f64,
+                                  uint32_t count) {
     vc_val v[3];
-    v[1] = vc__rule_expression(r);
-    vc__rule_expect(r, ',');
-    v[0] = vc__rule_expression(r);
-    if (v[0].owner == VC__RULE_POLYNOMIAL) {
-        const vc__polynomial *p = (const vc__polynomial *)(uintptr_t)v[0].bits;
-        bool wide = vc__kind(r->type) == VC_F64;
-        v[0] = vc__immediate(VC__RULE_BITS, wide ? p->f64[0] : p->f32[0]);
-        for (uint32_t i = 1; i < (wide ? p->f64_count : p->f32_count); i++) {
-            v[2] = vc__immediate(VC__RULE_BITS, wide ? p->f64[i] : p->f32[i]);
-            v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
-        }
-    }
-    while (vc__rule_accept(r, ',')) {
-        v[2] = vc__rule_expression(r);
+    v[0] = vc__immediate(VC__RULE_BITS, f64 ? f64[0] : f32[0]);
+    v[1] = x;
+    for (uint32_t i = 1; i < count; i++) {
+        v[2] = vc__immediate(VC__RULE_BITS, f64 ? f64[i] : f32[i]);
         v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
     }
-    vc__rule_expect(r, ')');
     return v[0];
 }
 
-/* Calls the rule or cast of this name. */
-static vc_val vc__rule_call(vc__rule_state *r, const char *name, size_t length, vc_val *v) {
-    vc_type type = vc__rule_type(r, v[0]), to = VC_NONE;
-    vc__rule_state inner;
-    if (length == 1)
-        to = *name == 'T'   ? vc__scalar(r->type) + (type & 48u)
-             : *name == 'I' ? vc__to_signed(vc__bits_type(vc__scalar(r->type))) + (type & 48u)
-                            : vc__to_unsigned(type);
-    for (uint32_t kind = VC_BOOL; kind <= VC_F64; kind++)
-        if (vc__rule_is(name, length, vc__kind_names[kind][0])) to = kind + (type & 48u);
-    if (to && vc__rule_is_number(v[0])) return vc__rule_typed(r, v[0], to);
-    if (to) return vc__rule_apply(r, VC__OP_CAST, false, to, v, 1);
-    for (const vc__rule_row *rule = vc__rules; rule->name[0]; rule++) {
-        if (!vc__rule_is(name, length, rule->name)) continue;
-        if (rule->make && r->s) return vc__rule_node(rule->make(r->s, (uint32_t)v[0].bits));
-        inner.s = r->s;
-        inner.k = r->k;
-        inner.at = rule->text;
-        inner.type = type;
-        inner.op = r->op;
-        inner.v['x' - 'a'] = v[0];
-        inner.v['y' - 'a'] = v[1];
-        inner.v['z' - 'a'] = v[2];
-        inner.v['w' - 'a'] = v[3];
-        vc__rule_run(&inner);
-        r->out[1] = inner.out[1];
-        r->out[2] = inner.out[2];
-        return inner.out[0];
+/* A cast, a reinterpretation or a component. */
+static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, uint32_t kind, vc_val v) {
+    vc_type type = vc__rule_type(r, v), shape = type & 48u, to;
+    switch (step) {
+    case VC__STEP_REAL: to = vc__to_unsigned(type) + VC_F16 - VC_U16; break;
+    case VC__STEP_INTS: to = vc__to_signed(vc__bits_type(type)); break;
+    case VC__STEP_BITS:
+        to = vc__bits_type(type);
+        /* bits(inf): without a constant inf, which would change the order of the constants of the module */
+        if (vc__rule_is_number(v)) v = vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v));
+        break;
+    case VC__STEP_CAST:
+        to = kind == VC__STEP_CAST_T   ? vc__scalar(r->type) + shape
+             : kind == VC__STEP_CAST_I ? vc__to_signed(vc__bits_type(vc__scalar(r->type))) + shape
+             : kind == VC__STEP_CAST_U ? vc__to_unsigned(type)
+                                       : kind + shape;
+        if (vc__rule_is_number(v)) return vc__rule_typed(r, v, to);
+        return vc__rule_apply(r, VC__OP_CAST, false, to, &v, 1);
+    default:
+        if (!r->s) return vc_component(v, kind);
+        return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, vc__scalar(type), (uint32_t)v.bits, VC__NIL, VC__NIL,
+                                      kind));
     }
-    vc__rule_expect(r, '?');
-    return v[0];
+    if (step == VC__STEP_BITS && vc__rule_is_number(v)) return vc__rule_typed(r, v, to);
+    return vc__rule_apply(r, VC__OP_BITCAST, false, to, &v, 1);
 }
 
-/* A constant, or a call: of an operation, a cast or a rule. */
-static vc_val vc__rule_named(vc__rule_state *r) {
-    const char *name = r->at;
-    vc_val v[4] = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
-    uint32_t count = 0, i = 0;
-    while (vc__rule_is_name(*r->at)) r->at++;
-    size_t length = (size_t)(r->at - name);
-    if (length < 3 && *r->at != '(') vc__rule_expect(r, '?');
-    if (!vc__rule_accept(r, '(')) return vc__immediate(VC__RULE_NAMED, (uint64_t)*name);
-    if (vc__rule_is(name, length, "poly")) return vc__rule_polynomial(r);
-    do v[count++] = vc__rule_expression(r);
-    while (count < 4 && vc__rule_accept(r, ','));
-    vc__rule_expect(r, ')');
-    while (i < sizeof vc__rule_names / sizeof *vc__rule_names
-           && !vc__rule_is(name, length, vc__rule_names[i].name))
-        i++;
-    if (i == sizeof vc__rule_names / sizeof *vc__rule_names) return vc__rule_call(r, name, length, v);
-    uint32_t op = i == VC__RULE_NATIVE ? r->op : vc__rule_names[i].op;
-    if (vc__op[op].operands != count) vc__rule_expect(r, '?');
-    vc_type type = vc__rule_type(r, v[0]);
-    vc_type to = i == VC__RULE_NATIVE    ? r->type
-                 : i == VC__RULE_REAL    ? vc__to_unsigned(type) + VC_F16 - VC_U16
-                 : i == VC__RULE_BITS_OF ? vc__bits_type(type)
-                 : i == VC__RULE_INTS    ? vc__to_signed(vc__bits_type(type))
-                                         : (vc_type)VC_NONE;
-    /* bits(inf): without a constant inf, which would change the order of the constants of the module */
-    if (i == VC__RULE_BITS_OF && vc__rule_is_number(v[0]))
-        return vc__rule_typed(r, vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v[0])), to);
-    return vc__rule_apply(r, op, i <= VC__RULE_DIV_NATIVE, to, v, count);
-}
-
-static vc_val vc__rule_primary(vc__rule_state *r) {
-    char c = vc__rule_peek(r);
-    vc_val v, other;
-    if (vc__rule_accept(r, '(')) {
-        v = vc__rule_expression(r);
-        vc__rule_expect(r, ')');
-    } else if (vc__rule_accept(r, '{')) {
-        v = vc__rule_primary(r);
-        vc__rule_expect(r, ',');
-        other = vc__rule_primary(r);
-        vc__rule_expect(r, '}');
-        if (vc__kind(r->type) == VC_F64) v = other;
-    } else if (c == '-' || c == '~') {
-        r->at++;
-        v = vc__rule_primary(r);
-        if (v.owner == VC__RULE_NUMBER) v.bits = 0 - v.bits;
-        else v = vc__rule_apply(r, c == '-' ? VC__OP_NEG : VC__OP_NOT, false, VC_NONE, &v, 1);
-    } else if (c >= '0' && c <= '9') {
-        v = vc__rule_number(r);
-    } else if (c >= 'a' && c <= 'z' && !vc__rule_is_name(r->at[1])) {
-        r->at++;
-        v = r->v[c - 'a'];
-    } else {
-        v = vc__rule_named(r);
-    }
-    if (*r->at != '.' || !r->at[1]) return v;
-    uint32_t i = (uint32_t)(r->at[1] - '0');
-    r->at += 2;
-    if (!r->s) return vc_component(v, i);
-    vc_type type = vc__scalar(vc__rule_type(r, v));
-    return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, type, (uint32_t)v.bits, VC__NIL, VC__NIL, i));
-}
-
-/* The binary operator at the current position: the operation, its precedence times 256, and flags; 0: none. */
-enum { VC__RULE_TWO = 1 << 12, VC__RULE_SWAPPED = 1 << 13 }; /* two characters; operands in the other order */
-static inline uint32_t vc__rule_operator(vc__rule_state *r) {
-    char c = vc__rule_peek(r), next = *r->at ? r->at[1] : 0;
-    switch (c) {
-    case '|': return VC__OP_OR | 1 << 8;
-    case '^': return VC__OP_XOR | 2 << 8;
-    case '&': return VC__OP_AND | 3 << 8;
-    case '=': return VC__OP_EQ | 4 << 8 | VC__RULE_TWO;
-    case '!': return VC__OP_NE | 4 << 8 | VC__RULE_TWO;
-    case '<': return next == '<' ? VC__OP_SHL | 6 << 8 | VC__RULE_TWO
-                     : next == '=' ? VC__OP_LE | 5 << 8 | VC__RULE_TWO : VC__OP_LT | 5 << 8;
-    case '>': return next == '>' ? VC__OP_SHR | 6 << 8 | VC__RULE_TWO : VC__OP_LT | 5 << 8 | VC__RULE_SWAPPED;
-    case '+': return VC__OP_ADD | 7 << 8;
-    case '-': return VC__OP_SUB | 7 << 8;
-    case '*': return VC__OP_MUL | 8 << 8;
-    case '/': return VC__OP_DIV | 8 << 8;
-    default: return 0;
-    }
-}
-
-/* Operators of at least this precedence. */
-static vc_val vc__rule_binary(vc__rule_state *r, uint32_t precedence) {
-    vc_val v[2];
-    v[0] = vc__rule_primary(r);
-    for (;;) {
-        uint32_t found = vc__rule_operator(r), of = found >> 8 & 15u;
-        if (!of || of < precedence) return v[0];
-        r->at += found & VC__RULE_TWO ? 2 : 1;
-        v[1] = vc__rule_binary(r, of + 1);
-        if (found & VC__RULE_SWAPPED) {
-            vc_val first = v[0];
-            v[0] = v[1];
-            v[1] = first;
-        }
-        v[0] = vc__rule_apply(r, found & 255u, false, VC_NONE, v, 2);
-    }
-}
-
-static vc_val vc__rule_expression(vc__rule_state *r) {
+/* Executes a step that is no operation, call or result. */
+static vc_val vc__rule_special(vc__rule_state *r, uint32_t word) {
+    uint32_t step = word & 255u, a = word >> 8 & 255u, b = word >> 16 & 255u;
+    const vc__polynomial *p;
+    bool wide = vc__kind(r->type) == VC_F64;
     vc_val v[3];
-    v[0] = vc__rule_binary(r, 0);
-    if (!vc__rule_accept(r, '?')) return v[0];
-    v[1] = vc__rule_expression(r);
-    vc__rule_expect(r, ':');
-    v[2] = vc__rule_expression(r);
-    return vc__rule_apply(r, VC__OP_SELECT, false, VC_NONE, v, 3);
+    v[0] = vc__rule_operand(r, a);
+    switch (step) {
+    case VC__STEP_NATIVE:
+    case VC__STEP_DIV_NATIVE:
+        v[1] = vc__rule_operand(r, b);
+        v[2] = vc__rule_operand(r, word >> 24);
+        if (step == VC__STEP_DIV_NATIVE) return vc__rule_apply(r, VC__OP_DIV, true, VC_NONE, v, 2);
+        return vc__rule_apply(r, r->op, true, r->type, v, vc__op[r->op].operands);
+    case VC__STEP_PICK: return vc__rule_operand(r, wide ? b : a);
+    case VC__STEP_POLY: return vc__rule_polynomial(r, v[0], NULL, r->bits + ((word >> 24) - VC__OPERAND_BITS), b);
+    case VC__STEP_POLYNOMIAL:
+        p = (const vc__polynomial *)(uintptr_t)vc__rule_operand(r, b).bits;
+        return vc__rule_polynomial(r, v[0], p->f32, wide ? p->f64 : NULL, wide ? p->f64_count : p->f32_count);
+    case VC__STEP_HELPER: return vc__rule_node(vc__rule_helpers[b](r->s, (uint32_t)v[0].bits));
+    default: return vc__rule_convert(r, step, b, v[0]);
+    }
 }
 
-/* Runs the text from r->at on; the results are in r->out. */
-static void vc__rule_run(vc__rule_state *r) {
+static void vc__rule_call(vc__rule_state *r, uint32_t word, uint32_t arguments, vc_val *to);
+
+/* Runs a rule; the results are in r->out. */
+static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
+    const uint32_t *step = &vc__rule_steps[rule];
+    uint32_t next = *step >> 16, results = 0;
+    r->bits = &vc__rule_bits[*step & 0xffffu];
     for (;;) {
-        char c = vc__rule_peek(r);
-        const char *name = r->at, *p = name + 1;
-        if (c < 'a' || c > 'z') break;
-        while (*p == ':') p += 2;
-        while (*p == ' ') p++;
-        if (*p != '=' || p[1] == '=') break;
-        r->at = p + 1;
-        r->v[*name - 'a'] = vc__rule_expression(r);
-        for (uint32_t i = 1; name[1] == ':'; i++) {
-            name += 2;
-            r->v[*name - 'a'] = r->out[i];
+        uint32_t word = *++step, op = word & 255u;
+        if (op < VC__RULE_OPERATIONS) {
+            vc_val v[3];
+            for (uint32_t i = 0; i < vc__op[op].operands; i++) v[i] = vc__rule_operand(r, word >> 8 * (i + 1) & 255u);
+            r->v[next++] = vc__rule_apply(r, op, false, VC_NONE, v, vc__op[op].operands);
+        } else if (op == VC__STEP_RESULT) {
+            r->out[results++] = vc__rule_typed(r, vc__rule_operand(r, word >> 8 & 255u), r->type);
+            if (word >> 16) return;
+        } else if (op == VC__STEP_CALL) {
+            vc__rule_call(r, word, *++step, &r->v[next]);
+            next += word >> 8 & 255u;
+        } else {
+            r->v[next++] = vc__rule_special(r, word);
         }
-        vc__rule_expect(r, ';');
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        r->out[i] = vc__rule_typed(r, vc__rule_expression(r), r->type);
-        if (!vc__rule_accept(r, ',')) break;
-    }
-    if (vc__rule_peek(r)) vc__rule_expect(r, ';');
+}
+
+/* Calls another rule, whose type is that of the first argument. */
+static void vc__rule_call(vc__rule_state *r, uint32_t word, uint32_t arguments, vc_val *to) {
+    vc__rule_state inner;
+    inner.s = r->s;
+    inner.k = r->k;
+    inner.op = r->op;
+    for (uint32_t i = 0; i < 4; i++) inner.v[i] = vc__rule_operand(r, arguments >> 8 * i & 255u);
+    inner.type = vc__rule_type(r, inner.v[0]);
+    vc__rule_run(&inner, word >> 16);
+    for (uint32_t i = 0; i < (word >> 8 & 255u); i++) to[i] = inner.out[i];
 }
 
 /* Prepares a rule of a type on the values x, y and z. */
@@ -4386,45 +4513,53 @@ static void vc__rule_begin(vc__rule_state *r, vc__lowering *s, vc_type type, uin
     r->k = s->kernel;
     r->type = type;
     r->op = VC__OP_NONE;
-    r->v['x' - 'a'] = vc__rule_node(x);
-    r->v['y' - 'a'] = vc__rule_node(y);
-    r->v['z' - 'a'] = vc__rule_node(z);
+    r->v[0] = vc__rule_node(x);
+    r->v[1] = vc__rule_node(y);
+    r->v[2] = vc__rule_node(z);
 }
-static void vc__rule_set(vc__rule_state *r, char name, uint64_t bits) {
-    r->v[name - 'a'] = vc__immediate(VC__RULE_BITS, bits);
-}
-static uint32_t vc__rule_end(vc__rule_state *r, const char *text) {
-    r->at = text;
-    vc__rule_run(r);
+static uint32_t vc__rule_end(vc__rule_state *r, uint32_t rule) {
+    vc__rule_run(r, rule);
     return (uint32_t)r->out[0].bits;
 }
 
 /* Lowers n by a rule. */
-static uint32_t vc__rule(vc__lowering *s, const vc__node *n, const char *text) {
+static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     vc__rule_state r;
     vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], n->a[2]);
     r.op = n->op;
-    return vc__rule_end(&r, text);
+    return vc__rule_end(&r, rule);
 }
-/* Records a rule of a type on values, whose names are letters. Returns `count` results, at most three. */
-static void vc__rule_record_of(vc_kernel *k, vc_type type, const char *text, const char *names, const vc_val *values,
+
+/* Applies a rule of a type to x, y and numbers, which are bit patterns. */
+static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, uint32_t x, uint32_t y,
+                                  const uint64_t *numbers, uint32_t count) {
+    vc__rule_state r;
+    vc__rule_begin(&r, s, type, x, y, VC__NIL);
+    for (uint32_t i = 0; i < count; i++) r.v[i + 2] = vc__immediate(VC__RULE_BITS, numbers[i]);
+    return vc__rule_end(&r, rule);
+}
+
+/* Applies a rule of a type to x. */
+static uint32_t vc__rule_typed_of(vc__lowering *s, vc_type type, uint32_t x, uint32_t rule) {
+    return vc__rule_numbered(s, type, rule, x, x, NULL, 0);
+}
+
+/* Applies a rule of the type of x. */
+static uint32_t vc__rule_of(vc__lowering *s, uint32_t rule, uint32_t x, uint32_t y) {
+    return vc__rule_numbered(s, vc__lowered_type(s, x), rule, x, y, NULL, 0);
+}
+
+/* Records a rule of a type on values, and returns `count` results, at most three. */
+static void vc__rule_record_of(vc_kernel *k, vc_type type, uint32_t rule, const vc_val *values, uint32_t inputs,
                                vc_val *out, uint32_t count) {
     vc__rule_state r;
     r.s = NULL;
     r.k = k;
     r.type = type;
     r.op = VC__OP_NONE;
-    r.at = text;
-    for (uint32_t i = 0; names[i]; i++) r.v[names[i] - 'a'] = values[i];
-    vc__rule_run(&r);
+    for (uint32_t i = 0; i < inputs; i++) r.v[i] = values[i];
+    vc__rule_run(&r, rule);
     for (uint32_t i = 0; i < count; i++) out[i] = r.out[i];
-}
-
-/* Applies a rule of the type of x. */
-static uint32_t vc__rule_of(vc__lowering *s, const char *text, uint32_t x, uint32_t y) {
-    vc__rule_state r;
-    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, y, VC__NIL);
-    return vc__rule_end(&r, text);
 }
 
 VC__SMALL_END
@@ -4485,13 +4620,13 @@ static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
    (22.3) drops for a constant vector that contains a NaN and a negative number. */
 static uint32_t vc__lower_div_self(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, "c = x < inf & -x < inf & x != 0; n = T(nan); c ? 1 : n");
+    return vc__rule(s, n, VC__RULE(div_self, "c = x < inf & -x < inf & x != 0; n = T(nan); c ? 1 : n"));
 }
 
 /* x / y for a constant x with a component 0: drivers (NVIDIA 580, llvmpipe) fold that to 0 even if y is 0 or NaN. */
 static uint32_t vc__lower_div_zero_by(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, "c = y < 0 | 0 < y; c = ~c & x == 0; q = native(x, y); c ? nan : q");
+    return vc__rule(s, n, VC__RULE(div_zero_by, "c = y < 0 | 0 < y; c = ~c & x == 0; q = native(x, y); c ? nan : q"));
 }
 
 static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
@@ -4500,80 +4635,89 @@ static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
                : vc__has_zero(s, n->a[0]) ? vc__lower_div_zero_by(s, n)
                                           : VC__NIL;
     if (vc__is_safe_divisor(s, n->a[1])) return VC__NIL;
-    return vc__rule(s, n,
-                    vc__is_signed(n->type)
-                        ? "z = y == 0; m = y == -1; d = z | m ? 1 : y; q = native(x, d); q = m ? -x : q; z ? -1 : q"
-                        : "z = y == 0; q = native(x, z ? 1 : y); z ? -1 : q");
+    if (!vc__is_signed(n->type))
+        return vc__rule(s, n, VC__RULE(div_unsigned, "z = y == 0; q = native(x, z ? 1 : y); z ? -1 : q"));
+    return vc__rule(s, n, VC__RULE(div_signed, "z = y == 0; m = y == -1; d = z | m ? 1 : y; q = native(x, d); "
+                                               "q = m ? -x : q; z ? -1 : q"));
 }
 
 /* x - y * trunc(x / y). The device's division may be off by two units in the last place, so a quotient close to an
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
 static uint32_t vc__lower_float_rem(vc__lowering *s, const vc__node *n) {
-    if (s->kernel->desc.fast) return vc__rule(s, n, "z = T(0); x - y * trunc(x / y)");
+    if (s->kernel->desc.fast) return vc__rule(s, n, VC__RULE(fast_rem, "x - y * trunc(x / y)"));
     return vc__rule(s, n,
-                    "z = T(0); t = trunc(x / y); r = x - y * t; "
+                    VC__RULE(float_rem, "z = T(0); t = trunc(x / y); r = x - y * t; "
                     "r = t == z ? x : r; " /* y * 0 is NaN for an infinite y */
                     "t = signs_differ(x, y) ? -y : y; "
                     "m = abs(r); r = abs(y) <= m ? r - t : r; "
-                    "signs_differ(r, x) & r != 0 ? r + t : r");
+                    "signs_differ(r, x) & r != 0 ? r + t : r"));
 }
 
 static uint32_t vc__lower_float_mod(vc__lowering *s, const vc__node *n) {
     uint32_t y = n->a[1], r = vc__lower_float_rem(s, n);
-    return vc__rule_of(s, "signs_differ(x, y) & x != 0 ? x + y : x", r, y);
+    return vc__rule_of(s, VC__RULE(float_mod, "signs_differ(x, y) & x != 0 ? x + y : x"), r, y);
 }
 
 /* The remainder of negative integers is undefined in Vulkan and GLSL, so signed ones are computed from the quotient. */
 static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
     if (vc__is_float(n->type)) return vc__lower_float_rem(s, n);
     bool is_safe = vc__is_safe_divisor(s, n->a[1]);
-    if (!vc__is_signed(n->type)) return is_safe ? VC__NIL : vc__rule(s, n, "z = y == 0; z ? x : native(x, z ? 1 : y)");
-    return vc__rule(s, n,
-                    is_safe ? "x - div_native(x, y) * y"
-                            : "z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; z ? x : r");
+    if (vc__is_signed(n->type) && is_safe) return vc__rule(s, n, VC__RULE(rem_safe, "x - div_native(x, y) * y"));
+    if (is_safe) return VC__NIL;
+    if (!vc__is_signed(n->type))
+        return vc__rule(s, n, VC__RULE(rem_unsigned, "z = y == 0; z ? x : native(x, z ? 1 : y)"));
+    return vc__rule(s, n, VC__RULE(rem_signed, "z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; "
+                                               "z ? x : r"));
 }
 
 /* The remainder has the sign of y: adds y if the signs differ. */
 static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
     if (vc__is_float(n->type)) return vc__lower_float_mod(s, n);
-    return vc__rule(s, n,
-                    vc__is_signed(n->type) ? "r = rem(x, y); r + (r != 0 & (r ^ y) < 0 ? y : 0)" : "rem(x, y)");
+    if (!vc__is_signed(n->type)) return vc__make_binary(s, VC__OP_REM, n->a[0], n->a[1]);
+    return vc__rule(s, n, VC__RULE(mod_signed, "r = rem(x, y); r + (r != 0 & (r ^ y) < 0 ? y : 0)"));
 }
 
 /* ---- arithmetic ---- */
 
-static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "x * y + z"); }
+static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, VC__RULE(fma, "x * y + z")); }
 
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
     if (vc__is_unsigned(n->type)) return n->a[0];
-    return vc__is_float(n->type) || !vc__is_c(s->target) ? VC__NIL : vc__rule(s, n, "x < 0 ? -x : x");
+    return vc__is_float(n->type) || !vc__is_c(s->target) ? VC__NIL : vc__rule(s, n, VC__RULE(abs, "x < 0 ? -x : x"));
 }
 
 /* The sign of NaN is 0; GLSL.std.450 does not define it. */
 static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
     if (vc__is_signed(n->type) && !vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, vc__is_unsigned(n->type) ? "0 < x ? 1 : 0" : "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r");
+    if (vc__is_unsigned(n->type)) return vc__rule(s, n, VC__RULE(sign_unsigned, "0 < x ? 1 : 0"));
+    return vc__rule(s, n, VC__RULE(sign, "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r"));
 }
 
 /* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, a is selected if it is less or
    if b is NaN. C has no minimum of integers. */
 static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) {
-    if (!vc__is_float(n->type) && vc__is_c(s->target)) return vc__rule(s, n, max ? "y < x ? x : y" : "x < y ? x : y");
+    if (!vc__is_float(n->type) && vc__is_c(s->target))
+        return vc__rule(s, n, max ? VC__RULE(max_of_ints, "y < x ? x : y") : VC__RULE(min_of_ints, "x < y ? x : y"));
     if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
-    return vc__rule(s, n, max ? "y < x | ~is_number(y) ? x : y" : "x < y | ~is_number(y) ? x : y");
+    return vc__rule(s, n, max ? VC__RULE(max_glsl, "y < x | ~is_number(y) ? x : y")
+                              : VC__RULE(min_glsl, "x < y | ~is_number(y) ? x : y"));
 }
 static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, false); }
 static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, true); }
 
-static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "min(max(x, y), z)"); }
+static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) {
+    return vc__rule(s, n, VC__RULE(clamp, "min(max(x, y), z)"));
+}
 
 /* a * (1 - t) + b * t, each step rounded. */
 static uint32_t vc__lower_mix(vc__lowering *s, const vc__node *n) {
-    return vc__rule(s, n, "r = 1 - z; x * r + y * z");
+    return vc__rule(s, n, VC__RULE(mix, "r = 1 - z; x * r + y * z"));
 }
 
-static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "y < x ? 0 : 1"); }
+static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) {
+    return vc__rule(s, n, VC__RULE(step, "y < x ? 0 : 1"));
+}
 
 /* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
 static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
@@ -4582,7 +4726,8 @@ static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
 }
 
 static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
-    return vc__needs_round_lowering(s, n->type) ? vc__rule(s, n, "copy_sign(floor(abs(x)), x)") : VC__NIL;
+    if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
+    return vc__rule(s, n, VC__RULE(trunc, "copy_sign(floor(abs(x)), x)"));
 }
 
 /* Rounds to nearest even: up if more than 1/2 was cut off, or exactly 1/2 from an odd number. The difference is
@@ -4590,11 +4735,13 @@ static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
     if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
     return vc__rule(s, n,
-                    "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
-                    "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)");
+                    VC__RULE(round, "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
+                                    "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)"));
 }
 
-static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, "x - floor(x)"); }
+static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
+    return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
+}
 
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
@@ -4653,7 +4800,7 @@ static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
 /* Two shifts if the target has no rotation of that width. The count has the type of x. */
 static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(n->type)) == 32)) return VC__NIL;
-    return vc__rule(s, n, "x << y | x >> -y");
+    return vc__rule(s, n, VC__RULE(rotate, "x << y | x >> -y"));
 }
 
 static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
@@ -4699,80 +4846,81 @@ VC__NOINLINE static uint32_t vc__make_binary_const(vc__lowering *s, uint16_t op,
 static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
     bool native = vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32);
     if (vc__kind(n->type) == VC_I32 && native) return VC__NIL;
-    if (vc__bits(vc__kind(n->type)) == 64) return vc__rule(s, n, "T(popcount(low(x)) + popcount(high(x)))");
-    return vc__rule(s, n, native ? "T(popcount(i32(low(x))))" : "T(popcount32(low(x)))");
+    if (vc__bits(vc__kind(n->type)) == 64)
+        return vc__rule(s, n, VC__RULE(popcount_of_64, "T(popcount(low(x)) + popcount(high(x)))"));
+    return vc__rule(s, n, native ? VC__RULE(popcount_native, "T(popcount(i32(low(x))))")
+                                 : VC__RULE(popcount, "T(popcount32(low(x)))"));
 }
 
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
     uint32_t width = vc__bits(vc__kind(n->type));
     if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, n->type)) return VC__NIL;
     if (width == 64)
-        return vc__rule(s, n, "h = high(x); l = u64(reverse32(low(x))) << 32; T(l | u64(bit_reverse(h)))");
+        return vc__rule(s, n, VC__RULE(bit_reverse_of_64, "h = high(x); l = u64(reverse32(low(x))) << 32; "
+                                                          "T(l | u64(bit_reverse(h)))"));
     return vc__rule(s, n,
-                    width == 32   ? "T(reverse32(low(x)))"
-                    : width == 16 ? "T(reverse32(low(x)) >> 16)"
-                                  : "T(reverse32(low(x)) >> 24)");
+                    width == 32   ? VC__RULE(bit_reverse_of_32, "T(reverse32(low(x)))")
+                    : width == 16 ? VC__RULE(bit_reverse_of_16, "T(reverse32(low(x)) >> 16)")
+                                  : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
 }
 
 /* x & -x isolates the lowest 1. */
 static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
     if (vc__bits(vc__kind(n->type)) == 32 && vc__has_native_form(s, VC__OP_FIND_LSB, vc__lowered_type(s, n->a[0])))
         return VC__NIL;
-    return vc__rule(s, n, "x = U(x); find_msb(x & -x)");
+    return vc__rule(s, n, VC__RULE(find_lsb, "x = U(x); find_msb(x & -x)"));
 }
 
 static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
     vc_type source = vc__lowered_type(s, n->a[0]);
-    uint32_t width = vc__bits(vc__kind(n->type));
-    vc__rule_state r;
+    uint32_t width = vc__bits(vc__kind(n->type)), x = n->a[0];
     if (width == 32 && vc__has_native_form(s, VC__OP_FIND_MSB, source)) return VC__NIL;
-    vc__rule_begin(&r, s, n->type, n->a[0], VC__NIL, VC__NIL);
-    if (vc__is_signed(source)) r.v['x' - 'a'] = vc__rule_node(vc__rule_end(&r, "x ^ x >> top"));
-    return vc__rule_end(&r, width < 64 ? "T(msb32(low(x)))"
-                                       : "r = msb32(low(x)); u = high(x); c = u != 0; T(c ? find_msb(u) + 32 : r)");
+    if (vc__is_signed(source)) x = vc__rule_of(s, VC__RULE(magnitude, "x ^ x >> top"), x, x);
+    return vc__rule_typed_of(s, n->type, x, width < 64
+        ? VC__RULE(find_msb, "T(msb32(low(x)))")
+        : VC__RULE(find_msb_of_64, "r = msb32(low(x)); u = high(x); c = u != 0; T(c ? find_msb(u) + 32 : r)"));
 }
 
 static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
-    uint32_t width = vc__bits(vc__kind(n->type));
+    uint64_t width = vc__bits(vc__kind(n->type));
     bool is_signed = vc__is_signed(n->type);
-    if (width < 32) {
-        vc__rule_state r;
-        vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], VC__NIL);
-        vc__rule_set(&r, 'n', width);
-        return vc__rule_end(&r, is_signed ? "T(i32(x) * i32(y) >> n)" : "T(u32(x) * u32(y) >> n)");
-    }
+    if (width < 32)
+        return vc__rule_numbered(s, n->type,
+                                 is_signed ? VC__RULE(mul_hi_narrow_signed, "[x y n] T(i32(x) * i32(y) >> n)")
+                                           : VC__RULE(mul_hi_narrow, "[x y n] T(u32(x) * u32(y) >> n)"),
+                                 n->a[0], n->a[1], &width, 1);
     if (vc__has_native_form(s, VC__OP_MUL_HI, n->type)) return VC__NIL;
-    if (!is_signed) return vc__rule(s, n, "mul_hi(x, y)");
+    if (!is_signed) return vc__rule(s, n, VC__RULE_unsigned_mul_hi);
     /* the unsigned result, minus the other operand for each negative operand */
-    return vc__rule(s, n, "a = x >> top & y; b = y >> top & x; T(mul_hi(U(x), U(y))) - a - b");
+    return vc__rule(s, n, VC__RULE(mul_hi_signed, "a = x >> top & y; b = y >> top & x; "
+                                                  "T(unsigned_mul_hi(U(x), U(y))) - a - b"));
 }
 
 /* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
 static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
     if (s->target == VC_TARGET_SPIRV && vc__kind(n->type) == VC_U32) return VC__NIL;
-    return vc__rule(s, n, n->op == VC__OP_ADD_CARRY ? "T(x + y < x)" : "T(x < y)");
+    return vc__rule(s, n, n->op == VC__OP_ADD_CARRY ? VC__RULE(add_carry, "T(x + y < x)")
+                                                    : VC__RULE(sub_borrow, "T(x < y)"));
 }
 
 /* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
 static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x) {
-    static const uint32_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
-    vc__rule_state r;
+    static const uint64_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
     if (vc__has_native_form(s, VC__OP_BIT_REVERSE, VC_U32)) return vc__make_unary(s, VC__OP_BIT_REVERSE, x);
-    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
     for (uint32_t i = 0; i < 5; i++) {
-        vc__rule_set(&r, 'n', (uint64_t)1 << i);
-        vc__rule_set(&r, 'm', mask[i]);
-        r.v['x' - 'a'] = vc__rule_node(vc__rule_end(&r, "a = x >> n & m; (x & m) << n | a"));
+        uint64_t numbers[2] = { mask[i], (uint64_t)1 << i };
+        x = vc__rule_numbered(s, vc__lowered_type(s, x),
+                              VC__RULE(reverse_step, "[x y m n] a = x >> n & m; (x & m) << n | a"), x, x, numbers, 2);
     }
-    return (uint32_t)r.out[0].bits;
+    return x;
 }
 
 /* The highest 1: sets all bits below it and counts them. */
 static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x) {
-    return vc__rule_of(s, vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32)
-                              ? "find_msb(x)"
-                              : "x = x | x >> 1; x = x | x >> 2; x = x | x >> 4; x = x | x >> 8; x = x | x >> 16; "
-                                "i32(popcount32(x)) - 1", x, x);
+    if (vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32))
+        return vc__rule_of(s, VC__RULE(msb32_native, "find_msb(x)"), x, x);
+    return vc__rule_of(s, VC__RULE(msb32, "x = x | x >> 1; x = x | x >> 2; x = x | x >> 4; x = x | x >> 8; "
+                                          "x = x | x >> 16; i32(popcount32(x)) - 1"), x, x);
 }
 
 /* ---- CUDA C: both halves of products, sums and differences of u32, computed as one 64-bit number, which the compiler
@@ -4952,18 +5100,16 @@ static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
 /* Byte i of x, sign- or zero-extended. */
 static uint32_t vc__make_byte(vc__lowering *s, uint32_t x, uint32_t i, bool is_signed, vc_type to) {
-    vc__rule_state r;
-    vc__rule_begin(&r, s, to, x, VC__NIL, VC__NIL);
-    vc__rule_set(&r, 'n', 24 - 8 * i);
-    if (i == 3) return vc__rule_end(&r, is_signed ? "T(i32(x) >> 24)" : "T(x >> 24)");
-    return vc__rule_end(&r, is_signed ? "T(i32(x) << n >> 24)" : "T(x << n >> 24)");
+    const uint64_t shift = 24 - 8 * i; /* a shift by 0 is dropped */
+    return vc__rule_numbered(s, to, is_signed ? VC__RULE(byte_signed, "[x y n] T(i32(x) << n >> 24)")
+                                              : VC__RULE(byte, "[x y n] T(x << n >> 24)"), x, x, &shift, 1);
 }
 
 static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) {
     return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a))
-                              ? "s = x + y; s < x ? ones : s"
+                              ? VC__RULE_add_sat_unsigned
                               /* o is negative if the sum has neither operand's sign */
-                              : "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s", a, b);
+                              : VC__RULE_add_sat, a, b);
 }
 
 /* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
@@ -4997,8 +5143,9 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast && vc__has_native_form(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     return vc__rule(s, n,
-                    vc__is_c(s->target) ? "a = u32(bits(f16(x.0))); a | u32(bits(f16(x.1))) << 16"
-                                        : "x = half_bits(x); a = x.0; a | x.1 << 16");
+                    vc__is_c(s->target)
+                        ? VC__RULE(pack_half_c, "a = u32(bits(f16(x.0))); a | u32(bits(f16(x.1))) << 16")
+                        : VC__RULE(pack_half, "x = half_bits(x); a = x.0; a | x.1 << 16"));
 }
 
 /* Constants are folded here: lavapipe (Mesa 22.3) turns infinity and NaN into 0. */
@@ -5018,11 +5165,10 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
         return vc__make_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
     bool missing = s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target);
     if (!missing && vc__has_native_form(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
-    vc__rule_state rule;
-    vc__rule_begin(&rule, s, VC_U32, x, VC__NIL, VC__NIL);
-    part[0] = vc__rule_end(&rule, missing ? "half_value(x & 0xffff), half_value(x >> 16)"
-                                          : "f32(real(u16(x))), f32(real(u16(x >> 16)))");
-    part[1] = (uint32_t)rule.out[1].bits;
+    part[0] = vc__rule_of(s, missing ? VC__RULE(unpack_low_bits, "half_value(x & 0xffff)")
+                                     : VC__RULE(unpack_low, "f32(real(u16(x)))"), x, x);
+    part[1] = vc__rule_of(s, missing ? VC__RULE(unpack_high_bits, "half_value(x >> 16)")
+                                     : VC__RULE(unpack_high, "f32(real(u16(x >> 16)))"), x, x);
     return vc__make_vec(s, VC_F32X2, part, 2);
 }
 
@@ -5051,17 +5197,18 @@ static vc__range vc__cast_range(vc_type from, vc_type to) {
 static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
-    return vc__rule_of(s, bits || vc__is_c(s->target) ? "(bits(x) & positive) <= bits(inf)" : "x == x", x, x);
+    return vc__rule_of(s, bits || vc__is_c(s->target) ? VC__RULE(is_number_bits, "(bits(x) & positive) <= bits(inf)")
+                                                      : VC__RULE(is_number, "x == x"), x, x);
 }
 
 /* Clamps x to a range; NaN becomes 0. */
 static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *range) {
-    vc__rule_state r;
-    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
-    vc__rule_set(&r, 'l', range->low);
-    vc__rule_set(&r, 'h', range->high);
+    const uint64_t numbers[2] = { range->low, range->high };
     /* the maximum with 0 has replaced NaN */
-    return vc__rule_end(&r, vc__is_signed(type) ? "c = min(max(x, l), h); is_number(x) ? c : 0" : "min(max(x, l), h)");
+    return vc__rule_numbered(s, vc__lowered_type(s, x),
+                             vc__is_signed(type)
+                                 ? VC__RULE(clamped_signed, "[x y l h] c = min(max(x, l), h); is_number(x) ? c : 0")
+                                 : VC__RULE(clamped, "[x y l h] min(max(x, l), h)"), x, x, numbers, 2);
 }
 
 /* Casts a float to an integer by way of `middle`, the 32-bit type for narrow integers. */
@@ -5187,19 +5334,18 @@ static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     uint32_t drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
     int bias = vc__bias(to), least = 1 - bias - vc__kinds[to].fraction; /* 2^least: smallest subnormal of `to` */
-    vc__rule_state r;
-    vc__rule_begin(&r, s, vc__lowered_type(s, x), x, VC__NIL, VC__NIL);
-    vc__rule_set(&r, 'd', drop);
-    vc__rule_set(&r, 'h', vc__ones(drop - 1));
-    vc__rule_set(&r, 'k', ~vc__ones(drop));
-    vc__rule_set(&r, 'u', vc__power_bits(kind, -least));
-    vc__rule_set(&r, 'v', vc__power_bits(kind, least));
-    vc__rule_set(&r, 'n', vc__power_bits(kind, 1 - bias));
-    /* halfway from the largest number to the next power of two; f16: 65520 */
-    vc__rule_set(&r, 'l', vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1)));
-    return vc__rule_end(&r, "b = bits(x); m = b & positive; s = b ^ m; o = m >> d & 1; r = m + h + o & k; "
-                            "q = bits(round(real(m) * u) * v); r = m < n ? q : r; "
-                            "c = l <= m; i = bits(inf); r = c ? i : r; r = i < m ? m : r; real(r | s)");
+    const uint64_t numbers[] = {
+        drop, vc__ones(drop - 1), ~vc__ones(drop), vc__power_bits(kind, -least), vc__power_bits(kind, least),
+        vc__power_bits(kind, 1 - bias),
+        /* halfway from the largest number to the next power of two; f16: 65520 */
+        vc__power_bits(kind, bias + 1) - ((uint64_t)1 << (drop - 1))
+    };
+    return vc__rule_numbered(
+        s, vc__lowered_type(s, x),
+        VC__RULE(rounded, "[x y d h k u v n l] b = bits(x); m = b & positive; s = b ^ m; o = m >> d & 1; "
+                          "r = m + h + o & k; q = bits(round(real(m) * u) * v); r = m < n ? q : r; c = l <= m; "
+                          "i = bits(inf); r = c ? i : r; r = i < m ? m : r; real(r | s)"),
+        x, x, numbers, 7);
 }
 
 /* Rounds an f64 to odd in f32, so that rounding the result again is equal to rounding the f64: some devices convert
@@ -5207,7 +5353,8 @@ static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
 static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     vc_type type = vc__lowered_type(s, x);
     /* 29 bits are dropped; the sum carries if any of them was set */
-    x = vc__rule_of(s, "b = bits(x); r = (b & 0x1fffffff) + 0x1fffffff; real((b | r) & 0xffffffffe0000000)", x, x);
+    x = vc__rule_of(s, VC__RULE(rounded_to_odd, "b = bits(x); r = (b & 0x1fffffff) + 0x1fffffff; "
+                                                "real((b | r) & 0xffffffffe0000000)"), x, x);
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
@@ -5241,8 +5388,8 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], r;
     bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
-    if (vc__is_bool(type)) return vc__rule(s, n, "x != 0");
-    if (vc__is_bool(from)) return vc__rule(s, n, "x ? 1 : 0");
+    if (vc__is_bool(type)) return vc__rule(s, n, VC__RULE(bool_cast, "x != 0"));
+    if (vc__is_bool(from)) return vc__rule(s, n, VC__RULE(cast_bool, "x ? 1 : 0"));
     if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__lower_narrowing_cast(s, type, x, widened);
     if (vc__is_widening(from, type)) {
         r = vc__lower_widening_cast(s, type, x);
@@ -5258,8 +5405,9 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
     if (!vc__is_c(s->target)) return VC__NIL;
-    return vc__rule_of(s, n->op == VC__OP_ISINF ? "m = bits(x) & positive; m == bits(inf)"
-                                                : "m = bits(x) & positive; bits(inf) < m", n->a[0], n->a[0]);
+    return vc__rule_of(s, n->op == VC__OP_ISINF ? VC__RULE(isinf, "m = bits(x) & positive; m == bits(inf)")
+                                                : VC__RULE(isnan, "m = bits(x) & positive; bits(inf) < m"),
+                       n->a[0], n->a[0]);
 }
 
 /* ---- elementary functions of f16 and f32 ---- */
@@ -5267,13 +5415,14 @@ static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
 /* Whether x is zero or a subnormal f32: the logarithms of some drivers use the exponent bits of a subnormal as they
    are. */
 static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
-    return vc__rule_of(s, vc__kind(vc__lowered_type(s, x)) == VC_F32 ? "abs(x) < least" : "x == 0", x, x);
+    return vc__rule_of(s, vc__kind(vc__lowered_type(s, x)) == VC_F32 ? VC__RULE(is_zero_f32, "abs(x) < least")
+                                                                     : VC__RULE(is_zero, "x == 0"), x, x);
 }
 
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(n->type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, "native(is_zero(x) ? 0 : x)");
+    return vc__rule(s, n, VC__RULE(log, "native(is_zero(x) ? 0 : x)"));
 }
 
 /* Computes a function of f16 in f32. */
@@ -5291,11 +5440,12 @@ static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (n->op == VC__OP_ATAN) return vc__rule(s, n, "c = x == x; r = native(x); c ? r : nan");
+    if (n->op == VC__OP_ATAN) return vc__rule(s, n, VC__RULE(atan, "c = x == x; r = native(x); c ? r : nan"));
     if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
-    return vc__rule(s, n,
-                    "c = x == x & y == y; r = native(abs(x), y); v = ints(y) < 0 ? 0x40490fdb : 0; r = x == 0 ? v : r; "
-                    "s = ints(x) & 0x80000000; r = real(ints(r) | s); c ? r : nan");
+    return vc__rule(s, n, VC__RULE(atan2, "c = x == x & y == y; r = native(abs(x), y); "
+                                          "v = ints(y) < 0 ? 0x40490fdb : 0; "
+                                          "r = x == 0 ? v : r; s = ints(x) & 0x80000000; r = real(ints(r) | s); "
+                                          "c ? r : nan"));
 }
 
 /* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
@@ -5305,8 +5455,8 @@ static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
     return vc__rule(s, n,
                     n->op == VC__OP_SINH
-                        ? "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u - e * 0.5 * e"
-                        : "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e");
+                        ? VC__RULE(sinh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u - e * 0.5 * e")
+                        : VC__RULE(cosh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e"));
 }
 
 /* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0
@@ -5314,10 +5464,11 @@ static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
-    if (vc__is_c(s->target)) return vc__rule(s, n, "z = T(0); r = native(abs(x), y); x < z & y != z ? nan : r");
+    if (vc__is_c(s->target))
+        return vc__rule(s, n, VC__RULE(pow_c, "z = T(0); r = native(abs(x), y); x < z & y != z ? nan : r"));
     return vc__rule(s, n,
-                    "z = T(0); r = native(x, y); v = y < z ? inf : z; r = is_zero(x) ? v : r; "
-                    "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r");
+                    VC__RULE(pow, "z = T(0); r = native(x, y); v = y < z ? inf : z; r = is_zero(x) ? v : r; "
+                                  "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r"));
 }
 
 VC__SMALL_END
@@ -5374,7 +5525,8 @@ VC__SMALL
 static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
     const vc__node *n = vc__lowered_node(s, x);
     if (n->op != VC__OP_BITCAST || !vc__is_float(vc__lowered_type(s, n->a[0]))) return x;
-    return vc__rule_of(s, "x = U(x); x = x >> half | x << half; T(x >> half | x << half)", x, x);
+    return vc__rule_of(s, VC__RULE(integer_bits, "x = U(x); x = x >> half | x << half; T(x >> half | x << half)"), x,
+                       x);
 }
 
 /* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
@@ -5825,59 +5977,60 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
    logarithms, Chebyshev interpolation. Polynomials interpolate over the reduced range, in 250-bit arithmetic. Products
    are split by masking bits, not by fma, because fma may round twice. */
 
-static const struct { uint16_t op; const char *text; } vc__math64[] = {
-    { VC__OP_RSQRT, "1 / sqrt(x)" },
-    { VC__OP_EXP, "p:k = exp_parts(x); ldexp(p, k)" },
-    { VC__OP_EXP2, "x = bounded(x, -1100, 1100); k = round(x); exp2_parts(x - k, k)" },
+static const struct { uint16_t op, rule; } vc__math64[] = {
+    { VC__OP_RSQRT, VC__RULE(f64_rsqrt, "1 / sqrt(x)") },
+    { VC__OP_EXP, VC__RULE(f64_exp, "p:k = exp_parts(x); ldexp(p, k)") },
+    { VC__OP_EXP2, VC__RULE(f64_exp2, "x = bounded(x, -1100, 1100); k = round(x); exp2_parts(x - k, k)") },
     /* log(1 + f) = f - (f^2 / 2 - s (f^2 / 2 + z p)) with s = f / (2 + f), z = s^2 <= 0.0295 and the polynomial
        p = (2 atanh(s) / s - 2) / z */
-    { VC__OP_LOG,
+    { VC__OP_LOG, VC__RULE(f64_log,
       "k:f = split(x); f = f + -1; s = f / (f + 2); z = s * s; "
       "r = z * poly(z, "
       "0x3fc0c04595972ab8, 0x3fc0fbe83c2cbcf3, 0x3fc3b1c360763b8a, 0x3fc745cf901605f7, 0x3fcc71c720160b47, "
       "0x3fd2492492476c87, 0x3fd9999999999a38, 0x3fe5555555555555); "
       "h = f * 0.5 * f; r = s * (h + r); r = r + k * 0x3dea39ef35793c76; r = h - r - f; "
-      "log_special(x, k * 0x3fe62e42fee00000 - r)" },
-    { VC__OP_LOG2, "h:l = log2_pair(x); log_special(x, h + l)" },
+      "log_special(x, k * 0x3fe62e42fee00000 - r)") },
+    { VC__OP_LOG2, VC__RULE(f64_log2, "h:l = log2_pair(x); log_special(x, h + l)") },
     /* y is bounded by +-2^66: larger |y| give the same result, and no product overflows. s is x^y for x = 0 and inf. */
-    { VC__OP_POW,
+    { VC__OP_POW, VC__RULE(f64_pow,
       "h:l = log2_pair(x); c = bounded(y, 0xc410000000000000, 0x4410000000000000); p:q = product(h, c); "
       "l = q + l * c; l = abs(p) > 1100 ? 0 : l; p = bounded(p, -1100, 1100); k = round(p); "
       "r = exp2_parts(p - k + l, k); "
       "z = x == 0; e = z ? -y : y; s = e < 0 ? 0 : 1; s = e > 0 ? inf : s; "
       "r = z ? s : r; r = x == inf ? s : r; r = 0 <= x ? r : nan; r = y == y ? r : nan; "
-      "r = y == 0 ? 1 : r; x == 1 ? 1 : r" },
+      "r = y == 0 ? 1 : r; x == 1 ? 1 : r") },
     /* below 2^-26, sin(x) and tan(x) are x, which keeps -0 */
-    { VC__OP_SIN, "s:c:n = sin_cos_of(x); v = sin_in(x, n, s, c); abs(x) < 0x3e50000000000000 ? x : v" },
-    { VC__OP_COS, "s:c:n = sin_cos_of(x); sin_in(x, n + 1, s, c)" }, /* sin(x + pi / 2) */
-    { VC__OP_TAN,
+    { VC__OP_SIN, VC__RULE(f64_sin,
+      "s:c:n = sin_cos_of(x); v = sin_in(x, n, s, c); abs(x) < 0x3e50000000000000 ? x : v") },
+    { VC__OP_COS, VC__RULE(f64_cos, "s:c:n = sin_cos_of(x); sin_in(x, n + 1, s, c)") }, /* sin(x + pi / 2) */
+    { VC__OP_TAN, VC__RULE(f64_tan,
       "s:c:n = sin_cos_of(x); o = (n & 1) != 0; a = o ? c : s; v = a / (o ? -s : c); m = abs(x); "
-      "v = m < inf ? v : nan; m < 0x3e50000000000000 ? x : v" },
-    { VC__OP_ASIN,
+      "v = m < inf ? v : nan; m < 0x3e50000000000000 ? x : v") },
+    { VC__OP_ASIN, VC__RULE(f64_asin,
       "r:f = asin_parts(abs(x)); t = r + r + 0xbc91a62633145c07; r = f ? 0x3ff921fb54442d18 - t : r; "
-      "xor_sign(r, ints(x))" },
-    { VC__OP_ACOS,
+      "xor_sign(r, ints(x))") },
+    { VC__OP_ACOS, VC__RULE(f64_acos,
       "r:f = asin_parts(abs(x)); t = r + r; s = 0x400921fb54442d18 - (t + 0xbca1a62633145c07); t = x < 0 ? s : t; "
-      "r = xor_sign(r, ints(x)); r = 0x3ff921fb54442d18 - (r + 0xbc91a62633145c07); f ? t : r" },
-    { VC__OP_ATAN, "xor_sign(positive_atan(abs(x)), ints(x))" },
+      "r = xor_sign(r, ints(x)); r = 0x3ff921fb54442d18 - (r + 0xbc91a62633145c07); f ? t : r") },
+    { VC__OP_ATAN, VC__RULE(f64_atan, "xor_sign(positive_atan(abs(x)), ints(x))") },
     /* atan2(x, y): |x| = |y| includes 0 / 0 and inf / inf */
-    { VC__OP_ATAN2,
+    { VC__OP_ATAN2, VC__RULE(f64_atan2,
       "a = abs(x); b = abs(y); e = b == a; o = b == 0 ? b : 1; r = positive_atan(e ? o : a / b); "
       "s = 0x400921fb54442d18 - (r + 0xbca1a62633145c07); r = ints(y) < 0 ? s : r; r = y != y ? y : r; "
-      "xor_sign(r, ints(x))" },
-    { VC__OP_SINH,
-      "s = small_sinh(x); e:d = exp_halves(x); l = xor_sign(e - d, ints(x)); abs(x) < 1 ? s : l" },
-    { VC__OP_COSH, "e:d = exp_halves(x); e + d" },
+      "xor_sign(r, ints(x))") },
+    { VC__OP_SINH, VC__RULE(f64_sinh,
+      "s = small_sinh(x); e:d = exp_halves(x); l = xor_sign(e - d, ints(x)); abs(x) < 1 ? s : l") },
+    { VC__OP_COSH, VC__RULE(f64_cosh, "e:d = exp_halves(x); e + d") },
     /* tanh(x) = 1 - 2 / (e^2x + 1) = 1 - 1 / (e^2x / 2 + 1/2) */
-    { VC__OP_TANH,
+    { VC__OP_TANH, VC__RULE(f64_tanh,
       "s = small_sinh(x); s = s / sqrt(s * s + 1); m = abs(x); l = 1 - 1 / (half_exp(m + m) + 0.5); "
-      "l = xor_sign(l, ints(x)); m < 1 ? s : l" }
+      "l = xor_sign(l, ints(x)); m < 1 ? s : l") }
 };
 
 static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
     if ((n->type & 15u) != VC_F64) return VC__NIL;
     for (size_t i = 0; i < sizeof vc__math64 / sizeof *vc__math64; i++)
-        if (vc__math64[i].op == n->op) return vc__rule(s, n, vc__math64[i].text);
+        if (vc__math64[i].op == n->op) return vc__rule(s, n, vc__math64[i].rule);
     return VC__NIL;
 }
 
@@ -12088,17 +12241,19 @@ static vc_val vc__complex_real_div(vc_type kind, vc_val a, vc_val b) {
 /* a / b = a * conj(b) / |b|^2, with operands scaled, so that no square overflows or underflows; f16 in f32. With `real`
    the imaginary part of a is 0 and is left out, because drivers simplify fma(x, y, 0) in different ways. */
 static void vc__complex_div(vc_kernel *k, vc_type kind, const vc_val *v, bool real, vc_val *out) {
-    static const char *const texts[2][2] = {
-        { "s:t:u = scaling(max(abs(x), abs(y))); p:q:r = scaling(max(abs(z), abs(w))); x = x * s; y = y * s; "
-          "z = z * p; w = w * p; n = fma(z, z, w * w); b = u * q; "
-          "fma(x, z, y * w) / n * b * b, fma(y, z, -(x * w)) / n * b * b",
-          "s:t:u = scaling(abs(x)); p:q:r = scaling(max(abs(z), abs(w))); x = x * s; z = z * p; w = w * p; "
-          "n = fma(z, z, w * w); b = u * q; x * z / n * b * b, -(x * w) / n * b * b" },
-        { "x = f32(x); y = f32(y); z = f32(z); w = f32(w); n = fma(z, z, w * w); "
-          "f16(fma(x, z, y * w) / n), f16(fma(y, z, -(x * w)) / n)",
-          "x = f32(x); z = f32(z); w = f32(w); n = fma(z, z, w * w); f16(x * z / n), f16(-(x * w) / n)" }
+    static const uint16_t rules[2][2] = {
+        { VC__RULE(complex_div, "s:t:u = scaling(max(abs(x), abs(y))); p:q:r = scaling(max(abs(z), abs(w))); "
+                                "x = x * s; y = y * s; z = z * p; w = w * p; n = fma(z, z, w * w); b = u * q; "
+                                "fma(x, z, y * w) / n * b * b, fma(y, z, -(x * w)) / n * b * b"),
+          VC__RULE(complex_div_real, "s:t:u = scaling(abs(x)); p:q:r = scaling(max(abs(z), abs(w))); x = x * s; "
+                                     "z = z * p; w = w * p; n = fma(z, z, w * w); b = u * q; "
+                                     "x * z / n * b * b, -(x * w) / n * b * b") },
+        { VC__RULE(complex_div16, "x = f32(x); y = f32(y); z = f32(z); w = f32(w); n = fma(z, z, w * w); "
+                                  "f16(fma(x, z, y * w) / n), f16(fma(y, z, -(x * w)) / n)"),
+          VC__RULE(complex_div_real16, "x = f32(x); z = f32(z); w = f32(w); n = fma(z, z, w * w); "
+                                       "f16(x * z / n), f16(-(x * w) / n)") }
     };
-    vc__rule_record_of(k, kind, texts[kind == VC_F16][real], "xyzw", v, out, 2);
+    vc__rule_record_of(k, kind, rules[kind == VC_F16][real], v, 4, out, 2);
 }
 
 static vc_val vc__half_log1p(vc_type kind, vc_val u);
@@ -12108,11 +12263,12 @@ static vc_val vc__complex_log_abs(vc_kernel *k, vc_type kind, const vc_val *z) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
     vc_val v[3];
     vc__rule_record_of(k, type,
-                       "x = abs(T(x)); y = abs(T(y)); m = max(x, y); s = scaling(m); p = x * s; q = y * s; "
-                       "l = log(fma(p, p, q * q)) * 0.5; "
-                       "h = {0x42851592, 0x4080a2b23f3bab73}; " /* log(2^96), log(2^768) */
-                       "l = s < 1 ? l + h : s > 1 ? l - h : l; u = squares_minus_1(x, y); "
-                       "m == inf ? inf : l, u, -0.5 <= u & u <= 2", "xy", z, v, 3);
+                       VC__RULE(complex_log_abs, "x = abs(T(x)); y = abs(T(y)); m = max(x, y); s = scaling(m); "
+                                                 "p = x * s; q = y * s; l = log(fma(p, p, q * q)) * 0.5; "
+                                                 /* log(2^96), log(2^768) */
+                                                 "h = {0x42851592, 0x4080a2b23f3bab73}; "
+                                                 "l = s < 1 ? l + h : s > 1 ? l - h : l; u = squares_minus_1(x, y); "
+                                                 "m == inf ? inf : l, u, -0.5 <= u & u <= 2"), z, 2, v, 3);
     return vc_cast(kind, vc_select(v[2], vc__half_log1p(type, v[1]), v[0]));
 }
 
@@ -12132,9 +12288,10 @@ static void vc__complex_sqrt(vc_kernel *k, vc_type kind, const vc_val *a, vc_val
     for (uint32_t i = 0; i < 2; i++) v[i] = vc_cast(type, a[i]);
     v[2] = vc__sign_bit(k, type, v[1]);
     vc__rule_record_of(k, type,
-                       "s:p:q = scaling(max(abs(x), abs(y))); x = x * s; y = y * s; "
-                       "t = sqrt(abs(x) * 0.5 + sqrt(fma(x, x, y * y)) * 0.5); u = t == 0 ? 0 : y * 0.5 / t; "
-                       "n = x < 0; (n ? abs(u) : t) * q, (n ? z ? -t : t : u) * q", "xyz", v, out, 2);
+                       VC__RULE(complex_sqrt, "s:p:q = scaling(max(abs(x), abs(y))); x = x * s; y = y * s; "
+                                              "t = sqrt(abs(x) * 0.5 + sqrt(fma(x, x, y * y)) * 0.5); "
+                                              "u = t == 0 ? 0 : y * 0.5 / t; n = x < 0; "
+                                              "(n ? abs(u) : t) * q, (n ? z ? -t : t : u) * q"), v, 3, out, 2);
     for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
@@ -12145,10 +12302,12 @@ static void vc__complex_pow(vc_kernel *k, vc_type kind, const vc_val *ab, bool r
     for (uint32_t i = 0; i < 4; i++) v[i] = real && i == 3 ? ab[i] : vc_cast(type, ab[i]);
     v[4] = vc__complex_log_abs(k, type, v);
     vc__rule_record_of(k, type,
-                       real ? "r = exp(z == 0 ? 0 : z * l); p = z * angle(x, y); r * cos(p), r * sin(p)"
-                            : "a = angle(x, y); r = exp((z == 0 ? 0 : z * l) - w * a); "
-                              "p = max(abs(x), abs(y)) == 0 ? 0 : fma(w, l, z * a); r * cos(p), r * sin(p)",
-                       "xyzwl", v, out, 2);
+                       real ? VC__RULE(complex_pow_real, "[x y z w l] r = exp(z == 0 ? 0 : z * l); "
+                                                         "p = z * angle(x, y); r * cos(p), r * sin(p)")
+                            : VC__RULE(complex_pow, "[x y z w l] a = angle(x, y); "
+                                                    "r = exp((z == 0 ? 0 : z * l) - w * a); m = max(abs(x), abs(y)); "
+                                                    "p = m == 0 ? 0 : fma(w, l, z * a); r * cos(p), r * sin(p)"),
+                       v, 5, out, 2);
     for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
@@ -12163,10 +12322,12 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
     case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
     case VC__OP_MUL: vc__complex_mul(a, b, out); break;
     case VC__OP_DIV: vc__complex_div(k, kind, v, left, out); break;
-    case VC__OP_EXP: vc__rule_record_of(k, kind, "r = exp(x); r * cos(y), r * sin(y)", "xy", v, out, 2); break;
+    case VC__OP_EXP:
+        vc__rule_record_of(k, kind, VC__RULE(complex_exp, "r = exp(x); r * cos(y), r * sin(y)"), v, 2, out, 2);
+        break;
     case VC__OP_LOG:
         out[0] = vc__complex_log_abs(k, kind, a);
-        vc__rule_record_of(k, kind, "angle(x, y)", "xy", v, out + 1, 1);
+        vc__rule_record_of(k, kind, VC__RULE_angle, v, 2, out + 1, 1);
         break;
     case VC__OP_SQRT: vc__complex_sqrt(k, kind, a, out); break;
     default: vc__complex_pow(k, kind, v, right, out); break;
@@ -12364,7 +12525,7 @@ VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
     vc_val r = vc__no_value();
     vc_kernel *k = vc__math_operand_only("vc_arg", z, false, &f);
-    if (k) vc__rule_record_of(k, vc__scalar(f.type), "angle(x, y)", "xy", f.part, &r, 1);
+    if (k) vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
 
@@ -15238,15 +15399,15 @@ VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
 }
 
 /* Records a rule on the operands x, y and z, with the polynomials p and q, and ends the call. */
-static vc_val vc__fn_polynomials(const vc__fn *f, const char *text, const vc__polynomial *p, const vc__polynomial *q) {
+static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polynomial *p, const vc__polynomial *q) {
     vc_val v[5], r = vc__no_value();
     for (uint32_t i = 0; i < 3; i++) v[i] = f->v[i];
     v[3] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)p);
     v[4] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)q);
-    if (f->type) vc__rule_record_of(f->k, f->type, text, "xyzpq", v, &r, 1);
+    if (f->type) vc__rule_record_of(f->k, f->type, rule, v, 5, &r, 1);
     return vc__fn_end(f, r);
 }
-static vc_val vc__fn_rule(const vc__fn *f, const char *text) { return vc__fn_polynomials(f, text, NULL, NULL); }
+static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
 /* For the common type: the width of a component in bits, an immediate of its kind, its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
@@ -15270,7 +15431,7 @@ VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC_
 
 VC_API vc_val vc_clz(vc_val a) {
     vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
-    return vc__fn_rule(&f, "T(top - find_msb(U(x)))");
+    return vc__fn_rule(&f, VC__RULE(clz, "T(top - find_msb(U(x)))"));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
@@ -15360,7 +15521,7 @@ VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) { return vc__carry("vc_sub_borro
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, "U(max(x, y)) - U(min(x, y))");
+    return vc__fn_rule(&f, VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))"));
 }
 
 /* o is negative if a signed result has overflowed: it is the largest number then, or the smallest one if x is negative.
@@ -15368,20 +15529,20 @@ VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
     return vc__fn_rule(&f, vc__is_unsigned(f.type)
-        ? "s = x + y; s < x ? ones : s"
-        : "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s");
+        ? VC__RULE(add_sat_unsigned, "s = x + y; s < x ? ones : s")
+        : VC__RULE(add_sat, "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s"));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_sub_sat", VC__KINDS_IU, a, b);
     return vc__fn_rule(&f, vc__is_unsigned(f.type)
-        ? "max(x, y) - y"
-        : "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s");
+        ? VC__RULE(sub_sat_unsigned, "max(x, y) - y")
+        : VC__RULE(sub_sat, "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s"));
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_average", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, "(x & y) + ((x ^ y) >> 1)");
+    return vc__fn_rule(&f, VC__RULE(average, "(x & y) + ((x ^ y) >> 1)"));
 }
 
 /* ---- floats ---- */
@@ -15421,9 +15582,9 @@ static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64;
 /* A constant by its value, and by its bits in f32 and f64. */
 static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
 /* A function of one floating-point operand. */
-static vc_val vc__fn_rule1(const char *call, vc_val a, const char *text) {
+static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
     vc__fn f = vc__fn_float1(call, a);
-    return vc__fn_rule(&f, text);
+    return vc__fn_rule(&f, rule);
 }
 
 /* The polynomials interpolate at Chebyshev nodes; they were computed with 260-bit arithmetic. */
@@ -15462,31 +15623,36 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u) {
     vc_val v[2];
     v[0] = u;
     v[1] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)&vc__fn_atanh_poly);
-    vc__rule_record_of(NULL, kind, "s = x / (x + 2); z = s * s; fma(s * z, poly(z, p), s)", "xp", v, v, 1);
+    const uint32_t rule = VC__RULE(half_log1p, "[x p] s = x / (x + 2); z = s * s; fma(s * z, poly(z, p), s)");
+    vc__rule_record_of(NULL, kind, rule, v, 2, v, 1);
     return v[0];
 }
 
 VC_API vc_val vc_asinh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_asinh", a);
     return vc__fn_polynomials(&f,
-                              "m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
-                              "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l", &vc__fn_asinh_poly, NULL);
+                              VC__RULE(asinh, "[x y z p] m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
+                                              "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l"),
+                              &vc__fn_asinh_poly, NULL);
 }
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_acosh", a);
     return vc__fn_polynomials(&f,
-                              "m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); s = fma(v * z, poly(z, p), v); "
-                              "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; 1 <= x ? r : nan",
+                              VC__RULE(acosh, "[x y z p] m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); "
+                                              "s = fma(v * z, poly(z, p), v); "
+                                              "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; "
+                                              "1 <= x ? r : nan"),
                               &vc__fn_asinh_poly, NULL);
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
     vc__fn f = vc__fn_float1("vc_atanh", a);
     return vc__fn_polynomials(&f,
-                              "m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; l = m == 1 ? inf : l; l = x < 0 ? -l : l; "
-                              "z = x * x; r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan",
+                              VC__RULE(atanh, "[x y z p] m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; "
+                                              "l = m == 1 ? inf : l; l = x < 0 ? -l : l; z = x * x; "
+                                              "r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan"),
                               &vc__fn_atanh_poly, NULL);
 }
 
@@ -15496,18 +15662,19 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
     vc_type kind = vc__scalar(vc_typeof(f.v[1]));
     if (vc__bits(kind) > 32 || kind == VC_U32) f.v[1] = vc_min(f.v[1], vc_imm(kind, 4000));
     if (kind == VC_I64) f.v[1] = vc_max(f.v[1], vc_i64(-4000));
-    return vc__fn_rule(&f, "scale(x, i32(y))");
+    return vc__fn_rule(&f, VC__RULE(scale_by_int, "scale(x, i32(y))"));
 }
 
 VC_API vc_val vc_exp10(vc_val a) { /* log10(2) is a sum of two parts, of which n times the first is exact */
     return vc__fn_rule1("vc_exp10", a,
-                        "l = {0x40549a78, 0x400a934f0979a371}; n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
-                        "r = x - n * {0x3e9a2000, 0x3fd34413509f6000}; r = r - n * {0x369a84fc, 0x3d59fef311f12b36}; "
-                        "scale(exp2(r * l), i32(n))");
+                        VC__RULE(exp10, "l = {0x40549a78, 0x400a934f0979a371}; "
+                                        "n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
+                                        "r = x - n * {0x3e9a2000, 0x3fd34413509f6000}; "
+                                        "r = r - n * {0x369a84fc, 0x3d59fef311f12b36}; scale(exp2(r * l), i32(n))"));
 }
 
 VC_API vc_val vc_log10(vc_val a) {
-    return vc__fn_rule1("vc_log10", a, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}");
+    return vc__fn_rule1("vc_log10", a, VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
 }
 
 /* Dividing the bits by 3 divides the exponent by 3 and gives a guess with 5 correct bits. The steps of
@@ -15516,10 +15683,11 @@ VC_API vc_val vc_cbrt(vc_val a) {
     vc__fn f = vc__fn_float1("vc_cbrt", a);
     /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
     return vc__fn_rule(&f, vc__fn_is_f64(&f)
-        ? "n = normal(x); m = n ? abs(x) : 1; t = real(u64(u32(bits(m) >> 32) / 3 + 0x2a9f7893) << 32); "
-          "t = halley(m, t); t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r"
-        : "n = normal(x); m = n ? abs(x) : 1; t = real(bits(m) / 3 + 0x2a5119f2); "
-          "t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r");
+        ? VC__RULE(cbrt64, "n = normal(x); m = n ? abs(x) : 1; "
+                           "t = real(u64(u32(bits(m) >> 32) / 3 + 0x2a9f7893) << 32); t = halley(m, t); "
+                           "t = halley(m, t); t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r")
+        : VC__RULE(cbrt32, "n = normal(x); m = n ? abs(x) : 1; t = real(bits(m) / 3 + 0x2a5119f2); t = halley(m, t); "
+                           "t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r"));
 }
 
 /* Also the magnitude of complex numbers. Numbers are scaled by 1, 2^-70 or 2^70 (f64: 2^-520 or 2^520), so that their
@@ -15528,54 +15696,57 @@ VC_API vc_val vc_cbrt(vc_val a) {
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_hypot", a, b);
     return vc__fn_rule(&f, f.half
-        ? "a = abs(x); b = abs(y); max(a, b) == inf ? inf : sqrt(fma(a, a, b * b))"
-        : "a = abs(x); b = abs(y); m = max(a, b); "
-          "u = {0x62800000, 0x6070000000000000}; d = {0x1c800000, 0x1f70000000000000}; "
-          "s = m > {0x5d800000, 0x5f30000000000000} ? d : 1; s = m < {0x21800000, 0x20b0000000000000} ? u : s; "
-          "a = a * s; b = b * s; r = sqrt(fma(a, a, b * b)) * (s == 1 ? 1 : s == u ? d : u); m == inf ? inf : r");
+        ? VC__RULE(hypot16, "a = abs(x); b = abs(y); max(a, b) == inf ? inf : sqrt(fma(a, a, b * b))")
+        : VC__RULE(hypot, "a = abs(x); b = abs(y); m = max(a, b); u = {0x62800000, 0x6070000000000000}; "
+                          "d = {0x1c800000, 0x1f70000000000000}; s = m > {0x5d800000, 0x5f30000000000000} ? d : 1; "
+                          "s = m < {0x21800000, 0x20b0000000000000} ? u : s; a = a * s; b = b * s; "
+                          "r = sqrt(fma(a, a, b * b)) * (s == 1 ? 1 : s == u ? d : u); m == inf ? inf : r"));
 }
 
 VC_API vc_val vc_erf(vc_val a) {
     vc__fn f = vc__fn_float1("vc_erf", a);
     return vc__fn_polynomials(&f,
-                              "m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); l = 1 - exp(-z) * poly(t, q); "
-                              "l = {4, 6} < m ? 1 : l; m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l",
+                              VC__RULE(erf, "[x y z p q] m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); "
+                                            "l = 1 - exp(-z) * poly(t, q); l = {4, 6} < m ? 1 : l; "
+                                            "m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l"),
                               &vc__fn_erf_poly, &vc__fn_erfc_poly);
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
-    return vc__fn_rule1("vc_radians", degrees, "x * {0x3c8efa35, 0x3f91df46a2529d39}");
+    return vc__fn_rule1("vc_radians", degrees, VC__RULE(radians, "x * {0x3c8efa35, 0x3f91df46a2529d39}"));
 }
 
 VC_API vc_val vc_degrees(vc_val radians) {
-    return vc__fn_rule1("vc_degrees", radians, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}");
+    return vc__fn_rule1("vc_degrees", radians, VC__RULE(degrees, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}"));
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
     vc__fn f = vc__fn_one("vc_saturate", VC__KINDS_F, a);
-    return vc__fn_rule(&f, "clamp(x, 0, 1)");
+    return vc__fn_rule(&f, VC__RULE(saturate, "clamp(x, 0, 1)"));
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
     vc__fn f = vc__fn_float("vc_smoothstep", 3, 3, low, high, x);
     /* t * t alone may be flushed to 0 */
-    return vc__fn_rule(&f, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))");
+    return vc__fn_rule(&f, VC__RULE(smoothstep, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))"));
 }
 
 VC_API vc_val vc_frexp_mantissa(vc_val a) { /* subnormals become 0 */
     return vc__fn_rule1("vc_frexp_mantissa", a,
-                        "b = bits(x) & {0x807fffff, 0x800fffffffffffff} | {0x3f000000, 0x3fe0000000000000}; "
-                        "normal(x) ? real(b) : x * step(least, abs(x))");
+                        VC__RULE(frexp_mantissa,
+                            "b = bits(x) & {0x807fffff, 0x800fffffffffffff} | {0x3f000000, 0x3fe0000000000000}; "
+                            "normal(x) ? real(b) : x * step(least, abs(x))"));
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
     return vc__fn_rule1("vc_frexp_exponent", a,
-                        "b = i32(bits(x) >> {23, 52}) & {255, 2047}; normal(x) ? b - {126, 1022} : 0");
+                        VC__RULE(frexp_exponent, "b = i32(bits(x) >> {23, 52}) & {255, 2047}; "
+                                                 "normal(x) ? b - {126, 1022} : 0"));
 }
 
 VC_API vc_val vc_modf_fract(vc_val a) {
     vc__fn f = vc__fn_one("vc_modf_fract", VC__KINDS_F, a);
-    return vc__fn_rule(&f, "x = isinf(x) ? 0 : x; x - trunc(x)");
+    return vc__fn_rule(&f, VC__RULE(modf_fract, "x = isinf(x) ? 0 : x; x - trunc(x)"));
 }
 
 /* ---- geometry ---- */
@@ -15983,9 +16154,9 @@ VC_API vc_val vc_hash_bits(vc_val v) {
     vc__fn f = vc__fn_one("vc_hash_bits", VC__KINDS_IU, v);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, v);
     return vc__fn_rule(&f, vc__kind(f.type) == VC_U32
-        ? "x = x * 747796405 + 2891336453; x = ((x >> (x >> 28) + 4) ^ x) * 277803737; x >> 22 ^ x"
-        : "x = x + 0x9e3779b97f4a7c15; x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9; "
-          "x = (x ^ x >> 27) * 0x94d049bb133111eb; x ^ x >> 31");
+        ? VC__RULE(hash32, "x = x * 747796405 + 2891336453; x = ((x >> (x >> 28) + 4) ^ x) * 277803737; x >> 22 ^ x")
+        : VC__RULE(hash64, "x = x + 0x9e3779b97f4a7c15; x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9; "
+                           "x = (x ^ x >> 27) * 0x94d049bb133111eb; x ^ x >> 31"));
 }
 
 /* ---- output ----
