@@ -9962,8 +9962,8 @@ static bool vd__cl_submissions_reserve(vd__device *dev, vd__cl_queue *q) {
     return true;
 }
 
-/* Lets the last submission reach `value`, for a value without work when there is no memory for another submission. The
-   ring was full, so there is a last submission. */
+/* Changes the value that the last submission reaches to `value`. Used for a submission without commands if memory for
+   another entry of the ring runs out: the ring is full then, so there is a last submission. */
 static vd_result vd__cl_raise_last_value(vd__cl_queue *q, uint64_t value) {
     vd__mutex_lock(&q->lock);
     if (q->count) q->submissions[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
@@ -9972,7 +9972,7 @@ static vd_result vd__cl_raise_last_value(vd__cl_queue *q, uint64_t value) {
     return VD_OK;
 }
 
-/* Makes the queue wait until other queues have reached their values. */
+/* Enqueues a barrier that waits until other queues have reached their values. */
 static int32_t vd__cl_await(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
     vd__cl_event events[VD_MAX_QUEUES];
     uint32_t count = 0;
@@ -9993,8 +9993,8 @@ static void vd__cl_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = vcl->queues[queue].handle;
 }
 
-/* Called after a failed submission. A part of it may be running, and no event tells when that part has ended, so this
-   waits for the whole queue. */
+/* Called after a failed submission. Part of it may be running, and no event signals the end of that part, so this waits
+   for the whole queue. */
 static VD__NOINLINE vd_result vd__cl_queue_abandon(const vd__cl_device *vcl, const vd__cl_queue *q, vd__cl_event event,
                                                    vd_result result, int32_t error) {
     vcl->cl->clFinish(q->handle);
@@ -10130,7 +10130,7 @@ static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cud
 
 enum { VD__BACKEND_TEXT = 64 };
 
-/* Prints the names of the compiled-in backends, for messages. */
+/* Writes the names of the compiled-in backends to `out`, for messages. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     size_t used = 0;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
@@ -10138,7 +10138,7 @@ static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     return out;
 }
 
-/* Finds the backend that the desc or VKDISPATCH_BACKEND requests. *out is NULL if neither requests one. */
+/* Sets *out to the backend that the desc or VKDISPATCH_BACKEND requests, or to NULL if neither does. */
 static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backend **out) {
     const char *name = vd__environment("VKDISPATCH_BACKEND");
     char names[VD__BACKEND_TEXT];
@@ -10183,9 +10183,8 @@ static vd_result vd__environment_choice(const char *variable, const char *first,
     return vd__fail(VD_ERROR_INVALID, "%s is '%s'; the choices are: %s, %s", variable, text, first, second);
 }
 
-/* Reads the options that apply to every backend: disabled features, and how buffers are passed and copied. This
-   happens before any backend is opened. Otherwise an invalid variable would look like a failing backend, and
-   vd__select would try the next one. */
+/* Reads the options that apply to every backend: disabled features, and how buffers are passed and copied. Called
+   before any backend is opened: an invalid variable is an error, not a reason to try the next backend. */
 static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
     const char *list = vd__environment("VKDISPATCH_DISABLE");
     int buffers = 0;
@@ -10197,9 +10196,13 @@ static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc,
     return r;
 }
 
-/* The device that the caller requests. index is -1 and name NULL if any device will do. An index that exceeds int is
-   stored as INT32_MAX. number is the text of the index in VKDISPATCH_DEVICE, or NULL if the desc has the index. */
-typedef struct vd__device_request { int index; const char *name, *number, *source; } vd__device_request;
+/* The device that the caller requests. */
+typedef struct vd__device_request {
+    int index;                   /* -1: not selected by index. INT32_MAX: an index that no device has */
+    const char *name;            /* part of the device's name. NULL: not selected by name */
+    const char *number;          /* text of the index in VKDISPATCH_DEVICE. NULL: the desc selects the index */
+    const char *source;          /* for messages: desc field or environment variable */
+} vd__device_request;
 
 static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
     vd__device_request request = { -1, NULL, NULL, "desc.device_name" };
@@ -10220,8 +10223,8 @@ static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
     return request;
 }
 
-/* Rates a device; returns 0 if the request excludes it. Order: discrete, integrated, virtual, CPU, other. Of two
-   devices of one type, the one with more memory is better. */
+/* Returns a score of a device, higher is better; 0: the request excludes it. Order: discrete, integrated, virtual, CPU,
+   other. Of two devices of one type, the one with more memory has the higher score. */
 static double vd__device_score(const vd_device_info *info, const vd__device_request *request) {
     static const double by_type[] = { 1, 5, 4, 3, 2 };
     if (request->index >= 0 && info->index != request->index) return 0;
@@ -10259,7 +10262,8 @@ static vd_result vd__open_context_device(vd__context_device *dev, const vd_conte
     return r;
 }
 
-/* Opens the devices in desc.devices. If one fails, closes those that are open. count: devices of the driver. */
+/* Opens the devices in desc.devices. If one fails, closes those that are open. `count`: number of devices of the
+   driver. */
 static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
@@ -10275,7 +10279,7 @@ static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *de
     return r;
 }
 
-/* Opens the best device that the request allows. If opening fails, tries the next best. */
+/* Opens the device with the highest score. If opening fails, tries the next one. */
 static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, vd_device_info *infos,
                                  int count) {
     vd__device_request request = vd__device_request_of(desc);
@@ -10324,8 +10328,8 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     return r;
 }
 
-/* Opens driver and devices of the requested backend, or of the first backend that works. The dummy must be
-   requested. */
+/* Opens driver and devices of the requested backend, or of the first backend that works. The dummy backend is used only
+   if it is requested. */
 static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
     const vd__backend *requested;
     uint64_t disable;
@@ -10375,8 +10379,8 @@ typedef struct vd__reader {
     uint32_t push;               /* id of the push-constant block; 0: none */
     uint32_t push_arg;           /* index of the argument that is its first member; the others follow */
     uint32_t size_by_id;         /* word of the execution mode LocalSizeId; 0: none */
-    /* By id. Bit i: a pointer may point to the buffer of argument i. For a pointer to other memory, and for a function:
-       a pointer stored in that memory, or returned, may. */
+    /* By id, a bit mask of arguments. Bit i of a pointer to a buffer: it may point to the buffer of argument i. Of a
+       pointer to other memory: pointers stored there may. Of a function: pointers that it returns may. */
     uint64_t *targets;
     uint32_t *used;              /* by id: 0 if the entry point does not use it, else 1 + the next id of a list */
     uint8_t *seen;               /* by id: 1 if its targets were read */
@@ -10455,7 +10459,7 @@ static vd_result vd__reflect_local_size(vd__reader *s) {
     return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no local size (LocalSize, LocalSizeId or WorkgroupSize)");
 }
 
-/* Rewrites LocalSizeId, which needs a feature of the device (maintenance4), as LocalSize, which has as many words. */
+/* Replaces the execution mode LocalSizeId, which requires maintenance4, by LocalSize, which has as many words. */
 static vd_result vd__reflect_literal_size(vd__reader *s) {
     uint32_t *words = vd__spirv_own(s->m);
     if (!words) return vd__fail_memory(NULL, NULL, 0);
@@ -10468,8 +10472,9 @@ static vd_result vd__reflect_literal_size(vd__reader *s) {
 
 /* ---- arguments ---- */
 
-/* Returns the bytes of a matrix that is a member of a struct: a column, or a row with RowMajor, every MatrixStride
-   bytes; 0 without a MatrixStride. Sets `type` if the matrix is stored in columns without padding, like a vd_type. */
+/* Returns the size in bytes of a matrix that is a member of a struct: MatrixStride times its columns, or its rows if it
+   is RowMajor; 0 without a MatrixStride. Sets `type` if the matrix is stored in columns without padding, like a
+   vd_type. */
 static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, uint32_t member, uint32_t id,
                                         vd_type *type) {
     const uint32_t *w = vd__spirv_definition(m, id);
@@ -10481,7 +10486,7 @@ static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, 
     return vd__spirv_saturate((uint64_t)stride * (by_rows ? rows : columns));
 }
 
-/* Returns the bytes of a member of a struct by its explicit layout, or 0 if it has none that is supported. Sets the
+/* Returns the size in bytes of a member of a struct, or 0 if it has no explicit layout that is supported. Sets the
    type: VD_BYTES if no vd_type describes it. */
 static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, uint32_t member, int depth,
                                         vd_type *type) {
@@ -10518,17 +10523,17 @@ static vd_arg_info *vd__reflect_add(vd__reader *s, vd_arg_kind kind, const char 
     return a;
 }
 
-/* Reads a storage block: the access that its decorations allow, and the type of its elements if it is a struct with
-   one member, an array without a length. */
+/* Reads a storage block: the access that its decorations allow, and, if its only member is a run-time array, the type
+   of the elements. */
 static void vd__reflect_block(const vd__spirv *m, uint32_t type, vd_arg_info *a) {
     const uint32_t *w = vd__spirv_definition(m, type);
     uint32_t members = (w[0] & 0xffffu) == VD__OpTypeStruct ? (w[0] >> 16) - 2 : 0, stride = 0;
     uint64_t all = members - 1 < 64 ? UINT64_MAX >> (64 - members) : 0, unread = 0, unwritten = 0;
     for (uint32_t i = m->ids[type - 1].annotations; all && i < m->ids[type].annotations; i++) {
-        const uint32_t *note = m->words + m->annotations[i];
-        if ((note[0] & 0xffffu) != VD__OpMemberDecorate || note[2] >= members) continue;
-        if (note[3] == VD__DecorationNonReadable) unread |= (uint64_t)1 << note[2];
-        if (note[3] == VD__DecorationNonWritable) unwritten |= (uint64_t)1 << note[2];
+        const uint32_t *decorate = m->words + m->annotations[i];
+        if ((decorate[0] & 0xffffu) != VD__OpMemberDecorate || decorate[2] >= members) continue;
+        if (decorate[3] == VD__DecorationNonReadable) unread |= (uint64_t)1 << decorate[2];
+        if (decorate[3] == VD__DecorationNonWritable) unwritten |= (uint64_t)1 << decorate[2];
     }
     if (all && unread == all) a->access &= ~(uint32_t)VD_READ;
     if (all && unwritten == all) a->access &= ~(uint32_t)VD_WRITE;
@@ -10621,8 +10626,8 @@ static vd_result vd__reflect_push(vd__reader *s, uint32_t at, uint32_t type) {
     return r;
 }
 
-/* Reads the global variables: shared memory and, if wanted, arguments. With several entry points, only the variables
-   that the chosen one uses. */
+/* Reads the global variables: shared memory and, if `args` is set, arguments. If the module has several entry points,
+   only the variables that the chosen one uses. */
 static vd_result vd__reflect_variables(vd__reader *s, bool args) {
     const vd__spirv *m = s->m;
     vd_result r = VD_OK;
@@ -10631,7 +10636,7 @@ static vd_result vd__reflect_variables(vd__reader *s, bool args) {
         if (vd__spirv_opcode(m, at) != VD__OpVariable || (s->entry_count > 1 && !s->used[w[2]])) continue;
         uint32_t type = vd__spirv_definition(m, w[1])[3], align = m->ids[type].align;
         switch (w[3]) {
-        case VD__StorageClassWorkgroup: /* counted like the limit (Vulkan: limits of the Workgroup storage class) */
+        case VD__StorageClassWorkgroup: /* by the rule for maxComputeSharedMemorySize in the Vulkan specification */
             s->out->shared_bytes = vd__spirv_saturate(vd__spirv_aligned(s->out->shared_bytes, align)
                                                       + vd__spirv_aligned(m->ids[type].size, align));
             break;
@@ -10706,15 +10711,16 @@ static void vd__flow_add(vd__flow *f, uint32_t id, uint64_t targets) {
     if (f->s->seen[id]) f->changed = true;
 }
 
-/* `to` is the same pointer as `from`, or points into the same memory. What is stored through a pointer to memory other
-   than a buffer is also stored in `from`. */
-static void vd__flow_same(vd__flow *f, uint32_t to, uint32_t from) {
+/* `to` is the same pointer as `from`, or points into the same memory, so it has the same targets. If that memory is not
+   a buffer, a pointer that is stored through `to` can be loaded through `from`, so the targets of `to` are added to
+   it. */
+static void vd__flow_alias(vd__flow *f, uint32_t to, uint32_t from) {
     vd__flow_add(f, to, vd__flow_targets(f, from));
     if (from != f->s->push && vd__flow_is_pointer(f, from) && !vd__flow_in_buffer(f, from))
         vd__flow_add(f, from, vd__flow_targets(f, to));
 }
 
-/* Stores through a pointer what may point to these targets. */
+/* Stores a value with these targets through a pointer. */
 static void vd__flow_store(vd__flow *f, uint32_t pointer, uint64_t targets) {
     if (!vd__flow_in_buffer(f, pointer)) vd__flow_add(f, pointer, targets);
 }
@@ -10724,14 +10730,15 @@ static uint64_t vd__flow_loaded(const vd__flow *f, uint32_t id) {
     return vd__flow_in_buffer(f, id) ? f->all : vd__flow_targets(f, id);
 }
 
-/* Accesses memory through a pointer. */
-static void vd__flow_touch(vd__flow *f, uint32_t id, uint32_t access) {
+/* Records an access through a pointer, if it may point to buffers. */
+static void vd__flow_access(vd__flow *f, uint32_t id, uint32_t access) {
     if (!vd__flow_in_buffer(f, id)) return;
     if (access & VD_READ) f->read |= vd__flow_targets(f, id);
     if (access & VD_WRITE) f->written |= vd__flow_targets(f, id);
 }
 
-/* A pointer to a member of the push constants: loading it yields the address of that member's buffer. */
+/* OpAccessChain into the push constants: a value that is loaded through its result is the address of that member's
+   buffer. */
 static void vd__flow_push_member(vd__flow *f, const uint32_t *w) {
     uint32_t member = 0;
     bool known = w[0] >> 16 > 4 && vd__spirv_constant(f->s->m, w[4], &member);
@@ -10742,30 +10749,30 @@ static void vd__flow_push_member(vd__flow *f, const uint32_t *w) {
     else if (out->args[i].type == VD_BYTES) vd__flow_add(f, w[2], f->all); /* may contain addresses */
 }
 
-/* Passes the arguments of a call to the parameters, and what the function returns to the result. */
+/* OpFunctionCall: the parameters get the targets of the arguments, the result those of the function. */
 static void vd__flow_call(vd__flow *f, const uint32_t *w) {
     const vd__spirv *m = f->s->m;
     uint32_t at = m->ids[w[3]].at + vd__spirv_length(m, m->ids[w[3]].at);
     if (vd__spirv_defined_by(m, w[3]) != VD__OpFunction) return;
     for (uint32_t i = 4; i < w[0] >> 16 && vd__spirv_opcode(m, at) == VD__OpFunctionParameter; i++) {
-        vd__flow_same(f, m->words[at + 2], w[i]);
+        vd__flow_alias(f, m->words[at + 2], w[i]);
         at += vd__spirv_length(m, at);
     }
     vd__flow_add(f, w[2], vd__flow_targets(f, w[3]));
 }
 
-/* Any other instruction: the result may be each operand, if it contains pointers. */
+/* Any other instruction: a result that contains pointers may be a copy of each operand. */
 static void vd__flow_operands(vd__flow *f, uint32_t at) {
     const uint32_t *w = f->s->m->words + at;
     const vd__spirv_op *op = vd__spirv_find_op(f->s->m, w[0] & 0xffffu);
     vd__spirv_operands o;
     if (op->operands[0] != 't' || !(f->s->m->ids[w[1]].flags & VD__SPIRV_POINTERS)) return;
     vd__spirv_operands_begin(f->s->m, at, &o);
-    while (vd__spirv_next_id(&o)) vd__flow_same(f, w[2], o.id);
+    while (vd__spirv_next_id(&o)) vd__flow_alias(f, w[2], o.id);
 }
 
 /* Returns how an instruction accesses the memory that its first id operand points to. */
-static uint32_t vd__flow_access(uint32_t op) {
+static uint32_t vd__flow_opcode_access(uint32_t op) {
     if (op == VD__OpLoad || op == VD__OpAtomicLoad) return VD_READ;
     if (op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory) return VD_WRITE;
     if (op >= VD__OpAtomicExchange && op <= VD__OpAtomicXor) return VD_READ_WRITE;
@@ -10775,28 +10782,28 @@ static uint32_t vd__flow_access(uint32_t op) {
 static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     const uint32_t *w = s->m->words + at;
-    uint32_t op = w[0] & 0xffffu, access = vd__flow_access(op);
-    if (access) vd__flow_touch(f, op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory ? w[1] : w[3],
-                               access);
+    uint32_t op = w[0] & 0xffffu, access = vd__flow_opcode_access(op);
+    if (access) vd__flow_access(f, op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory ? w[1] : w[3],
+                                access);
     switch (op) {
     case VD__OpLoad:
         if (s->m->ids[w[1]].flags & VD__SPIRV_POINTERS) vd__flow_add(f, w[2], vd__flow_loaded(f, w[3]));
         break;
     case VD__OpStore: vd__flow_store(f, w[1], vd__flow_targets(f, w[2])); break;
     case VD__OpCopyMemory:
-        vd__flow_touch(f, w[2], VD_READ);
+        vd__flow_access(f, w[2], VD_READ);
         vd__flow_store(f, w[1], vd__flow_loaded(f, w[2]));
         break;
     case VD__OpAccessChain: case VD__OpInBoundsAccessChain:
         if (w[3] == s->push) vd__flow_push_member(f, w);
-        else vd__flow_same(f, w[2], w[3]);
+        else vd__flow_alias(f, w[2], w[3]);
         break;
     case VD__OpConvertUToPtr: case VD__OpBitcast:
         if (vd__flow_is_pointer(f, w[2]))
             vd__flow_add(f, w[2], vd__flow_is_pointer(f, w[3]) ? vd__flow_targets(f, w[3]) : f->all);
         break;
     case VD__OpExtInst: /* modf and frexp of GLSL.std.450 write through a pointer */
-        for (uint32_t i = 5; i < w[0] >> 16; i++) vd__flow_touch(f, w[i], VD_READ_WRITE);
+        for (uint32_t i = 5; i < w[0] >> 16; i++) vd__flow_access(f, w[i], VD_READ_WRITE);
         break;
     case VD__OpFunctionCall: vd__flow_call(f, w); break;
     case VD__OpReturnValue: vd__flow_add(f, f->function, vd__flow_targets(f, w[1])); break;
@@ -10804,8 +10811,8 @@ static void vd__flow_step(vd__flow *f, uint32_t at) {
     }
 }
 
-/* Visits the instructions of the functions in use and the global variables in use, again and again until nothing
-   changes. Returns false if something still does after many rounds. */
+/* Visits the instructions of the functions and global variables in use, repeatedly until nothing changes. Returns false
+   if the targets still change after 64 iterations. */
 static bool vd__flow_run(vd__flow *f) {
     const vd__spirv *m = f->s->m;
     f->changed = true;
@@ -10836,8 +10843,8 @@ static void vd__reflect_mark(vd__reader *s, uint32_t at, uint32_t *next) {
     }
 }
 
-/* Marks what the entry point uses: the functions that it can call, and the variables that these and the initialisers
-   of variables name. */
+/* Marks what the entry point uses: the functions that it can call, and the variables that these functions and the
+   initialisers of used variables refer to. */
 static void vd__reflect_use(vd__reader *s) {
     const vd__spirv *m = s->m;
     uint32_t next = s->main;
@@ -10854,7 +10861,7 @@ static void vd__reflect_use(vd__reader *s) {
     }
 }
 
-/* Removes from the buffers' access what the kernel never does. */
+/* Limits the access of each buffer to the reads and writes that the analysis has found. */
 static void vd__reflect_access(vd__reader *s) {
     vd__reflection *out = s->out;
     vd__flow f;
@@ -10872,7 +10879,7 @@ static void vd__reflect_access(vd__reader *s) {
     }
 }
 
-/* Reads the interface of a module: arguments only if the desc has none. May replace m->words by a copy. */
+/* Reads the interface of a module; the arguments only if the desc lists none. May replace m->words by a copy. */
 static vd_result vd__reflect(vd__spirv *m, const vd_kernel_desc *desc, vd__reflection *out) {
     bool args = !desc->args && !desc->arg_count && !desc->implicit_count && !desc->argument_bytes;
     vd__reader s;
@@ -10973,17 +10980,17 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char
     return t;
 }
 
-/* Enters a user callback: pushes a frame onto the thread's list. `alone`: the callback runs while a lock is held or
-   a command is half recorded, so most calls are forbidden in it. */
+/* Enters a user callback: pushes a frame onto the thread's list. `exclusive`: a lock is held or a command is partly
+   recorded, so the callback must not make calls that use the context. */
 static VD__COLD void vd__callback_begin(vd__callback_frame *v, vd_context *ctx, const char *call, const char *what,
-                                        bool alone) {
+                                        bool exclusive) {
     v->ctx = ctx;
     v->call = call;
     v->what = what;
-    v->exclusive = alone;
+    v->exclusive = exclusive;
     v->outer = vd__callback_frames;
     vd__callback_frames = v;
-    if (alone) vd__atomic_add32(&ctx->state, VD__IN_EXCLUSIVE_CALLBACK);
+    if (exclusive) vd__atomic_add32(&ctx->state, VD__IN_EXCLUSIVE_CALLBACK);
 }
 
 static VD__COLD void vd__callback_end(const vd__callback_frame *v) {
@@ -10991,8 +10998,8 @@ static VD__COLD void vd__callback_end(const vd__callback_frame *v) {
     if (v->exclusive) vd__atomic_add32(&v->ctx->state, 0u - VD__IN_EXCLUSIVE_CALLBACK);
 }
 
-/* Fails if `call` is not allowed now: this thread is in a callback of the context that holds a lock (any_callback:
-   in any callback of the context), or the context is being destroyed. */
+/* Fails if this thread is in an exclusive callback of the context (any_callback: in any callback of the context), or if
+   the context is being destroyed. */
 static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any_callback) {
     const vd__callback_frame *v = vd__callback_frames;
     while (v && (v->ctx != ctx || !(v->exclusive || any_callback))) v = v->outer;
@@ -11055,7 +11062,7 @@ static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context
 }
 
 /* Checks a range of a buffer on the list's device, resolves VD_WHOLE, and pins the buffer in the list. The caller has
-   pinned it already, or holds the list's lock. Messages begin with `what`. */
+   pinned it already, or holds the list's lock. `what` precedes "offset" in messages. */
 static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *call, const char *what, uint64_t offset,
                                 uint64_t size, vd__span *out) {
     vd__slot *slot = (vd__slot *)(uintptr_t)&b->slot;
@@ -11098,8 +11105,8 @@ static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *p
                          VD__U(*pitch), VD__U(row));
 }
 
-/* Checks the rows of a buffer and resolves defaults. Merges rows without gaps into one row. `what` and `host_what`
-   precede the names of the buffer's range and of the host's pitch in messages. */
+/* Checks the rows of a buffer and resolves defaults. Merges rows without gaps into one row. In messages, `what`
+   precedes the buffer's "offset" and "pitch", and `host_what` the "pitch" in host memory. */
 static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *host_what,
                                   vd__region *g) {
     if (!g->rows) g->rows = 1;
@@ -11127,7 +11134,7 @@ VD__SMALL
 
 enum { VD__EXTENT_TEXT = 96 }; /* four numbers of 20 digits with separators */
 
-/* Prints an extent up to its last nonzero axis, for example "2 x 3". */
+/* Writes an extent to `out` up to its last nonzero axis, for example "2 x 3". */
 static VD__COLD const char *vd__extent_print(char out[VD__EXTENT_TEXT], const uint64_t *extent, int rank) {
     size_t used = 0;
     while (rank > 1 && !extent[rank - 1]) rank--;
@@ -11293,11 +11300,11 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
                          "'%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
-/* ---- SPIR-V modules against devices ---- */
+/* ---- checks of SPIR-V modules against devices ---- */
 
 #define VD__REFUSED UINT32_MAX
 #define VD__CAPABILITY(name, feature) { VD__Capability##name, feature, #name }
-/* The feature that each capability needs, 0 for none. VD__REFUSED: not supported, but known by name. */
+/* The feature that each capability requires; 0: none; VD__REFUSED: not supported, listed for its name in messages. */
 static const struct { uint32_t number, feature; const char *name; } vd__capabilities[] = {
     VD__CAPABILITY(Matrix, 0), VD__CAPABILITY(Shader, 0), VD__CAPABILITY(Float16, VD_FEATURE_F16),
     VD__CAPABILITY(Float64, VD_FEATURE_F64), VD__CAPABILITY(Int64, VD_FEATURE_I64),
@@ -11334,9 +11341,9 @@ static const struct { uint32_t number, feature; const char *name; } vd__capabili
     VD__CAPABILITY(AtomicFloat64AddEXT, VD__REFUSED)
 };
 
-/* Adds the feature that a capability or an execution mode needs to *features. Fails if the first device lacks it; the
-   other devices are checked with the desc. `what` is printed before the name. */
-static vd_result vd__module_need(const vd_context *ctx, const char *what, const char *name, uint32_t feature,
+/* Adds the feature that a capability or an execution mode requires to *features. Fails if the first device lacks it;
+   the other devices are checked with the desc. `what` precedes the name in the message. */
+static vd_result vd__module_require(const vd_context *ctx, const char *what, const char *name, uint32_t feature,
                                  uint64_t *features) {
     const vd_device_info *info = &ctx->devices->device.info;
     if (feature == VD__REFUSED)
@@ -11351,7 +11358,8 @@ static vd_result vd__module_need(const vd_context *ctx, const char *what, const 
 static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t number, uint64_t *features) {
     for (size_t i = 0; i < VD__COUNT(vd__capabilities); i++)
         if (vd__capabilities[i].number == number)
-            return vd__module_need(ctx, "capability", vd__capabilities[i].name, vd__capabilities[i].feature, features);
+            return vd__module_require(ctx, "capability", vd__capabilities[i].name, vd__capabilities[i].feature,
+                                      features);
     return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares capability %u, which vkdispatch does not support",
                     (unsigned)number);
 }
@@ -11381,8 +11389,8 @@ static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uin
         case VD__OpCapability: r = vd__module_check_capability(ctx, w[1], features); break;
         case VD__OpExecutionMode:
             if (w[2] == VD__ExecutionModeMaximallyReconvergesKHR)
-                r = vd__module_need(ctx, "execution mode", "MaximallyReconvergesKHR", VD_FEATURE_RECONVERGENCE,
-                                    features);
+                r = vd__module_require(ctx, "execution mode", "MaximallyReconvergesKHR", VD_FEATURE_RECONVERGENCE,
+                                       features);
             break;
         case VD__OpDecorate:
             if (w[2] != VD__DecorationSpecId) break;
@@ -11430,8 +11438,8 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
                          (int)desc->code_kind, backend->name, list);
 }
 
-/* Checks code that is not reflected: source text and binaries. Sets code_size of a text. A text without a
-   terminating zero is copied: *owned receives the copy, to be freed by the caller. */
+/* Checks code other than SPIR-V: source text and binaries. Sets code_size of a text. If a text has no terminating zero,
+   makes a copy that has one and stores it in *owned; the caller frees it. */
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
@@ -11573,8 +11581,8 @@ static VD__COLD vd_type vd__format_type(const char **cursor) {
 static bool vd__is_float(vd_type type) { return (type & 15u) >= VD_F16 && (type & 15u) <= VD_F64; }
 static uint32_t vd__format_components(vd_type type) { return type & 256u ? 2 : ((type >> 4) & 3u) + 1; }
 
-/* Parses the conversion that follows a '%' and advances *cursor past it. Writes the equivalent for snprintf to
-   `spec`; integers are passed as long long. Returns the conversion letter, or 0 if it is invalid. */
+/* Parses the conversion that follows a '%' and advances *cursor past it. Writes the conversion for snprintf to `spec`,
+   with "ll" for integers. Returns the conversion letter, or 0 if it is invalid. */
 static VD__COLD char vd__format_spec(const char **cursor, char spec[24]) {
     const char *start = *cursor, *end = start;
     size_t flags = strspn(start, "-+ #0"), width = strspn(start + flags, "0123456789"), precision = 0;
@@ -11679,14 +11687,12 @@ static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_des
 
 VD__SMALL_END
 
-/* A dispatch whose arguments are resolved. A list keeps its last one, so that an equal dispatch is not resolved
-   again. */
+/* A dispatch whose arguments are resolved. A list keeps its last one, so that a dispatch of the same kernel and extent
+   resolves only the arguments. */
 typedef struct vd__call {
     const vd__context_device *context_device;
     vd_list *list;
-    /* kernel of the last dispatch; if it and last_threads are equal, only the arguments can differ. 0: resolve
-       everything */
-    uint64_t last_kernel;
+    uint64_t last_kernel;              /* id of the last dispatch's kernel; 0: the next dispatch resolves everything */
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
@@ -11742,7 +11748,7 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     return VD_OK;
 }
 
-/* Resolves a dispatch that gives groups instead of threads. */
+/* Resolves a dispatch whose desc has groups instead of threads. */
 static VD__COLD vd_result vd__call_extent_groups(vd__call *c, const vd_dispatch_desc *desc) {
     const vd__kernel *k = c->kernel;
     char text[VD__EXTENT_TEXT];
@@ -11773,7 +11779,7 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *des
     const vd_limits *limits = &c->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_fail_extent(k, desc);
-    /* one-dimensional, by far the most common */
+    /* fast path: one-dimensional dispatches */
     if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         c->threads[0] = (uint32_t)t[0];
         c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
@@ -11794,7 +11800,7 @@ static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *des
     return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
 }
 
-/* Prints a type, for example "f32x4" or "struct of 48 bytes". */
+/* Writes a type to `out`, for example "f32x4" or "struct of 48 bytes". */
 static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
     if (type >> 31) snprintf(out, 40, "struct of %u bytes", (unsigned)vd_type_size(type));
     else snprintf(out, 40, "%s", vd_type_name(type));
@@ -11894,10 +11900,9 @@ static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
     return old_word ^ word;
 }
 
-/* Resolves a buffer argument: records its access and stores its address in the argument block or adds it to the
-   bindings.
-   `seen` is a filter of the memories of earlier arguments by the low 6 bits of their serials; overlap is only
-   checked if the bit is already set. */
+/* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the bindings.
+   `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of its serial. Overlap is only
+   checked if the bit is set already. */
 static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i,
                                         uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
@@ -11934,7 +11939,7 @@ static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__
     return VD__LIKELY(!maybe_seen) ? VD_OK : vd__call_check_overlap(c, access, i);
 }
 
-/* Slow path of vd__call_value: other sizes, other types, and values in host memory. */
+/* Slow path of vd__call_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and errors. */
 static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, int i) {
     const vd__kernel *k = c->kernel;
     const vd_arg_info *info = &k->args[i];
@@ -11961,8 +11966,8 @@ static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd
     return VD_OK;
 }
 
-/* Stores the implicit arguments from index `first` on; those that depend on buffers are last. Excludes the group
-   base, which differs for each launch. */
+/* Stores the implicit arguments from index `first` on; those that depend on buffers are last. The group base is stored
+   as 0 here, because it differs for each launch. */
 static inline void vd__call_implicit(vd__call *c, int first) {
     for (int i = first; i < c->kernel->implicit_count; i++) {
         const vd_implicit_info *implicit = &c->kernel->implicit[i];
@@ -11982,7 +11987,7 @@ static inline void vd__call_implicit(vd__call *c, int first) {
     }
 }
 
-/* Resolves kernel and extent of a dispatch. Invalidates kernel_id until the arguments are resolved too. */
+/* Resolves kernel and extent of a dispatch. Clears last_kernel; the caller sets it when the arguments are resolved. */
 static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
     c->last_kernel = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
@@ -12034,7 +12039,7 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
 
 static vd_result vd__output_acquire(vd_list *l);
 
-/* Resolves the argument that the user does not pass: the output buffer of a kernel that prints. */
+/* Resolves the argument that the library passes by itself: the output buffer of a kernel that prints. */
 static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
     const vd__kernel *k = c->kernel;
     vd_result r = vd__output_acquire(c->list);
@@ -12085,14 +12090,14 @@ VD__SMALL
 
 enum { VD__BLOB_HEAD = 24, VD__BLOB_VERSION = 1, VD__BLOB_IMPLICIT = VD_MAX_ARGUMENT_BYTES / 4 };
 
-/* Reads a file from front to back. bad: a read went past the end or found an invalid value. */
+/* Sequential reader of a file. `bad`: a read was past the end or found an invalid value; all later reads fail. */
 typedef struct vd__blob { const uint8_t *data; size_t left; bool bad; } vd__blob;
 
 /* A form of a kernel as a desc, with the memory for its arrays. */
 typedef struct vd__blob_form {
     vd_kernel_desc desc;
     vd_arg_info args[VD_MAX_ARGS];
-    vd_implicit_info hidden[VD__BLOB_IMPLICIT];
+    vd_implicit_info implicit[VD__BLOB_IMPLICIT];
     const char *formats[VD__MAX_FORMATS];
 } vd__blob_form;
 
@@ -12173,13 +12178,13 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     d->arg_count = (int)vd__blob_u32_max(b, VD_MAX_ARGS);
     for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
     d->implicit_count = (int)vd__blob_u32_max(b, VD__BLOB_IMPLICIT);
-    for (int i = 0; i < d->implicit_count && !b->bad; i++) vd__blob_implicit(b, &f->hidden[i]);
+    for (int i = 0; i < d->implicit_count && !b->bad; i++) vd__blob_implicit(b, &f->implicit[i]);
     bool prints = false;
-    for (int i = 0; i < d->implicit_count && !b->bad; i++) prints = prints || f->hidden[i].kind == VD_IMPLICIT_OUTPUT;
+    for (int i = 0; i < d->implicit_count && !b->bad; i++) prints = prints || f->implicit[i].kind == VD_IMPLICIT_OUTPUT;
     d->format_count = prints ? (int)vd__blob_u32_max(b, VD__MAX_FORMATS) : 0;
     for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_string(b);
     d->args = f->args;
-    d->implicit = f->hidden;
+    d->implicit = f->implicit;
     d->formats = f->formats;
     d->code_size = vd__blob_u32(b);
     d->code = vd__blob_bytes(b, d->code_size);
@@ -12205,7 +12210,7 @@ typedef struct vd__blob_search {
     uint32_t found;       /* number of kernels with that name */
     const char *kernel;   /* the name in the file */
     vd__blob form;        /* position of the first of the best forms */
-    int fits;             /* result of vd__blob_form_match; -1: no form found */
+    int match;            /* largest result of vd__blob_form_match; -1: no form found */
 } vd__blob_search;
 
 /* Reads the whole file after the head. Returns false if it is damaged. `f` is scratch memory. */
@@ -12220,9 +12225,9 @@ static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
         for (uint32_t j = 0; j < forms && !b->bad; j++) {
             vd__blob position = *b;
             vd__blob_form_read(b, name, f);
-            if (!matches || b->bad || vd__blob_form_match(s->ctx, &f->desc) <= s->fits) continue;
+            if (!matches || b->bad || vd__blob_form_match(s->ctx, &f->desc) <= s->match) continue;
             s->form = position;
-            s->fits = vd__blob_form_match(s->ctx, &f->desc);
+            s->match = vd__blob_form_match(s->ctx, &f->desc);
         }
     }
     return kernels && !b->bad && !b->left;
@@ -12258,7 +12263,7 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     memset(&s, 0, sizeof s);
     s.ctx = ctx;
     s.name = name;
-    s.fits = -1;
+    s.match = -1;
     if (!vd__blob_scan(&b, &s, f))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name,
                              "the blob is invalid: its tables are inconsistent %llu bytes before its end",
@@ -12279,8 +12284,8 @@ VD__SMALL_END
    The library records a barrier only before a command that conflicts with these accesses. */
 
 #define VD__EPOCH ((uint64_t)1 << 32)
-/* Maximum number of memories in a table (stated in the manual). If a table is full, the library records a barrier,
-   which empties the table. Otherwise short-lived buffers that never conflict would accumulate. */
+/* Maximum number of memories in a table (stated in the manual). When a table is full, a barrier is recorded, which
+   empties it; without a limit, short-lived buffers that never conflict would accumulate. */
 enum { VD__HAZARDS = 8192 };
 
 /* Returns the hash slot that holds this memory's serial, or the empty slot where it would be inserted. Linear
@@ -12338,7 +12343,7 @@ static void vd__hazards_free(vd__hazards *h) {
     vd__free(h->allocator, h->tracked);
 }
 
-/* Called after a barrier: forget all earlier accesses. */
+/* Called after a barrier: removes all recorded accesses. */
 static inline void vd__hazards_clear(vd__hazards *h) {
     h->count = 0;
     h->stages = 0;
@@ -12356,8 +12361,9 @@ static inline bool vd__tracked_conflicts(const vd__tracked_memory *t, uint64_t b
     return false;
 }
 
-/* Adds a range. Extends an existing range of the same kind if the two overlap or are adjacent. If all ranges are in
-   use, extends the one that grows least: this may report conflicts that do not exist, but never misses one. */
+/* Adds a range. Extends an existing range of the same kind (read or written) if the two overlap or are adjacent. If all
+   ranges are in use, extends the one that grows least: this can lead to barriers that are not needed, but never to a
+   missing one. */
 static VD__NOINLINE void vd__tracked_add_range(vd__tracked_memory *t, uint64_t begin, uint64_t end, bool write) {
     uint32_t best = 0;
     uint64_t best_growth = UINT64_MAX;
@@ -12406,9 +12412,8 @@ static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial
     return true;
 }
 
-/* Records an access of a command. Returns false if it conflicts with an access recorded before this command; the
-   caller then needs a barrier. Entries with an index below `older` are earlier, entries from `older` on belong to
-   the command itself. */
+/* Records an access of a command. Returns false if it conflicts with an access of an earlier command; the caller then
+   needs a barrier. Entries with an index below `older` belong to earlier commands, the others to this command. */
 static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t slot = serial & h->mask;
     if (VD__UNLIKELY(h->keys[slot] >= h->epoch)) return vd__hazards_access_slow(h, serial, a, older);
@@ -12428,8 +12433,8 @@ static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *a
     return false;
 }
 
-/* Merges the accesses that a list leaves pending. If they are unknown or do not fit, limit becomes 0: everything
-   conflicts until the next barrier. */
+/* Adds the accesses of a list after its last barrier. If they are unknown or do not fit, sets limit to 0: every access
+   then conflicts until the next barrier. */
 static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
     uint32_t count = h->count + more->count;
@@ -12544,8 +12549,8 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, con
             "the device has no suitable memory type"));
 }
 
-/* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the
-   next buffer. Imported memory goes to the list of vd__released_deliver. */
+/* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the next
+   buffer. Imported memory is added to pending_releases. */
 static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (b->imported) {
