@@ -12671,13 +12671,14 @@ static vd_result vd__storage_sync(vd__storage *s, uint64_t offset, uint64_t size
 VD__SMALL_END
 
 // >>batch
-/* Lists, staging memory, submission, readback, deferred destruction. */
+/* Lists, staging memory, submission, readback, deferred destruction. The open batch of a queue is its immediate list; a
+   user's list comes from vd_list_begin. */
 
-/* bytes */
+/* in bytes */
 #define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
 #define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* size of a staging block; a larger transfer gets a larger block */
-#define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* staging of one usage; beyond it, open batches wait for completion */
-#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused larger block is freed */
+#define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* above this much of one usage, open batches wait for a free block */
+#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block that is larger is freed */
 #define VD__STAGING_ALIGN ((uint64_t)64)
 #define VD__DIRECT_BYTES ((uint64_t)64 << 10)   /* maximum of a host write to mapped memory that is not host-cached */
 #define VD__FILL_BYTES ((uint64_t)64 << 10)     /* staged repetitions of a fill pattern */
@@ -12686,14 +12687,15 @@ VD__SMALL_END
 enum {
     VD__FLUSH_COMMANDS = 512,      /* an open batch with this many commands is submitted */
     VD__READ_AHEAD = 4,            /* pieces of one read in flight */
-    VD__SPIN_NS = 30000,           /* a short dispatch completes before a blocked thread would wake up */
+    VD__SPIN_NS = 30000,           /* a wait spins for this time before it blocks: a short dispatch completes sooner
+                                      than a blocked thread would wake up */
     VD__STAGES_ALL = VD__STAGE_COMPUTE | VD__STAGE_TRANSFER
 };
 
 /* ---- the timeline ---- */
 
 /* Reports that the device of a queue was lost, or, if another device of the context was lost before, that one. */
-static vd_result vd__lose_device(vd__queue *q) {
+static vd_result vd__fail_device_lost(vd__queue *q) {
     vd_context *ctx = q->ctx;
     uint32_t lost = 0, index = q->context_device->index;
     bool first = false;
@@ -12706,11 +12708,12 @@ static vd_result vd__lose_device(vd__queue *q) {
                     ctx->devices[index].device.info.name);
 }
 
+/* Returns whether the timeline has reached `value`. If the device is lost, sets the error and returns false. */
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
     if (now == UINT64_MAX) {
-        vd__lose_device(q);
+        vd__fail_device_lost(q);
         return false;
     }
     vd__atomic_max64(&q->completed, now);
@@ -12749,14 +12752,14 @@ static vd_result vd__queue_unreported(vd__queue *q) {
 
 static void vd__output_poll(vd_context *ctx);
 
-/* Waits for a timeline value: spins, then blocks. If the device is made of the host's cores, blocks at once: spinning
-   would occupy a core that the work needs, and yielding may lose whole time slices on a busy machine. No lock may be
-   held. */
+/* Waits for a timeline value: spins, then blocks. If the host's cores execute the work, blocks at once: spinning would
+   occupy one of them, and yielding may lose whole time slices on a busy machine. Returns VD_TIMEOUT without setting an
+   error. No lock may be held. */
 static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_ns) {
     vd_context *ctx = q->ctx;
     uint64_t start = 0, spent = 0, spin = q->device->info.facts.groups_as_loops ? 0 : VD__SPIN_NS;
     while (!vd__queue_reached(q, value)) {
-        if (vd__context_lost(ctx)) return vd__lose_device(q);
+        if (vd__context_lost(ctx)) return vd__fail_device_lost(q);
         if (timeout_ns) {
             vd__pause();
             if (!start) start = vd__time_ns();
@@ -12766,7 +12769,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         if (spent < spin) continue;
         vd_result r = ctx->driver.backend->queue_wait(q->device, q->index, value,
                                                       timeout_ns == VD_FOREVER ? VD_FOREVER : timeout_ns - spent);
-        if (r == VD_ERROR_DEVICE_LOST) return vd__lose_device(q);
+        if (r == VD_ERROR_DEVICE_LOST) return vd__fail_device_lost(q);
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
     if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
@@ -12788,11 +12791,11 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
 }
 
 /* Adds a destroyed object to the garbage. A ticket is released at once, because the device does not use it. The caller
-   holds the context's lock, also of all functions up to vd__reap_locked. */
+   of this function and of those up to vd__reap_locked holds the context's lock. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_TICKET) {
-        vd__staging *stage = ((vd__ticket *)(void *)slot)->staging.staging;
-        if (stage) vd__atomic_add32(&stage->pins, UINT32_MAX);
+        vd__staging *staging = ((vd__ticket *)(void *)slot)->staging.staging;
+        if (staging) vd__atomic_add32(&staging->pins, UINT32_MAX);
         vd__pool_release(&ctx->tickets, slot);
         return;
     }
@@ -12801,10 +12804,11 @@ static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, 1);
 }
 
-/* Makes a destroyed object garbage if its last pin has been released. Returns whether it did. */
-static bool vd__orphan_end(vd_context *ctx, vd__slot *slot) {
-    bool ends = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
-    if (!ends) return false;
+/* Adds an object that was destroyed while pinned to the garbage if its last pin has been released. Returns whether it
+   did. */
+static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
+    bool unpinned = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
+    if (!unpinned) return false;
     slot->destroyed_while_pinned = false;
     vd__garbage_add(ctx, slot);
     return true;
@@ -12813,7 +12817,7 @@ static bool vd__orphan_end(vd_context *ctx, vd__slot *slot) {
 static void vd__garbage_free_buffer(vd_context *ctx, vd__buffer *b) {
     if (b->view) {
         vd__atomic_add32(&b->root->slot.pins, UINT32_MAX);
-        vd__orphan_end(ctx, &b->root->slot);
+        vd__garbage_add_if_unpinned(ctx, &b->root->slot);
     } else vd__buffer_storage_free(ctx, b);
     vd__free(&ctx->host.allocator, b->name);
     vd__pool_release(&ctx->buffers, &b->slot);
@@ -12837,7 +12841,8 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
-/* Inserts a destroyed object into the garbage of a queue, ordered by timeline value. It is almost always the last. */
+/* Inserts a destroyed object into the garbage of a queue, ordered by timeline value. Its value is almost always the
+   largest. */
 static void vd__queue_add_garbage(vd__queue *q, vd__slot *slot) {
     uint64_t value = vd__garbage_last_use(slot, q);
     vd__slot **link = &q->garbage;
@@ -12848,7 +12853,7 @@ static void vd__queue_add_garbage(vd__queue *q, vd__slot *slot) {
     if (!slot->next) q->last_garbage = slot;
 }
 
-/* Frees a destroyed object, or makes it wait for the first queue that has not completed its last use. */
+/* Frees a destroyed object, or adds it to the garbage of the first queue that has not completed its last use. */
 static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -12889,12 +12894,12 @@ static void vd__reap(vd_context *ctx) {
 
 static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     vd__mutex_lock(&ctx->lock);
-    bool ends = vd__orphan_end(ctx, slot);
+    bool added = vd__garbage_add_if_unpinned(ctx, slot);
     vd__mutex_unlock(&ctx->lock);
-    if (ends) vd__reap(ctx);
+    if (added) vd__reap(ctx);
 }
 
-/* Makes a destroyed object garbage, now or with its last unpin. The caller holds the context's lock. */
+/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
     if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
@@ -12939,8 +12944,8 @@ static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     ring->spare = r;
 }
 
-/* Returns an empty recording in *out, begun: a completed one, or a new one. The caller holds the queue's lock, also of
-   all functions up to the section "lists". */
+/* Sets *out to an empty recording, which is begun: a completed one to be reused, or a new one. The caller of this
+   function and of those up to the section "lists" holds the queue's lock. */
 static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
@@ -13083,15 +13088,15 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
     vd__submission empty = { NULL, value, false, NULL, 0 };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
-        vd__lose_device(q);
+        vd__fail_device_lost(q);
 }
 
 static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
-/* Assigns the timeline value of a list's submission to its staging blocks and tickets. 0: they are unused now. */
-static void vd__list_settle(vd_list *l, uint64_t value) {
+/* Assigns the timeline value of a list's submission to its staging blocks and tickets. 0: the list is not submitted. */
+static void vd__list_assign_value(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
         for (vd__staging *s = l->queue->staging[usage]; s; s = s->next) {
@@ -13109,8 +13114,8 @@ static void vd__list_settle(vd_list *l, uint64_t value) {
     }
 }
 
-/* Writes the timeline values of other queues that the next submission must wait for, without those that are reached or
-   that an earlier submission waited for. Returns their number. */
+/* Stores the timeline values of other queues that the next submission must wait for in `out`, without those that are
+   reached or that an earlier submission waited for. Returns their number. */
 static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
@@ -13130,8 +13135,8 @@ static bool vd__queue_captures(const vd__queue *q) {
     return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
 
-/* Fails if the queue's stream is being captured and the list uses staging memory or prints: the user's graph would
-   repeat the commands when that memory has another use. */
+/* Fails if the queue's stream is being captured and the list uses staging memory or prints: when the user's graph is
+   launched, that memory has another use. */
 static vd_result vd__capture_check(const vd_list *l) {
     if (VD__LIKELY(!l->staged_bytes && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
@@ -13139,7 +13144,7 @@ static vd_result vd__capture_check(const vd_list *l) {
                     : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
-/* Submits the list's recording. Its timeline value is then q->submitted. */
+/* Submits the list's recording. q->submitted becomes its timeline value. */
 static void vd__list_submit_recording(vd_list *l) {
     vd__queue *q = l->queue;
     const vd__backend *backend = q->ctx->driver.backend;
@@ -13163,7 +13168,7 @@ static void vd__list_submit_recording(vd_list *l) {
     l->commands = 0;
     l->staged_bytes = 0;
     l->host_stages = 0;
-    vd__list_settle(l, value);
+    vd__list_assign_value(l, value);
 }
 
 static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
@@ -13189,8 +13194,8 @@ static inline void vd__list_unlock(vd_list *l) {
 
 static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
 
-/* Called at the end of an API call, after its last use of the context: makes pending calls of the user's callbacks.
-   */
+/* Called at the end of a public function, after its last use of the context: makes pending calls of the user's
+   callbacks. */
 static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
@@ -13221,7 +13226,7 @@ static VD__COLD void vd__list_set_error(vd_list *l, const char *call, vd_result 
     if (l->first_failure) *l->first_failure = vd__last_error;
 }
 
-/* Called at the end of an API call that records. */
+/* Called at the end of a public function that records. */
 static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_result r) {
     if (VD__UNLIKELY(r)) vd__list_set_error(l, call, r);
     vd__api_end(l->ctx);
@@ -13236,9 +13241,10 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-/* Records a barrier after all recorded accesses. Its second scope is all stages, not only the next command's, because
-   later commands rely on it too. In a user's list, its first scope is also all stages, because it orders the list after
-   earlier submissions: only the accesses before the list's first barrier are compared with the queue at submission. */
+/* Records a barrier after all recorded accesses. Its second scope includes all stages, not only that of the next
+   command, because it also orders later commands. In a user's list, its first scope includes all stages too, because it
+   also orders the list after earlier submissions: vd__list_submit compares only the accesses before the first barrier
+   of a list with those of the queue. */
 static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
     l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands,
@@ -13254,25 +13260,25 @@ static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__hazards_clear(h);
 }
 
-/* Makes a queue's next submission wait for a value of another queue of its device. Submits that queue's open batch if
-   the value is that of the batch. */
-static void vd__queue_after(vd__queue *q, uint32_t other, uint64_t value) {
+/* Makes a queue's next submission wait for a value of another queue of its device. Submits the other queue's open batch
+   if the value belongs to it. */
+static void vd__queue_add_wait(vd__queue *q, uint32_t other, uint64_t value) {
     vd__queue *o = &q->context_device->queues[other];
     if (value > o->submitted) vd__queue_flush(o);
     if (value > q->waits[other]) q->waits[other] = value;
 }
 
 /* Makes a queue's next submission wait for conflicting uses of a storage on the other queues of its device. */
-static VD__NOINLINE void vd__queue_after_uses(vd__queue *q, const vd__storage *s, bool written) {
+static VD__NOINLINE void vd__queue_add_waits(vd__queue *q, const vd__storage *s, bool written) {
     for (uint32_t i = 0; i < q->device->queue_count; i++) {
         uint64_t value = written ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
-        if (i != q->index && value) vd__queue_after(q, i, value);
+        if (i != q->index && value) vd__queue_add_wait(q, i, value);
     }
 }
 
 /* Records that a queue's next submission uses a storage. */
 static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) {
-    if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_after_uses(q, s, written);
+    if (VD__UNLIKELY(q->device->queue_count > 1)) vd__queue_add_waits(q, s, written);
     s->last_use[q->index] = q->submitted + 1;
     if (!written) return;
     s->last_write = q->submitted + 1;
@@ -13353,7 +13359,7 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     return a;
 }
 
-/* A part of a transfer that passes through staging memory at once. */
+/* A part of a transfer that is staged as a whole, at most VD__STAGING_BYTES. */
 typedef struct vd__piece {
     vd__staging_range range;
     uint64_t value;            /* timeline value of the submission; reads only */
@@ -13447,13 +13453,14 @@ static bool vd__storage_reached(const vd__storage *s) {
     return true;
 }
 
-/* Returns whether the host can write into a storage itself: it is mapped and no pending work uses it. */
-static bool vd__write_direct(vd_list *l, const vd__storage *s, uint64_t size) {
+/* Returns whether the host writes to a storage directly: it is mapped, no pending work uses it, and the write is not
+   too large for uncached memory. */
+static bool vd__writes_directly(vd_list *l, const vd__storage *s, uint64_t size) {
     return l->immediate && s->memory.mapped && (s->memory.block->host_cached || size <= VD__DIRECT_BYTES) &&
            vd__storage_reached(s);
 }
 
-/* Writes host memory to a region of a buffer. The caller has pinned the buffer, also for all functions below. */
+/* Writes host memory to a region of a buffer. The caller of this function and of those below has pinned the buffer. */
 static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
@@ -13461,7 +13468,7 @@ static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd
     if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
-    bool direct = vd__write_direct(l, span.storage, span.size);
+    bool direct = vd__writes_directly(l, span.storage, span.size);
     vd__list_unlock(l);
     if (!direct) return vd__write_staged(l, call, b, &g, (const uint8_t *)data);
     vd__rows_copy(span.storage->memory.mapped + span.offset, g.pitch, (const uint8_t *)data, g.host_pitch, &g);
@@ -13476,7 +13483,7 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
                 : vd__span_check(l, b, call, "", offset, 0, &span);
 }
 
-/* Lets the user's callback record commands of the driver. They may use all stages. */
+/* Calls the user's function that records commands of the driver. They may use all stages. */
 static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
@@ -13508,7 +13515,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
     return vd__callback_result("vd_record_native", name, "record", r, before);
 }
 
-/* Returns the smallest period of a pattern, of 1, 2 or 4 bytes; 0: it has none. */
+/* Returns the smallest period of a pattern: 1, 2 or 4 bytes; 0 if it has none of these. */
 static uint32_t vd__pattern_period(const uint8_t *value, size_t size) {
     for (uint32_t period = 1; period <= 4; period *= 2) {
         size_t i = 0;
@@ -13522,8 +13529,8 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
     for (size_t at = 0; at < count; at += size) memcpy(to + at, value, size < count - at ? size : count - at);
 }
 
-/* Records a fill with a pattern of at most 4 bytes: record_fill for whole words, and copies from 8 staged bytes of the
-   pattern (`edges`) for up to three bytes before and after them. */
+/* Records a fill with a pattern of at most 4 bytes: record_fill for whole words, and copies from `edges`, 8 staged
+   bytes of the pattern, for up to three bytes before and after them. */
 static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__staging_range *edges,
                                   const uint8_t pattern[8]) {
     vd_context *ctx = l->ctx;
@@ -13601,6 +13608,7 @@ static vd_result vd__fill_words(vd_list *l, const vd__span *span, const uint8_t 
     return r;
 }
 
+/* Fills with a pattern of any period: stages up to VD__FILL_BYTES of it, and copies them repeatedly. */
 static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *value, size_t value_size) {
     uint64_t run = VD__FILL_BYTES / value_size * value_size;
     vd__staging_range range;
@@ -13658,7 +13666,7 @@ static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const v
                          b->name);
 }
 
-/* Records a copy between regions: `desc` without its buffers. The caller holds the list's lock. */
+/* Records a copy between two regions. Ignores the buffers in `desc`. The caller holds the list's lock. */
 static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *to, const vd__buffer *from,
                                const vd_copy_desc *desc) {
     vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
@@ -13744,8 +13752,8 @@ static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer 
             in_flight++;
         }
         if (!in_flight) break;
-        vd_result got = vd__read_receive(l, &pieces[first], g, data);
-        if (!r) r = got;
+        vd_result received = vd__read_receive(l, &pieces[first], g, data);
+        if (!r) r = received;
         first = (first + 1) % VD__READ_AHEAD;
         in_flight--;
     }
@@ -13755,18 +13763,18 @@ static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer 
 /* Reads by a copy of the device into the caller's memory, and waits for it. */
 static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
     vd__memory host;
-    vd__region rows = *g, there = *g;
+    vd__region rows = *g, host_rows = *g;
     uint64_t value = 0;
     memset(&host, 0, sizeof host);
     host.native[1] = (uintptr_t)data;
-    there.offset = 0;
-    there.pitch = g->host_pitch;
+    host_rows.offset = 0;
+    host_rows.pitch = g->host_pitch;
     vd__list_lock(l);
     vd__access a = vd__access_of(span, VD_READ);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) {
         rows.offset = span->offset;
-        vd__record_rows(l, &host, there, &span->storage->memory, rows);
+        vd__record_rows(l, &host, host_rows, &span->storage->memory, rows);
         l->stats.copies++;
         value = l->queue->submitted + 1;
         vd__queue_flush(l->queue);
@@ -13775,8 +13783,9 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Returns whether vd__read_by_device is the fastest method: it avoids staging memory. For mapped memory, it is faster
-   for large reads of unfinished results, because the threads of the device (the CPU) are then still awake. */
+/* Returns whether vd__read_by_device is the fastest method. It needs no staging memory. If the memory is mapped, it is
+   faster than a copy by the host only for large reads of unfinished results: the device is the CPU, and its threads are
+   then still running. */
 static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
@@ -13793,14 +13802,14 @@ static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd_
     if (r || !g.row) return r;
     vd__list_lock(l);
     bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached,
-         straight = vd__prefers_read_by_device(l, &span, &g, direct);
-    if (straight) direct = false;
+         by_device = vd__prefers_read_by_device(l, &span, &g, direct);
+    if (by_device) direct = false;
     vd__queue *writer = &l->queue->context_device->queues[span.storage->last_writer];
     uint64_t written = span.storage->last_write;
     if (direct && written > writer->submitted) vd__queue_flush(writer);
     vd__list_unlock(l);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
-    if (straight) return vd__read_by_device(l, &span, &g, (uint8_t *)data);
+    if (by_device) return vd__read_by_device(l, &span, &g, (uint8_t *)data);
     return vd__read_staged(l, call, b, &g, (uint8_t *)data);
 }
 
@@ -13813,7 +13822,7 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *
 
 /* ---- mapping ---- */
 
-/* Waits for the work that conflicts with a host access. Submits it first if it is still in a batch. */
+/* Waits for the work that conflicts with a host access. Submits open batches that contain such work. */
 static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
     vd__context_device *m = s->context_device;
     uint64_t values[VD_MAX_QUEUES];
@@ -13927,6 +13936,7 @@ VD__SMALL_END
 
 /* ---- dispatch ---- */
 
+/* Stores the group base of a launch in the argument block. */
 static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     for (int i = 0; i < c->kernel->implicit_count; i++) {
         const vd_implicit_info *h = &c->kernel->implicit[i];
@@ -13935,7 +13945,8 @@ static void vd__call_base(vd__call *c, const uint64_t base[3]) {
     }
 }
 
-/* Splits a dispatch with more work-groups than one launch can have; each launch receives its first work-group. */
+/* Splits a dispatch with more work-groups than one launch can have. The group base of each launch is its first
+   work-group. */
 static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
     const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3];
@@ -13953,7 +13964,7 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
     return VD_OK;
 }
 
-/* The backend has not received the argument block, so the next dispatch must pass it again. */
+/* Called if the backend has not received the argument block: the next dispatch must pass it again. */
 static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
     c->last_kernel = 0;
     return r;
@@ -14037,12 +14048,12 @@ static void vd__list_unpin(vd_list *l) {
     uint32_t mask = 2 * l->use_capacity - 1;
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__slot *object = l->uses[i].object;
-        /* empties the table: every entry is in the run of full slots that begins at its first slot */
+        /* empties the table: linear probing places each entry in the run of full slots that begins at its hash slot */
         uint32_t slot = vd__list_use_hash(object) & mask;
         for (; l->use_table[slot]; slot = (slot + 1) & mask) l->use_table[slot] = 0;
         if (vd__atomic_add32_seq(&object->pins, UINT32_MAX) != 1 || vd__slot_is_live(object)) continue;
         vd__mutex_lock(&l->ctx->lock);
-        vd__orphan_end(l->ctx, object);
+        vd__garbage_add_if_unpinned(l->ctx, object);
         vd__mutex_unlock(&l->ctx->lock);
     }
     l->use_count = 0;
@@ -14054,7 +14065,8 @@ static void vd__list_recycle(vd_list *l) {
     vd__stats_add(&l->queue->open_batch.stats, &l->stats);
     memset(&l->stats, 0, sizeof l->stats);
     if (l->output) vd__output_submitted(l, 0);
-    if (l->tickets) vd__list_settle(l, l->queue->submitted); /* tickets of vd_list_watch; the list has no commands */
+    if (l->tickets) vd__list_assign_value(l, l->queue->submitted); /* tickets of vd_list_watch; the list has no
+                                                                      commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
     vd__list_unpin(l);
@@ -14074,7 +14086,7 @@ static void vd__list_recycle(vd_list *l) {
 static void vd__list_discard(vd_list *l) {
     vd__queue *q = l->queue;
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
-    vd__list_settle(l, 0);
+    vd__list_assign_value(l, 0);
     if (l->recording) {
         vd__error before = vd__last_error; /* commands_end may fail for a recording that is discarded */
         q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
@@ -14100,9 +14112,9 @@ static void vd__list_mark_uses(vd_list *l) {
     }
 }
 
-/* Submits a list after the open batch. The list was recorded without knowing what it would follow. If its first
-   accesses conflict with earlier work, the batch ends with a barrier, or the list begins with one if the batch is
-   empty. `waits`: values of other queues of the device. */
+/* Submits a list after the open batch. The list was recorded independently of the work before it. If its first accesses
+   conflict with that work, a barrier is added: at the end of the batch, or at the start of the list if the batch is
+   empty. `waits`: timeline values of other queues of the device. */
 static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (l->output) {
@@ -14124,7 +14136,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     }
     vd__list_mark_uses(l);
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
-        if (waits[i]) vd__queue_after(q, i, waits[i]);
+        if (waits[i]) vd__queue_add_wait(q, i, waits[i]);
     if (l->has_barrier) vd__hazards_clear(&q->open_batch.hazards);
     vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
     vd__list_submit_recording(l);
@@ -14135,9 +14147,9 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
 /* Output of printf and assert in kernels. A kernel appends records to the output buffer of its queue (format: room
    `derived` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the
    buffer to the host and clears it.
-   For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the
-   copy needs one after them. Finished copies become messages here; the print callback is called at the end of the
-   API call that found them. */
+   For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the copy
+   needs one after them. vd__output_poll turns completed copies into messages; the print callback is called at the end
+   of the public function that called it. */
 
 VD__SMALL
 
@@ -14244,7 +14256,7 @@ static VD__COLD vd_result vd__output_submit(vd_list *l) {
     return r ? r : vd__output_record(l);
 }
 
-/* Called after submission. value: timeline value of the list, or 0 if it was not submitted. */
+/* Called after submission. `value`: timeline value of the list, or 0 if it was not submitted. */
 static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
@@ -14259,7 +14271,7 @@ static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
 
 /* ---- from records to text ---- */
 
-/* text with a terminating zero, which length excludes */
+/* A growing text. The terminating zero is not counted in `length`. */
 typedef struct vd__line { const vd_allocator *allocator; char *data; uint32_t length, capacity; } vd__line;
 
 /* Appends text. Does nothing if memory runs out. */
@@ -14273,7 +14285,7 @@ static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t lengt
     line->data[line->length] = 0;
 }
 
-/* Prints one scalar. Returns the number of words it occupies in the record. */
+/* Appends one scalar as text. Returns its number of words in the record. */
 static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind,
                                          const uint32_t *words) {
     char text[1400]; /* 309 digits, a point, 999 decimals */
@@ -14295,7 +14307,7 @@ static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char 
     return count;
 }
 
-/* Prints the operands of a record by its format. */
+/* Appends the text of a record: its format with the operands. */
 static VD__COLD void vd__line_format(vd__line *line, const vd__format *f, const uint32_t *words) {
     const char *cursor = f->text;
     char spec[24];
@@ -14327,7 +14339,7 @@ static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t numb
     return f && number - f->first < f->count ? &f->formats[number - f->first] : NULL;
 }
 
-/* Turns a printf record into a message for the print callback, or for the log if there is no callback. */
+/* Queues the text of a printf record for the print callback, or for the log if there is no callback. */
 static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f,
                                         const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
@@ -14371,7 +14383,7 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__mutex_unlock(q->lock);
 }
 
-/* Logs how many records did not fit. */
+/* Logs the number of records that did not fit, and the kernels with the lowest and the highest format among them. */
 static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
@@ -14383,7 +14395,7 @@ static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *hea
              same_kernel ? "" : last, same_kernel ? "" : "'", VD__U(ctx->print_bytes));
 }
 
-/* Reads all records of a finished copy. A damaged record ends the reading. */
+/* Reads all records of a completed copy, up to the first damaged one. */
 static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
@@ -14469,7 +14481,7 @@ static vd__message *vd__message_pop(vd__message_queue *messages) {
     return m;
 }
 
-/* Logs how many messages were dropped since the last report. */
+/* Logs the number of messages that were dropped since the last report. */
 static void vd__report_dropped_messages(vd_context *ctx) {
     vd__message_queue *messages = &ctx->messages;
     vd__mutex_lock(&messages->lock);
@@ -14483,8 +14495,8 @@ static void vd__report_dropped_messages(vd_context *ctx) {
                  (unsigned)count, count == 1 ? " was" : "s were", VD__U(messages->limit));
 }
 
-/* Calls all pending callbacks, one after another. A callback that causes further calls only queues them; they follow
-   after it returns. Keeps the error of the thread. */
+/* Makes all pending calls of callbacks, one after another. Calls that a callback causes are queued and made after it
+   has returned. Keeps the error of the thread. */
 static void vd__callbacks_deliver(vd_context *ctx) {
     if (vd__callback_is_running(ctx)) return;
     vd__error saved = vd__last_error;
@@ -14706,7 +14718,7 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
     return count;
 }
 
-/* Allocates devices and queues of the context; they are opened later. Returns false if memory runs out. */
+/* Allocates the devices and queues of the context, which vd__select opens later. Returns false if memory runs out. */
 static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc) {
     const vd_allocator *allocator = &ctx->host.allocator;
     uint32_t device_count = desc->device_count ? (uint32_t)desc->device_count : 1;
@@ -14738,7 +14750,7 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     return true;
 }
 
-/* Initialises everything that does not depend on the device. Returns false if memory runs out. */
+/* Initialises the members that do not depend on the device. Returns false if memory runs out. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.allocator = vd__counting_allocator_init(&ctx->counting_allocator, &desc->allocator);
     ctx->host.log = desc->log;
@@ -14767,10 +14779,10 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     return !cache || ctx->host.cache_directory;
 }
 
-/* Returns the usual size of a memory block: 64 MiB, or an eighth of a small device memory, in whole units. */
+/* Returns the default size of a memory block: 64 MiB, or an eighth of the device memory if that is less. */
 static uint64_t vd__block_bytes(const vd_device_info *info) {
-    uint64_t eighth = info->device_memory / 8 / VD__TLSF_UNIT * VD__TLSF_UNIT, usual = 64u << 20;
-    return eighth && eighth < usual ? eighth : usual;
+    uint64_t eighth = info->device_memory / 8 / VD__TLSF_UNIT * VD__TLSF_UNIT, maximum = 64u << 20;
+    return eighth && eighth < maximum ? eighth : maximum;
 }
 
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
@@ -14871,7 +14883,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     return VD_OK;
 }
 
-/* Frees the buffers and kernels that the user did not destroy. Debug contexts log them. */
+/* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
     vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
@@ -14998,7 +15010,7 @@ static void vd__attachments_release(vd_context *ctx) {
     vd__callback_end(&frame);
 }
 
-/* Frees a context that has no references and no handles left. */
+/* Frees a context without references. All its objects have been destroyed. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
     vd__api_end(ctx);
@@ -15017,7 +15029,7 @@ static void vd__context_free(vd_context *ctx) {
     vd__context_free_memory(ctx);
 }
 
-/* Drops a reference to the context. The last one frees it. */
+/* Releases a reference to the context, and frees the context if it was the last one. */
 static void vd__context_unref(vd_context *ctx) {
     if (vd__atomic_add32(&ctx->reference_count, UINT32_MAX) == 1) vd__context_free(ctx);
 }
@@ -15029,7 +15041,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         return;
     }
     vd__attachments_release(ctx);
-    vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on callbacks may not call functions of this context */
+    vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on, calls that use the context fail */
     vd__lock_all(ctx);
     for (vd_list *l = ctx->lists; l; l = l->next)
         if (l->state != VD__LIST_FREE) vd__list_discard(l);
@@ -15043,7 +15055,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__output_free(ctx);
     vd__context_discard_objects(ctx);
     vd__reap(ctx);
-    vd__api_end(ctx); /* imported tensors that were exported from this context drop their references here */
+    vd__api_end(ctx); /* deletes imported tensors; if this context has exported them, that releases references to it */
     vd__context_unref(ctx);
 }
 
@@ -15095,8 +15107,8 @@ static void vd__context_device_finish(vd__context_device *dev) {
     }
 }
 
-/* Allocates memory for a buffer on a device. If none is left, waits for the pending work of destroyed buffers, frees
-   those, and tries again. */
+/* Allocates memory for a buffer on a device. If device memory is exhausted and there is garbage, waits for all work of
+   the device, which frees the garbage, and tries again. */
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
     vd_context *ctx = dev->ctx;
@@ -15214,8 +15226,8 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* Makes a view valid. The view holds a pin of the buffer that owns the memory. Returns false if that was destroyed
-   in the meantime. The caller holds the context's lock. */
+/* Publishes a view, which pins its root buffer. Returns false if `base` was destroyed in the meantime. The caller holds
+   the context's lock. */
 static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *base) {
     vd__buffer *root = base->view ? base->root : (vd__buffer *)(uintptr_t)base;
     if (!vd__slot_is_live(&base->slot)) return false;
@@ -15314,7 +15326,8 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     return VD_OK;
 }
 
-/* Ends an API call that pinned a buffer. `b` is NULL if the buffer was not found, which is an error. */
+/* Called at the end of a public function that pinned a buffer. `b` is NULL if the buffer was not found, which is an
+   error. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
     if (r) vd__error_default_call(r, call);
     vd__buffer_unpin(ctx, b);
@@ -15353,7 +15366,7 @@ static vd_result vd__desc_device_check(const vd_context *ctx, const char *call, 
                          "devices", device, (unsigned)ctx->device_count);
 }
 
-/* As vd__desc_device_check, for a command in a list, which works on one device. */
+/* Like vd__desc_device_check, for a command in a list: the device must be that of the list. */
 static vd_result vd__list_device_check(const vd_list *list, const char *call, int device) {
     uint32_t index = list->queue->context_device->index;
     vd_result r = vd__desc_device_check(list->ctx, call, device);
@@ -15519,15 +15532,15 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info);
     size_t implicit = (size_t)desc->implicit_count * sizeof(vd_implicit_info);
     size_t params = (size_t)desc->arg_count * sizeof(vd__param), codes = ctx->device_count * sizeof(vd__kernel_code);
-    size_t ends = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
+    size_t uses = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
-    uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + ends + args + implicit + params + text);
+    uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + uses + args + implicit + params + text);
     if (!memory) return vd__fail_memory("vd_kernel_create", desc->name, 0);
     k->arena = memory;
     k->codes = (vd__kernel_code *)(void *)memory;
     k->last_uses = (uint64_t *)(void *)(memory + codes);
-    memset(memory, 0, codes + ends);
-    memory += codes + ends;
+    memset(memory, 0, codes + uses);
+    memory += codes + uses;
     k->args = (vd_arg_info *)(void *)memory;
     k->implicit = (vd_implicit_info *)(void *)(memory + args);
     k->params = (vd__param *)(void *)(memory + args + implicit);
@@ -15560,7 +15573,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
-    uint32_t covered = 4 * (uint32_t)k->implicit_count;
+    uint32_t member_bytes = 4 * (uint32_t)k->implicit_count; /* of the argument block, without padding */
     for (int i = 0; i < k->arg_count; i++) {
         const vd_arg_info *a = &k->args[i];
         vd__param *p = &k->params[i];
@@ -15579,14 +15592,14 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
             p->binding_index = (uint8_t)(p->binding_index
                                          + (k->args[j].kind == VD_ARG_BINDING && k->args[j].location < a->location));
         if (a->kind == VD_ARG_BINDING) k->binding_count++;
-        else covered += a->size;
+        else member_bytes += a->size;
     }
     for (int i = 0; i < k->implicit_count; i++)
         if (k->implicit[i].kind == VD_IMPLICIT_GROUP_BASE) k->splittable[k->implicit[i].axis] = true;
     for (int i = 0; i < 3; i++)
         k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
-    k->has_padding = covered != k->argument_bytes;
-    /* counts as reading, because it only appends: see room `output` */
+    k->has_padding = member_bytes != k->argument_bytes;
+    /* the output buffer is not an argument of vd_dispatch; appending to it counts as reading, see room `output` */
     if (k->first_format) k->params[--k->arg_count].written = false;
     k->linear = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
@@ -15765,7 +15778,7 @@ VD__SMALL_END
 
 /* ---- lists ---- */
 
-/* Returns the least busy queue of a device: an idle one, or the one with the fewest pending submissions. */
+/* Returns the queue of a device with the fewest pending submissions, the open batch included. */
 static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
     vd__queue *best = &dev->queues[0];
     uint64_t fewest = UINT64_MAX;
@@ -15781,7 +15794,7 @@ static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
     return best;
 }
 
-/* Finds the queue that a call names. Returns NULL and sets the error if it does not exist. */
+/* Finds a queue by the indices of device and queue. Returns NULL and sets the error if it does not exist. */
 static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
     if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
     vd__context_device *dev = &ctx->devices[device];
@@ -15922,9 +15935,9 @@ static void vd__event_set(const vd__queue *q, vd_event *out) {
     out->queue = q->index;
 }
 
-/* Collects the timeline values that a submission must wait for, by queue of its device. Events of the same queue
-   need no wait, because work on a queue executes in order. For events of another device the host waits here. No lock
-   may be held. */
+/* Collects the timeline values that a submission must wait for, by queue of its device. Events of the same queue need
+   no wait, because work on a queue executes in order. Events of other devices are waited for here, by the calling
+   thread. No lock may be held. */
 static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint64_t waits[VD_MAX_QUEUES]) {
     vd_context *ctx = l->ctx;
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
@@ -15944,11 +15957,11 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     return VD_OK;
 }
 
-/* Submits the open batch after its waits. */
+/* Submits the open batch of a queue, to start after the events of `waits`. */
 static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUES]) {
     bool any = false;
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
-        if (waits[i]) vd__queue_after(q, i, waits[i]);
+        if (waits[i]) vd__queue_add_wait(q, i, waits[i]);
         any = any || waits[i];
     }
     /* an empty batch is submitted too, so that its event follows the waits */
@@ -16140,7 +16153,7 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
 
 VD__SMALL
 
-/* Returns the first failure that no call has returned yet, over all queues. */
+/* Returns a failure of any queue that no call has returned yet. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
@@ -16257,8 +16270,8 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     t->type.lanes = 1;
 }
 
-/* Returns the type of a tensor's elements, or VD_BYTES if there is none. Boolean tensors have one byte per element
-   and map to u8, because VD_BOOL has four bytes. */
+/* Returns the type of a tensor's elements, or VD_BYTES if no vd_type corresponds to it. Booleans of one byte become u8,
+   because VD_BOOL has four bytes. */
 static vd_type vd__dl_type_of(vd__dl_type t) {
     static const struct { uint8_t code, bits; vd_type type; } table[] = {
         { VD__DL_INT, 8, VD_I8 },        { VD__DL_INT, 16, VD_I16 },      { VD__DL_INT, 32, VD_I32 },
@@ -16322,7 +16335,8 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
     return VD_OK;
 }
 
-/* Creates a tensor of a buffer after waiting for pending work on it. On success the tensor owns the caller's pin. */
+/* Creates a tensor that shares a buffer's memory, after waiting for the work that uses the buffer. On success the
+   tensor takes over the caller's pin. */
 static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type,
                                       vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
@@ -16375,7 +16389,7 @@ VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, i
 
 /* ---- import ---- */
 
-/* A tensor to import, independent of its struct version. */
+/* A tensor to import, of either struct version. */
 typedef struct vd__dl_import {
     const char *call;
     vd__dl_tensor *tensor;
