@@ -1861,7 +1861,7 @@ static void vd__file_delete(const char *path) {
 }
 
 /* Describes why the last call of a file function failed. */
-static void vd__file_error(char *out, size_t size) { snprintf(out, size, "error %lu of Windows", GetLastError()); }
+static void vd__file_error(char *out, size_t size) { snprintf(out, size, "Windows error %lu", GetLastError()); }
 
 static DWORD WINAPI vd__thread_main(void *thread) {
     ((vd__thread *)thread)->run(((vd__thread *)thread)->user);
@@ -3558,8 +3558,8 @@ static void vd__default_memory_destroy(vd__device *dev, vd__memory *m) { (void)d
 static VD__UNUSED vd_result vd__default_record_native(vd__device *dev, vd__commands *c,
                                                      vd_result (*record)(void *user, void *commands), void *user) {
     (void)c, (void)record, (void)user;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the backend '%s' executes a list when it is submitted, so there is no "
-                    "command buffer to record into", dev->driver->backend->name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s has no command buffer to record into",
+                    dev->driver->backend->name);
 }
 
 static void vd__default_queue_native(vd__device *dev, uint32_t queue, vd_native *out) {
@@ -4200,7 +4200,7 @@ static void vd__spirv_read_operand(vd__spirv_operands *o, char letter, uint32_t 
     case 'o':
         nested = vd__spirv_find_op(o->m, word);
         if (nested && nested->operands[0] == 't') o->letters = nested->operands + 2;
-        else o->error = "its operation is not supported";
+        else o->error = "the operation is not supported";
         break;
     case 0: o->error = "words follow the last operand"; break;
     default: break;
@@ -4524,8 +4524,8 @@ static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     uint32_t first;
     if (!code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
     if (size % 4 || size < VD__SPIRV_HEAD * 4 || size > UINT32_MAX)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but a module has a multiple of 4 and at least 20",
-                        VD__U(size));
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but the size of a module is a multiple of 4 and "
+                        "at least %d", VD__U(size), VD__SPIRV_HEAD * 4);
     memcpy(&first, code, 4);
     if (first != VD__SPIRV_MAGIC && first != VD__SPIRV_SWAPPED)
         return vd__fail(VD_ERROR_COMPILE, "the code is not SPIR-V: it begins with 0x%08x, but the magic number is "
@@ -4712,7 +4712,7 @@ static int vd__dummy_driver_devices(vd__driver *driver, vd_device_info *out, int
 static void vd__dummy_driver_close(vd__driver *driver) { (void)driver; }
 
 static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
-    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the dummy backend has only device 0");
+    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there is 1 device", index);
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
@@ -4737,7 +4737,7 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *used_bytes = &vd__dummy_of(dev)->used_bytes[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *used_bytes)
         return vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
-                                                   "a block has %llu bytes, but %llu of %llu bytes are in use",
+                                                   "a block needs %llu bytes, but %llu of %llu bytes are in use",
                                                    VD__U(block->size), VD__U(*used_bytes), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
     if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
@@ -6481,9 +6481,9 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     uint32_t variable = vd__vk_push_variable(&m);
     uint32_t *words = (uint32_t *)vd__alloc(allocator, desc->code_size + VD__VK_UNIFORM_EXTRA * 4);
     if (!variable)
-        result = vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' has %u bytes of push constants, but the device's limit is "
-                          "%u, and only an argument block of 32-bit integers can be passed through memory instead",
-                          desc->name, desc->argument_bytes, dev->info.limits.max_push_bytes);
+        result = vd__fail(VD_ERROR_UNSUPPORTED, "the kernel has %u bytes of push constants, but the device's limit is "
+                          "%u (max_push_bytes); only an argument block of 32-bit integers can be passed in a uniform "
+                          "buffer instead", desc->argument_bytes, dev->info.limits.max_push_bytes);
     else if (!words) result = vd__fail_memory(NULL, NULL, 0);
     else {
         size_t count = vd__vk_to_uniform(&m, variable, kernel->uniform - 1, words);
@@ -6608,8 +6608,8 @@ static VD__NOINLINE bool vd__vk_move_get(vd__device *dev) {
         bool made = dev->info.limits.max_push_bytes >= desc.argument_bytes
                     && !vd__vk_kernel_create(dev, &desc, &vk->move);
         if (!made)
-            vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created, so the driver "
-                     "copies: %s", vd__error_join());
+            vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created; copies use "
+                     "vkCmdCopyBuffer instead: %s", vd__error_join());
         vd__atomic_store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
     }
     vd__mutex_unlock(&vk->move_lock);
@@ -7873,7 +7873,7 @@ static vd_result vd__cu_driver_start(vd__driver *driver) {
     if (result) return vd__cu_fail(cu, result, "cuDriverGetVersion");
     result = cu->cuDeviceGetCount(&cu->device_count);
     if (result) return vd__cu_fail(cu, result, "cuDeviceGetCount");
-    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "libcuda was opened, but it has no device");
+    return cu->device_count > 0 ? VD_OK : vd__fail(VD_ERROR_NO_DEVICE, "the CUDA driver found no device");
 }
 
 static vd_result vd__cu_driver_open(vd__driver *driver) {
@@ -8269,8 +8269,8 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
         if (supported[i] <= wanted && supported[i] > *out) *out = supported[i];
     if (*out) return VD_OK;
     rtc->nvrtcVersion(&major, &minor);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not support compute capability %d.%d any more", major,
-                    minor, wanted / 10, wanted % 10);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "NVRTC %d.%d does not support the device's compute capability %d.%d, nor an "
+                    "older one", major, minor, wanted / 10, wanted % 10);
 }
 
 /* Reports a failed compilation: logs the compiler's log, and sets the error text to its first error. */
@@ -8578,7 +8578,9 @@ static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t
     vd__atomic_store64(&q->submitted, value);
     int result = d->can_write_values ? d->api->cuStreamWriteValue64(q->stream, q->timeline_address, value, 0)
                                   : d->api->cuMemsetD32Async(q->timeline_address, (unsigned)value, 1, q->stream);
-    return result ? vd__cu_fail(d->api, result, "updating the timeline") : VD_OK;
+    if (!result) return VD_OK;
+    return vd__cu_fail(d->api, result, "%s of a timeline",
+                       d->can_write_values ? "cuStreamWriteValue64" : "cuMemsetD32Async");
 }
 
 /* Returns the current timeline value. Captured submissions count as completed when all earlier submissions to the
@@ -8974,8 +8976,7 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
     if (!cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s was opened, but it has no %s", vd__libraries.opencl[0],
-                        count ? "device" : "platform");
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s found no %s", vd__libraries.opencl[0], count ? "device" : "platform");
     return VD_OK;
 }
 
@@ -10240,7 +10241,7 @@ static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_d
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index,
                                  infos[i].name);
     if (request->name)
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s is '%s', but no %s device has this in its name; the devices are: %s",
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s is '%s', but the name of no %s device contains it; the devices are: %s",
                         request->source, request->name, driver->backend->name, names);
     if (request->number)
         return vd__fail(VD_ERROR_NO_DEVICE, "%s is %s, but the %s devices are: %s", request->source, request->number,
@@ -10354,8 +10355,8 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
                                      backend->name, vd__error_join());
     }
     if (!first)
-        return vd__fail(VD_ERROR_NO_DEVICE, "no backend for devices is compiled in; select the dummy backend with "
-                        "VKDISPATCH_BACKEND=dummy or desc.backend");
+        return vd__fail(VD_ERROR_NO_DEVICE, "only the dummy backend is compiled in; select it with desc.backend or "
+                        "VKDISPATCH_BACKEND=dummy");
     return vd__fail(first, "%s", reasons);
 }
 
@@ -11152,7 +11153,7 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
     if (!total)
         return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.type is %u, not a valid vd_type", (unsigned)type);
     while (rank && !desc_shape[rank - 1]) rank--;
-    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape is all 0");
+    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape is 0 along all axes");
     for (int i = 0; i < 4; i++) {
         shape[i] = i < rank ? desc_shape[i] : 1;
         if (!shape[i])
@@ -11215,7 +11216,7 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
                              desc->import ? "desc.import" : "desc.address_offset");
     if (!imports && desc->release)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.release is set, but neither desc.address nor desc.external");
+                             "desc.release is set, but neither desc.address nor desc.external is");
     if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
@@ -11296,8 +11297,8 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
     }
     vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, desc_shape, shape, size);
     if (r || *size <= available) return r;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "offset %llu + size %llu is past the end of buffer "
-                         "'%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu + size %llu is past the end of "
+                         "buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
 /* ---- checks of SPIR-V modules against devices ---- */
@@ -11480,18 +11481,20 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
             return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local_size[%d] is 0", i);
         if (desc->local_size[i] > limits->max_local_size[i])
             return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                                 "local_size[%d] is %u, but the device's limit is %u", i, desc->local_size[i],
-                                 limits->max_local_size[i]);
+                                 "local_size[%d] is %u, but the device's limit is %u (max_local_size)", i,
+                                 desc->local_size[i], limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "local size %u x %u x %u has %llu invocations, but the device's limit is %u",
+                             "local size %u x %u x %u has %llu invocations, but the device's limit is %u "
+                             "(max_local_invocations)",
                              desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product),
                              limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "the kernel needs %u bytes of shared memory, but the device's limit is %u",
+                             "the kernel needs %u bytes of shared memory, but the device's limit is %u "
+                             "(max_shared_bytes)",
                              desc->shared_bytes, limits->max_shared_bytes);
     return VD_OK;
 }
@@ -11658,7 +11661,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
                                                                   : "desc.implicit is NULL");
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument_bytes is %u, but must be a multiple of 4 and at most %d",
+                             "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
                              (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
@@ -11671,8 +11674,8 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     }
     if (bindings > dev->info.limits.max_bindings)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "the kernel has %u buffers by binding, but the device's limit is %u", bindings,
-                             dev->info.limits.max_bindings);
+                             "the kernel has %u buffers by binding, but the device's limit is %u (max_bindings)",
+                             bindings, dev->info.limits.max_bindings);
     vd_result r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
@@ -11736,8 +11739,9 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
     for (int i = 0; i < 3; i++) {
         if (c->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->splittable[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "%llu work-groups along axis %d are "
-                                 "needed, but the device's limit is %u, and this kernel cannot be split",
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "the dispatch has %llu work-groups "
+                                 "along axis %d, but the device's limit is %u (max_groups), and the kernel has no "
+                                 "group base along this axis",
                                  VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
         pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
@@ -11996,8 +12000,8 @@ static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_
     if (pinned) return vd__error_default_call(pinned, "vd_dispatch");
     c->kernel = k;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments%s were passed, but the kernel "
-                             "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " at address NULL" : "",
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments were passed%s, but the kernel "
+                             "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " (args is NULL)" : "",
                              k->arg_count);
     vd_result r = vd__call_extent(c, desc);
     if (r) return r;
@@ -12240,18 +12244,18 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
     uint32_t version = vd__blob_u32(b);
     uint64_t stated_size = vd__blob_u64(b), stated_sum = vd__blob_u64(b), actual_sum = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "these %llu bytes are not a blob of kernels: "
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob (%llu bytes) is not a file of kernels: "
                              "expected magic \"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, but only version %d "
                              "is supported", (unsigned)version, VD__BLOB_VERSION);
     if (stated_size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes, but its header says "
-                             "%llu", VD__U(size), VD__U(stated_size));
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes, but its header has "
+                             "size %llu", VD__U(size), VD__U(stated_size));
     for (size_t i = 0; i < b->left; i++) actual_sum = (actual_sum ^ b->data[i]) * 0x100000001b3u;
     if (actual_sum == stated_sum) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx, but "
-                         "its header says %016llx", VD__U(actual_sum), VD__U(stated_sum));
+                         "its header has %016llx", VD__U(actual_sum), VD__U(stated_sum));
 }
 
 /* Finds the kernel and reads its best form into `f`. */
@@ -13495,7 +13499,7 @@ static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
                              : " and desc.uses is NULL", VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count; i++) {
         vd__span span;
-        snprintf(which, sizeof which, "use %d ", i);
+        snprintf(which, sizeof which, "desc.uses[%d] ", i);
         vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record_native", which, which, 0, VD_WHOLE, &span);
         if (r) return vd__error_amend(r, NULL, name, NULL);
         if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
@@ -14128,7 +14132,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     }
     vd__queue_flush(q);
     if (l->output && q->output_stale)
-        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output of earlier kernels could not be cleared");
+        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output buffer of kernels that print could not "
+                             "be cleared");
     l->barrier_first = conflicts;
     if (conflicts) {
         l->stats.barriers++;
@@ -14243,8 +14248,8 @@ static VD__COLD vd_result vd__output_record(vd_list *l) {
     if (!r) r = vd__output_clear(l);
     if (r) l->queue->output_stale = true;
     if (r)
-        vd__logf(&l->ctx->host, VD_LOG_ERROR, "the output of kernels could not be read or cleared: %s",
-                 vd__error_join());
+        vd__logf(&l->ctx->host, VD_LOG_ERROR, "the output buffer of kernels that print could not be read or cleared: "
+                 "%s", vd__error_join());
     return r;
 }
 
@@ -14390,8 +14395,8 @@ static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *hea
     vd__format_find(ctx, ~head[3], &first);
     bool same_kernel = first == last;
     vd__logf(&ctx->host, VD_LOG_WARNING,
-             "%u record%s of kernel '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes",
-             (unsigned)head[1], head[1] == 1 ? "" : "s", first, same_kernel ? "" : " to kernel '",
+             "%u record%s of kernel%s '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes",
+             (unsigned)head[1], head[1] == 1 ? "" : "s", same_kernel ? "" : "s", first, same_kernel ? "" : " to '",
              same_kernel ? "" : last, same_kernel ? "" : "'", VD__U(ctx->print_bytes));
 }
 
@@ -14827,9 +14832,11 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     if (desc) full = *desc;
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
-        return vd__fail(VD_ERROR_INVALID, "desc.allocator must set all of allocate, reallocate and release, or none");
+        return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
+                        !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if (full.print_bytes > 1u << 30)
-        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 1 GiB", VD__U(full.print_bytes));
+        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is %u", VD__U(full.print_bytes),
+                        1u << 30);
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
         return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
@@ -14862,7 +14869,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     ctx->number = vd__context_number_acquire();
     if (!ctx->number) {
         counter.inner.release(counter.inner.user, ctx);
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the limit", VD__CONTEXT_NUMBERS - 1);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the maximum", VD__CONTEXT_NUMBERS - 1);
     }
     ctx->reference_count = 1;
     vd_result r = vd__context_open(ctx, &full);
@@ -15858,7 +15865,8 @@ VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
     if (!list || list->state != VD__LIST_OPEN) return r;
     if (list->immediate)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "the immediate list cannot be ended");
+        return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
+                             "submits its batch");
     vd__atomic_store32(&list->state, VD__LIST_ENDED);
     return r;
 }
@@ -15867,7 +15875,7 @@ VD_API void vd_list_discard(vd_list *list) {
     if (!list) return;
     if (list->immediate || list->state == VD__LIST_FREE) {
         vd__fail_call(VD_ERROR_INVALID, "vd_list_discard", NULL, "%s",
-                      list->immediate ? "the immediate list cannot be discarded"
+                      list->immediate ? "an immediate list cannot be discarded"
                                       : "the list was already submitted or discarded");
         return;
     }
@@ -16280,9 +16288,10 @@ static vd_type vd__dl_type_of(vd__dl_type t) {
         { VD__DL_FLOAT, 16, VD_F16 },    { VD__DL_FLOAT, 32, VD_F32 },    { VD__DL_FLOAT, 64, VD_F64 },
         { VD__DL_COMPLEX, 32, VD_F16C }, { VD__DL_COMPLEX, 64, VD_F32C }, { VD__DL_COMPLEX, 128, VD_F64C }
     };
+    vd_type type = VD_BYTES;
     for (size_t i = 0; i < VD__COUNT(table) && t.lanes >= 1 && t.lanes <= 4; i++)
-        if (table[i].code == t.code && table[i].bits == t.bits) return table[i].type + 16u * (t.lanes - 1u);
-    return VD_BYTES;
+        if (table[i].code == t.code && table[i].bits == t.bits) type = table[i].type + 16u * (t.lanes - 1u);
+    return vd_type_size(type) ? type : (vd_type)VD_BYTES; /* there are no vectors of complex numbers */
 }
 
 /* ---- export ---- */

@@ -715,6 +715,7 @@ static const struct { const char *what; int code, bits, lanes; } no_types[] = {
     { "an opaque handle", OPAQUE_CODE, 64, 1 }, { "bfloat16", 4, 16, 1 }, { "i128", kDLInt, 128, 1 },
     { "i4", kDLInt, 4, 1 }, { "f8", kDLFloat, 8, 1 }, { "no lanes", kDLFloat, 32, 0 },
     { "five lanes", kDLFloat, 32, 5 }, { "complex of 256 bits", kDLComplex, 255, 1 }, { "code 200", 200, 32, 1 },
+    { "vectors of complex numbers", kDLComplex, 64, 2 },
     { "a boolean of 32 bits", BOOL_CODE, 32, 1 },
 };
 
@@ -822,7 +823,7 @@ TEST(bad_imports_are_refused) {
     NO(d.import = (vd_import)7, "desc.import is 7, not a valid vd_import (0 to 2)");
     NO(d.import = VD_IMPORT_HOST, "desc.import is set, but desc.address is 0");
     NO(d.address_offset = 16, "desc.address_offset is set, but desc.address is 0");
-    NO(d.release = counted, "desc.release is set, but neither desc.address nor desc.external");
+    NO(d.release = counted, "desc.release is set, but neither desc.address nor desc.external is");
     NO((d.address = 4096, d.exportable = true), "cannot be exportable");
     NO((d.address = 4096, d.external = &e), "desc.address and desc.external are both set");
     NO((d.import = VD_IMPORT_HOST, d.external = &e), "applies only to desc.address, and desc.external is set");
@@ -1254,7 +1255,7 @@ TEST(native_commands_are_in_order) {
     vd_record_desc desc = foreign_desc(&o, &use, 1);
     if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) {
         FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_UNSUPPORTED,
-              "there is no command buffer to record into");
+              "has no command buffer to record into");
         assert_int_equal(o.calls, 0);
         return;
     }
@@ -1299,7 +1300,7 @@ TEST(native_commands_are_in_order) {
           "vd_record_native 'theirs': desc.uses[0].access is 4");
     vd_buffer_destroy(f->ctx, b);
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
-          "vd_record_native 'theirs': the use 0 buffer");
+          "vd_record_native 'theirs': the desc.uses[0] buffer");
 }
 
 /* Calls from a callback that would deadlock or destroy an object in use are refused, and work afterwards. */

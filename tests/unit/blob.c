@@ -82,7 +82,7 @@ static void truncated_blobs_are_refused(void **state) {
     static uint8_t cut[BLOB_MOST];
     (void)state;
     for (size_t size = 0; size < assorted_size; size += unit_stride()) {
-        blob_refused(ctx, assorted, size, "affine", size < HEAD ? "not a blob of kernels" : "its header says");
+        blob_refused(ctx, assorted, size, "affine", size < HEAD ? "not a file of kernels" : "its header has");
         if (size < HEAD) continue;
         memcpy(cut, assorted, size);
         repair(cut, size);
@@ -101,9 +101,9 @@ static void every_changed_byte_is_detected(void **state) {
         uint8_t was = assorted[i];
         assorted[i] = (uint8_t)(was ^ (1u << i % 8));
         blob_refused(ctx, assorted, assorted_size, "affine",
-                     i < 4    ? "not a blob of kernels"
+                     i < 4    ? "not a file of kernels"
                      : i < 8  ? "has version"
-                     : i < 16 ? "its header says"
+                     : i < 16 ? "its header has"
                               : "is damaged");
         assorted[i] = was;
     }

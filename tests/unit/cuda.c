@@ -110,7 +110,7 @@ static void a_missing_library_is_reported(void **state) {
     setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
     fake_devices(0, 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("it has no device");
+    CHECK_TEXT("the CUDA driver found no device");
 }
 
 static void devices_are_described(void **state) {

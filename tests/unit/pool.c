@@ -125,7 +125,7 @@ static void all_context_numbers(void **state) {
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_DUMMY;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("vd_context_create: 65535 contexts exist, which is the limit");
+    CHECK_TEXT("vd_context_create: 65535 contexts exist, which is the maximum");
     vd__context_number_release(4711);
     ctx = unit_context(NULL);
     assert_int_equal(ctx->number, 4711);

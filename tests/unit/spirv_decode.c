@@ -330,7 +330,7 @@ static void operands_that_depend_on_others(void **state) {
     GLOBAL(52, 5u, (uint32_t)D_U32, (uint32_t)V, 81u, (uint32_t)D_ONE, 1000u);
     decode_accepts(&m);
     GLOBAL(52, 5u, (uint32_t)D_U32, (uint32_t)V, 62u, (uint32_t)D_ONE, (uint32_t)D_ONE);
-    decode_refuses(&m, "OpSpecConstantOp: its operation is not supported");
+    decode_refuses(&m, "OpSpecConstantOp: the operation is not supported");
     /* strings */
     decode_begin(&m);
     unit_text(&m, 5, "abcdefg", 1u, (uint32_t)D_ONE);

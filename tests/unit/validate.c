@@ -79,7 +79,7 @@ static void buffer_descs(void **state) {
     (void)state;
     memset(&d, 0, sizeof d);
     d.name = "b";
-    REFUSED(vd_buffer_create(validate_ctx, &d), "vd_buffer_create 'b': desc.shape is all 0");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "vd_buffer_create 'b': desc.shape is 0 along all axes");
     d.shape[2] = 4;
     REFUSED(vd_buffer_create(validate_ctx, &d), "desc.shape[0] is 0, but desc.shape[2] is not");
     d.shape[0] = d.shape[1] = d.shape[2] = 1ull << 31;
@@ -156,7 +156,7 @@ static void dispatch_arguments(void **state) {
     vd_kernel gone = { validate_saxpy.id ^ (1u << 24) };
     vd_arg args[4] = { vd_b(validate_x), vd_b(validate_y), vd_f32(2), vd_u32(4) };
     INVALID(vd_run_args(validate_ctx, gone, 1, 1, 1, args, 4), "vd_run: the kernel was destroyed");
-    INVALID(vd_run_args(validate_ctx, validate_saxpy, 1, 1, 1, NULL, 4), "at address NULL");
+    INVALID(vd_run_args(validate_ctx, validate_saxpy, 1, 1, 1, NULL, 4), "4 arguments were passed (args is NULL)");
     assert_int_equal(vd_wait_idle(validate_ctx), VD_OK);
 }
 
@@ -181,7 +181,7 @@ static void dispatch_extents(void **state) {
     INVALID(vd_dispatch(l, &d), "threads[0] is 4294967296, but the limit is 2^32 - 1");
     d.threads[0] = 65536 * 64;
     assert_int_equal(vd_dispatch(l, &d), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("65536 work-groups along axis 0 are needed, but the device's limit is 65535");
+    CHECK_TEXT("the dispatch has 65536 work-groups along axis 0, but the device's limit is 65535 (max_groups)");
     d.threads[0] = 0;
     d.groups[0] = UINT32_MAX;
     INVALID(vd_dispatch(l, &d), "this is more than 2^32 - 1 threads");
@@ -232,7 +232,7 @@ static void kernel_descs(void **state) {
     d.argument_bytes = 8;
     REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' ends at byte 12, but the argument block has 8 bytes");
     d.argument_bytes = 1028;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "argument_bytes is 1028");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.argument_bytes is 1028");
     d.argument_bytes = 16;
     d.implicit = &hidden;
     d.implicit_count = 1;
@@ -351,7 +351,7 @@ static void environment(void **state) {
     d.device = 0;
     setenv("VKDISPATCH_DEVICE", "geforce", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("is 'geforce', but no dummy device has this in its name");
+    CHECK_TEXT("is 'geforce', but the name of no dummy device contains it");
     setenv("VKDISPATCH_DEVICE", "UMM", 1);
     setenv("VKDISPATCH_BUFFERS", "texture", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
@@ -376,7 +376,7 @@ static void environment(void **state) {
     d.cuda_stream = NULL;
     d.backend = VD_BACKEND_DUMMY;
     d.allocator.allocate = vd__default_allocate;
-    INVALID(vd_context_create(&d, &c), "desc.allocator must set all of");
+    INVALID(vd_context_create(&d, &c), "desc.allocator.reallocate is NULL; set allocate, reallocate and release, or none");
     INVALID(vd_context_create_version(NULL, &c, 990000), "version 990000");
 }
 
