@@ -3519,7 +3519,7 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
-static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool back);
+static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool to_reals);
 
 /* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
 static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
@@ -3729,9 +3729,10 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
 }
 
 // >>butterflies
-/* Butterflies: forward transforms of a few values in registers. The builder folds everything that is the same for
-   all threads. */
+/* Butterflies: forward transforms of up to VD__FFT_RADIX complex values in registers. All their factors are immediates.
+   */
 
+/* A complex value of a kernel. */
 typedef struct vd__fft_c { vc_val re, im; } vd__fft_c;
 
 static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
@@ -3741,14 +3742,14 @@ static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
     return c;
 }
 static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
-/* Immediate x of the type of another value. */
+/* Returns the immediate x in the type of another value. */
 static vc_val vd__fft_immediate(vc_val like, double x) {
     return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x);
 }
 static vc_type vd__fft_pair_type(vc_type scalar) { return 16 + scalar; }
 
-/* Arithmetic that simplifies immediates of zero, which occur in zero-padded transforms. The builder must not do so,
-   because x + 0 differs from x for -0. */
+/* Arithmetic that omits operations on immediates of zero, which occur in zero-padded transforms. The builder itself
+   does not omit them, because x + 0 differs from x for x = -0. */
 static bool vd__fft_is_zero(vc_val a) { return a.owner < 4096 && a.bits == 0; }
 static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
 static vc_val vd__fft_minus(vc_val a, vc_val b) {
@@ -3778,7 +3779,8 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     return vd__fft_pair(re, im);
 }
 
-/* cos and sin of 2 pi m / n, exact if they are 0, 1/2 or 1: the angle is reduced to the first octant. */
+/* Computes cos(2 pi m / n) and sin(2 pi m / n). Reduces the angle to the first octant, so that results of 0, 1 and
+   sqrt(1/2) are correctly rounded. */
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     const double pi = 3.14159265358979323846;
     uint64_t m8 = m % n * 8, octant = m8 / n, rest = m8 % n;
@@ -3790,7 +3792,7 @@ static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
     *im = octant >= 4 ? -s : s;
 }
 
-/* a * exp(-2 pi i m / n). */
+/* Returns a * exp(-2 pi i m / n). */
 static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
     double c, s;
     vd__fft_root(m, n, &c, &s);
@@ -3809,8 +3811,8 @@ static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
     return vd__fft_pair(re, im);
 }
 
-/* Butterfly of an odd prime radix, in place: sums and differences of opposite values, then (r - 1)^2 / 2 products
-   each with cosines and sines. */
+/* Butterfly of an odd prime radix r, in place. Computes the sums and differences of x[j] and x[r - j], then (r - 1)^2 /
+   2 products each of sums with cosines and of differences with sines. */
 static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     vd__fft_c sum[VD__FFT_RADIX / 2], difference[VD__FFT_RADIX / 2], first = x[0];
     uint32_t half = (r - 1) / 2;
@@ -3837,7 +3839,8 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
     }
 }
 
-/* Butterfly of any radix, in place, in natural order. A composite radix is computed by columns and rows. */
+/* Butterfly of any radix, in place, with results in natural order. A composite radix a * b is computed as b butterflies
+   of radix a, a multiplication by twiddle factors, and a butterflies of radix b. */
 static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
     uint32_t a = vd__fft_balanced_factor(r), b = r / a, i, j;
     vd__fft_c grid[VD__FFT_RADIX], line[VD__FFT_RADIX];
@@ -3864,25 +3867,27 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 }
 
 // >>twiddles
-/* Twiddle factors: tables of roots of unity, computed in double precision on the host. A stage needs w^1 … w^(radix
-   - 1). The table has w^1, w^2, w^4, …; the others are products of at most four of them, whose error is below that
-   of repeated multiplication by w (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
+/* Tables of twiddle factors, which are computed in double precision on the host. A butterfly needs the powers w^1 …
+   w^(radix - 1) of a root of unity w. The table contains w^1, w^2, w^4, …; kernels compute the other powers as products
+   of these. Each is a product of at most five, so its error is smaller than by repeated multiplication by w (Van Loan,
+   Computational Frameworks for the FFT, 1992, section 1.4). */
 
-/* Number of powers of two below r: table entries for a radix. */
+/* Number of table entries for a butterfly of radix r: the powers of two below r. */
 static uint32_t vd__fft_powers(uint32_t r) {
     uint32_t count = 0;
     while (1u << count < r) count++;
     return count;
 }
 
-/* Maximum number of table entries: the largest buffer, checked before the host computes them. */
+/* Maximum size of all tables in complex numbers: that of the largest buffer. Checked before the host computes the
+   tables. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
     uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
-/* Appends `count` zeroed entries at a multiple of 16, so that neighbouring threads load whole cache lines. Returns
-   NULL if out of memory, or if the tables exceed the limit; then p->table_wanted is set. */
+/* Appends `count` zeroed entries at an offset that is a multiple of 16, so that neighbouring threads load whole cache
+   lines. Returns NULL if out of memory. Also returns NULL, and sets p->table_wanted, if the tables exceed the limit. */
 static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
              capacity = p->table_capacity ? p->table_capacity : 256;
@@ -3904,8 +3909,8 @@ static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     return grown + 2 * (size_t)(need - count);
 }
 
-/* Finds or appends a table of `count` entries with this key. *at: where to write it, or NULL if it exists.
-   Returns false if out of memory or above the limit. */
+/* Finds or appends a table of `count` entries with this key. Sets *at to the entries, which the caller must compute, or
+   to NULL if the table exists. Returns false if out of memory, or if the tables exceed the limit. */
 static bool vd__fft_find_table(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
     uint32_t i;
     for (i = 0; i < p->table_key_count; i++) {
@@ -3924,7 +3929,7 @@ static bool vd__fft_find_table(vd_fft *p, uint64_t count, const uint64_t key[5],
     return true;
 }
 
-/* Writes exp(-2 pi i m / n). */
+/* Writes exp(-2 pi i m / n) to at[0] and at[1]. */
 static void vd__fft_write_root(double *at, uint64_t m, uint64_t n) {
     double re, im;
     vd__fft_root(m, n, &re, &im);
@@ -3932,9 +3937,10 @@ static void vd__fft_write_root(double *at, uint64_t m, uint64_t n) {
     at[1] = -im;
 }
 
-/* Table of a stage: exp(-2 pi i m / (length * radix)) for each m < length, then the powers 2, 4, … of these. Each
-   transform and axis of a kernel has its own table: equal loads would be merged, and their values would stay in
-   registers from the first transform to the second (columns of 1024, convolved on an H200: 0.4 ms more per GiB). */
+/* Makes the table of a stage: exp(-2 pi i m / (length * radix)) for each m < length, then their squares, their fourth
+   powers, … Each transform and axis of a kernel has its own table. If they shared one, the compiler would merge equal
+   loads and hold the values in registers from the first transform to the second, which takes 0.4 ms more per GiB for
+   convolutions of columns of 1024 on an H200. */
 static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__fft_stage_info *g, uint32_t *offset) {
     uint64_t key[5] = { 's', g->length, g->radix, direction_index, g->axis };
     uint32_t powers = vd__fft_powers(g->radix);
@@ -3946,12 +3952,14 @@ static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__f
     return true;
 }
 
-/* Whether all twiddle factors between two passes are in a table, in the order of their use. */
+/* Whether a table contains all twiddle factors between the two passes of an axis, by row and index. Otherwise two
+   smaller tables contain factors of them. */
 static bool vd__fft_has_twiddle_table(const vd__fft_pass *pass) {
     return (pass->shape.axes > 1 || pass->copies) && pass->twiddle_length <= 8192;
 }
 
-/* Table of twiddle factors by row and index along the part; a work-group uses one row. */
+/* Makes the table of the twiddle factors exp(-2 pi i row * k / N) between two passes, where k is the index along the
+   axis in the first of them. A work-group uses one row of the table. */
 static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->twiddle_length, columns = n / pass->twiddle_rows, key[5] = { 'p', n, pass->twiddle_rows, 0, 0 };
     double *at;
@@ -3961,8 +3969,8 @@ static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Two tables for the roots of an axis, whose products are all roots: exponents 0 … 2^fine_bits - 1, and the
-   multiples of 2^fine_bits. */
+/* Makes two tables for a split axis of length N: the roots exp(-2 pi i e / N) for e = 0 … 2^fine_bits - 1, and for
+   multiples of 2^fine_bits. Each root of order N is a product of an entry of each. */
 static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->twiddle_length, key[5] = { 'a', n, 0, 0, 0 };
     double *at;
@@ -3975,8 +3983,8 @@ static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Transform on the host in double precision, out of place, recursively by the smallest prime factor. No prime factor
-   of n may exceed the largest radix. x has stride `step`, y is contiguous. */
+/* Transforms n complex numbers on the host in double precision, out of place, by recursion over the prime factors of n,
+   which must not exceed VD__FFT_RADIX. x has a stride of `step` complex numbers; y is contiguous. */
 static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint32_t step) {
     uint32_t r = 2;
     double line[2 * VD__FFT_RADIX], c, s;
@@ -4005,8 +4013,8 @@ static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint3
     }
 }
 
-/* Tables of Bluestein's algorithm (1970): the chirp exp(-pi i k^2 / n), and the spectrum of its conjugate,
-   zero-padded to length m, divided by m. */
+/* Makes the tables of Bluestein's algorithm (1970) for length n with convolutions of length m: the chirp exp(-pi i k^2
+   / n), and the spectrum of its conjugate, continued periodically and padded with zeros to length m, divided by m. */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     uint32_t n = pass->bluestein_length, m = pass->shape.n, chirp_size = (n + 15) / 16 * 16;
     uint64_t key[5] = { 'c', n, m, 0, 0 };
@@ -4029,7 +4037,7 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Pass i, counting through both directions. */
+/* Pass i of the plan: those of the first route, followed by those of the second. */
 static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
 }
@@ -4062,7 +4070,8 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
     return VD_OK;
 }
 
-/* Uploads the tables in the type of the arithmetic; at least one entry, because all kernels have this argument. */
+/* Creates the buffer of the tables in the type of the arithmetic. It has at least one entry, because all kernels
+   declare it. */
 static vd_result vd__fft_upload_tables(vd_fft *p) {
     static const double none[2] = { 0, 0 };
     const double *from = p->table_count ? p->table : none;
@@ -4085,8 +4094,8 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 
 enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* components that an exchange passes at a time */
 
-/* llvmpipe accesses memory lane by lane and each component of a vector separately: a pair of f32 as one u64 halves
-   the time to compile and to run. */
+/* Conversion between a pair of f32 and a u64. llvmpipe accesses memory lane by lane, and each component of a vector
+   separately: accessing a pair of f32 as one u64 halves the time of compilation and execution. */
 static vc_val vd__fft_unpack_word(vc_val v) {
     return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v;
 }
@@ -4103,23 +4112,25 @@ typedef struct vd__fft_writer {
     vd_fft_hook load, store;
     vc_ref in, out, table, spectrum, shared[2];
     vc_val channel, filter;  /* loop counters of a convolution */
-    vc_type real, stored[2]; /* scalar types of the arithmetic; of the input and the output in memory */
-    bool word_in, word_out;  /* input, output: pairs are accessed as one u64, see vd__fft_unpack_word */
-    bool inverse;
-    /* the direction that the user requested; some kinds compute forward by an inverse transform */
+    vc_type real;            /* scalar type of the arithmetic */
+    vc_type stored[2];       /* scalar types of input and output in memory */
+    bool word_in, word_out;  /* pairs of the input, of the output are accessed as one u64: see vd__fft_unpack_word */
+    bool inverse;            /* swap real and imaginary parts while loading and storing */
+    /* direction of the run, for hooks; it may differ from `inverse`, because VD_FFT_DCT3 is an inverse transform */
     vd_fft_direction direction;
     double scale;
-    vc_val range_offset;     /* offset q / width of the current range: see vd__fft_range */
-    vc_val twiddle_row;      /* row of the twiddle factors, if they multiply before the last axis is transformed */
-    uint64_t copy_offset;    /* distance of the current copy from the first one */
-    bool columns;            /* current assignment of threads: neighbours belong to neighbouring transforms */
-    /* index of the thread in its transform, and index of the transform in the work-group, by `columns` */
+    vc_val range_offset;     /* q / width of the current range: see vd__fft_range */
+    vc_val twiddle_row;      /* with pass->twiddle_first: row of the twiddle factors */
+    uint64_t copy_offset;    /* distance of the current copy (pass->copies) from the first one, in elements */
+    bool columns;            /* current assignment of threads: consecutive threads belong to consecutive transforms */
+    /* index of the thread in its transform, and index of the transform in the work-group, for both values of
+       `columns` */
     vc_val thread[2], transform_in_group[2];
     vc_val index;            /* index in C order of the first element of this thread's transform, for hooks */
     vd__fft_pad pad;         /* padding of the current exchange */
-    bool half_in_use[2];     /* this half of shared memory may still be read by other threads */
-    uint32_t half;           /* half of shared memory that the current exchange uses, if exchanges alternate */
-    vd__fft_c x[VD__FFT_MAX_VALUES];
+    bool half_in_use[2];     /* other threads may still read this half of shared memory */
+    uint32_t half;           /* half of shared memory that the current exchange uses; 0 without double buffering */
+    vd__fft_c x[VD__FFT_MAX_VALUES]; /* values of the thread: element j of butterfly u is x[u * radix + j] */
 } vd__fft_writer;
 
 /* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_stage_info. */
@@ -4130,7 +4141,7 @@ static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32
     return vc_add(vc_mul(vc_div(b, vc_u32(c)), vc_u32(c * radix)), rest);
 }
 
-/* Index of butterfly u of this thread in a stage. *partly: the last threads have none. */
+/* Index of butterfly u of this thread in a stage. Sets *partly if the last threads have no such butterfly. */
 static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u, bool *partly) {
     vc_val t = w->thread[w->columns];
     *partly = !g->register_exchange && (u + 1) * w->shape->threads > w->shape->n / g->radix;
@@ -4146,15 +4157,15 @@ static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_sta
     return vc_add(t, vc_u32(u * w->shape->threads));
 }
 
-/* The same, limited to the last existing butterfly: threads without one repeat that. */
+/* Index of butterfly u of this thread in a stage. Threads without such a butterfly repeat the last butterfly. */
 static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     bool partly;
     vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
     return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
 }
 
-/* Address in shared memory of element index + j * c of this thread's transform: a value and, if the padding allows
-   it, a constant offset. */
+/* Address in shared memory of element index + j * c of this thread's transform, in words: the sum of the result and of
+   *constant, which contains the part for j if the padding makes it a constant. */
 static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
                            uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
@@ -4169,8 +4180,8 @@ static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint
                : vc_add(address, vc_mul(w->transform_in_group[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
 }
 
-/* Stores the results j = 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or
-   VD__FFT_BOTH. */
+/* Stores the results 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or VD__FFT_BOTH.
+   */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, const vd__fft_c *x,
                              uint32_t count, uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->write_stride, g->radix);
@@ -4185,15 +4196,16 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_
     }
 }
 
-/* Stores the results that belong to a slice: a part of the results of each butterfly or, if these are all in
-   one slice, all results of the butterflies in this slice, numbered from the first of them. */
+/* Stores the results of a slice in shared memory. If all results of a butterfly are in one slice, these are all results
+   of the butterflies of the slice, whose index counts from the first of them; otherwise a part of the results of each
+   butterfly. */
 static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component, uint32_t slice) {
     uint32_t all = w->shape->n / g->radix, slices = w->shape->slices, threads = w->shape->threads;
     bool interleaved = g->write_stride == all, partly;
     uint32_t part = interleaved ? all : all / slices, first = interleaved ? 0 : slice * part,
              count = interleaved ? g->radix / slices : g->radix;
     for (uint32_t u = 0; u < g->butterflies; u++) {
-        /* range of the indices of butterfly u over all threads */
+        /* the indices of butterfly u of all threads are begin … end - 1 */
         uint32_t begin = g->register_exchange ? 0 : u * threads, end = g->register_exchange ? all : (u + 1) * threads;
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
         const vd__fft_c *x = &w->x[u * g->radix + (interleaved ? slice * count : 0)];
@@ -4206,8 +4218,8 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_
     }
 }
 
-/* Loads the values of a slice: a part of the elements of each butterfly or, if these are in one slice, all elements
-   of the butterflies in this slice. */
+/* Loads the elements of a slice from shared memory. If all elements of a butterfly are in one slice, these are all
+   elements of the butterflies of the slice; otherwise a part of the elements of each butterfly. */
 static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__fft_c *to, uint32_t component,
                             uint32_t slice) {
     uint32_t constant, slices = w->shape->slices, all = w->shape->n / g->radix, first = slice * (all / slices);
@@ -4230,8 +4242,8 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
     }
 }
 
-/* Passes the results of stage g to the next stage through shared memory. The next stage may assign threads to
-   transforms differently (`columns`). */
+/* Passes the results of stage g to the next stage through shared memory. columns: assignment of threads to transforms
+   in the next stage. */
 static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next,
                              bool columns) {
     vd__fft_c next_x[VD__FFT_MAX_VALUES];
@@ -4255,8 +4267,8 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, con
     for (uint32_t i = 0; i < next->butterflies * next->radix; i++) w->x[i] = next_x[i];
 }
 
-/* The same in registers: each butterfly of the next stage takes one result of each butterfly of this
-   thread. */
+/* Passes the results of stage g to the next stage in registers: each butterfly of the next stage uses one result of
+   each butterfly of this thread. */
 static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vd__fft_c next_x[VD__FFT_MAX_VALUES];
     for (uint32_t u = 0; u < g->butterflies; u++)
@@ -4264,16 +4276,17 @@ static void vd__fft_regroup(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t j = 0; j < g->butterflies * g->radix; j++) w->x[j] = next_x[j];
 }
 
-/* Lanes i and i ^ h of a subgroup exchange one of two values: the lower lane sends b and receives the other's a. */
+/* Lanes i and i ^ h of a subgroup exchange one of their values: the lower lane sends its b and receives the a of the
+   upper lane. upper: whether this is the upper lane. */
 static void vd__fft_swap_lanes(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
     vc_val kept = vc_select(upper, *b, *a), received = vc_subgroup_shuffle_xor(vc_select(upper, *a, *b), vc_u32(h));
     *a = vc_select(upper, received, kept);
     *b = vc_select(upper, kept, received);
 }
 
-/* Transposes c values on each of c neighbouring lanes: lane i receives as value j what lane j had as value i.
-   Exchanges halves, then quarters, and so on (Eklundh, A fast computer method for matrix transposing, 1972).
-   llvmpipe compiles a shuffle by constants to one instruction, but a memory access to a loop. */
+/* Transposes the matrix of c values of each of c neighbouring lanes: value j of lane i becomes value i of lane j. Lanes
+   exchange halves of their values, then quarters, and so on (Eklundh, A fast computer method for matrix transposing,
+   1972). */
 static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
     for (uint32_t h = c / 2; h; h /= 2) {
         vc_val upper = vc_ne(vc_and(vc_subgroup_local_id(w->k), vc_u32(h)), vc_u32(0));
@@ -4285,7 +4298,8 @@ static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
     }
 }
 
-/* Passes the results of a stage to the next stage of the same axis by shuffles among neighbouring lanes. */
+/* Passes the results of a stage to the next stage of the same axis by shuffles between neighbouring lanes. llvmpipe
+   compiles a shuffle with constant lanes to one instruction, but a memory access to a loop. */
 static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next) {
     vd__fft_c next_x[VD__FFT_MAX_VALUES], tile[VD__FFT_RADIX];
     uint32_t c = g->lanes;
@@ -4300,16 +4314,17 @@ static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, cons
 }
 
 // >>stage
-/* Stages of a transform in Stockham order (Van Loan, section 1.7). */
+/* Stages of a transform in Stockham autosort order (Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).
+   */
 
-/* Loads a table entry. */
+/* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
     vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->table, vc_u32(offset)), index));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Computes power[j] = first * step^j; power[2^i] holds step^(2^i) on entry. If first is NULL, it is 1 and power[0]
-   is not set. */
+/* Computes power[j] = first * step^j for j < count. On entry, power[2^i] is step^(2^i). If first is NULL, it counts as
+   1 and power[0] is not set. */
 static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_c *first) {
     uint32_t i, j;
     vd__fft_c exact;
@@ -4324,7 +4339,7 @@ static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_
 static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
 static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
 
-/* Root e of a long axis: exp(-2 pi i e / N). */
+/* Returns exp(-2 pi i e / N) for a split axis of length N. */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = w->pass->fine_bits;
     vd__fft_c coarse = vd__fft_load_root(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
@@ -4332,8 +4347,8 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     return vd__fft_mul(coarse, fine);
 }
 
-/* Multiplies a butterfly by the twiddle factors exp(-2 pi i row * k / N) between the two passes of an axis of length
-   N; k is the index along the part of this pass. */
+/* Multiplies the elements of butterfly b by the twiddle factors exp(-2 pi i row * k / N) between two passes of an axis
+   of length N, where k is the index of the element along the axis in this pass. */
 static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val row, vc_val b, vd__fft_c *x) {
     uint32_t step = g->read_stride / g->axis_stride, j;
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_div_const(b, g->axis_stride);
@@ -4351,7 +4366,7 @@ static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *
     for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
 }
 
-/* Row of the twiddle factors of transform q. */
+/* Returns the row of the twiddle factors of transform q. */
 static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
     const vd__fft_pass *pass = w->pass;
     vc_val row = vd__fft_div_const(q, pass->twiddle_width);
@@ -4360,7 +4375,7 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
                : vd__fft_mod_const(row, pass->twiddle_rows);
 }
 
-/* Computes a stage: twiddle factors from the table at this offset, then the butterflies. */
+/* Computes a stage: multiplies by twiddle factors from the table at this offset, then computes the butterflies. */
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
     uint32_t powers = vd__fft_powers(g->radix);
     bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
@@ -4390,7 +4405,7 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
         vd__fft_stage(w, &g, w->pass->tables.stage[direction_index][i]);
         if (i + 1 == s->stages) return;
         next = vd__fft_stage_info_of(s, direction_index, i + 1);
-        /* number of the exchange: the later one of its stages in forward order */
+        /* index of the exchange: that of the later of its two stages in forward order */
         uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1;
         /* padding of the exchange between the same two stages */
         w->pad = s->pad[direction_index ? s->stages - 2 - i : i];
@@ -4402,9 +4417,10 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
 }
 
 // >>hooks
-/* Hooks: callbacks of the user for elements that are loaded and stored, and the arguments that they declare. */
+/* Hooks: calls of the user's callbacks for elements that are loaded and stored, and their trials. */
 
-/* Address of the first element of butterfly b relative to its transform: before the first stage, or after the last. */
+/* Address of the first element of butterfly b of the first or the last stage, relative to the first element of its
+   transform. */
 static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addressing *array,
                                     const vd__fft_stage_info *g, vc_val b) {
     const vd__fft_shape *s = w->shape;
@@ -4416,7 +4432,7 @@ static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addre
     return vd__digits_offset(&d, b);
 }
 
-/* Distance of element j of a butterfly from the first one. */
+/* Distance of element j of a butterfly from its first element. */
 static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_addressing *array,
                                          const vd__fft_stage_info *g, uint32_t j) {
     return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * array->stride[g->axis];
@@ -4451,8 +4467,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
     return point;
 }
 
-/* Calls a hook. Immediates that it returns become values of the kernel, because an operation on immediates alone
-   belongs to no kernel. */
+/* Calls a hook. Results that are immediates are converted to values of the kernel, because the builder cannot attribute
+   operations on immediates only to a kernel. */
 static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
                               vd_fft_value *value) {
     hook(k, at, value, h->user);
@@ -4460,7 +4476,7 @@ static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kerne
     if (value->im.owner && value->im.owner < 4096) value->im = vc_const(k, value->im);
 }
 
-/* Passes x through a hook. */
+/* Returns element j of butterfly b, whose value is x, after the hook. */
 static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_addressing *s,
                                 const vd__fft_stage_info *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
@@ -4471,15 +4487,15 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
     return vd__fft_pair(value.re, value.im);
 }
 
-/* Declares the buffers of a trial, two for each hook, and the arguments of hook_declare. */
+/* Declares the buffers of a trial, an input and an output for each hook, and the arguments of hook_declare. */
 static void vd__fft_trial_declare(vd__trial *t) {
     const vd_fft *p = (const vd_fft *)t->code;
     for (int i = 0; i < 4; i++) vd__trial_buffer(t, vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
-/* Checks the result of a hook: values of the arithmetic's type, or {0} in both if a store hook stores nothing.
-   `is_real`: elements are reals, im is ignored. */
+/* Checks the result of a hook: both parts must be values of the arithmetic's type or, for store hooks, both must be
+   {0}. is_real: elements are reals, and im is ignored. */
 static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bool stores, bool is_real) {
     const vc_val *part[2];
     const char *is[2];
@@ -4499,7 +4515,8 @@ static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bo
                         stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
 }
 
-/* Records one element from a buffer of the trial through the load hook (0) or the store hook (1) to the next one. */
+/* Records the load hook (hook_index 0) or the store hook (1) for one element, which is loaded from one buffer of the
+   trial and stored in the next. */
 static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     const vd_fft *p = (const vd_fft *)t->code;
     vc_kernel *k = t->k;
@@ -4526,7 +4543,8 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     return result;
 }
 
-/* Records each hook once, so that vd_fft_create reports its errors, and finds out which arguments it accesses. */
+/* Records each hook once, so that vd_fft_create reports its errors, and determines which arguments and elements it
+   accesses. */
 static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
     vd_result result = VD_OK;
@@ -4564,20 +4582,21 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
 }
 
 // >>kernels
-/* Writing the kernel of a pass: load, transform, store. An inverse transform is the forward transform with real and
+/* Recording the kernel of a pass: load, transform, store. An inverse transform is the forward transform with real and
    imaginary parts swapped while loading and storing. */
 
-/* Returns how many consecutive work-groups process one block before the next block begins: all of them, or only so
-   many as process about 128 transforms if the next block needs the same part of a spectrum (product.uncached). */
+/* Returns the number of consecutive work-groups that process transforms of one block: all `tiles` of a block or, with
+   product.uncached, only so many that they process about 128 transforms. Then the work-groups for the same transforms
+   of the next block follow, which use the same part of the spectrum. */
 static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles) {
     uint64_t groups = tiles;
     while (w->pass->product.uncached && groups % 2 == 0 && groups * w->shape->ffts_per_group > 128) groups /= 2;
     return groups;
 }
 
-/* Returns the index, within its block, of the transform that this thread works on; *block: the index of the block.
-   If the last work-group is not full, *partly is set, *exists tells whether the thread has a transform, and threads
-   without one return the last. */
+/* Returns the index, within its block, of the transform that this thread computes; *block: the index of the block. If
+   the last work-group has fewer transforms than the others, *partly is set, *exists is whether the thread has a
+   transform, and threads without one repeat the last transform. */
 static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
     uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->in.block.product;
     uint64_t tiles = (count + w->shape->ffts_per_group - 1) / w->shape->ffts_per_group;
@@ -4601,18 +4620,18 @@ static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val 
     return vc_add(offset, vd__digits_offset(&s->block, block));
 }
 
-/* Whether an element of a butterfly is inside the range that a pass reads or writes: for every butterfly, for none,
-   or depending on the butterfly. */
+/* Whether element j of a butterfly is in the range that a pass reads or writes: for all butterflies, for none, or
+   depending on the butterfly. */
 typedef enum vd__fft_range_check { VD__FFT_INSIDE, VD__FFT_OUTSIDE, VD__FFT_CONDITIONAL } vd__fft_range_check;
 
-/* Range check of element j of butterfly b against one range per axis, last axis first. VD__FFT_CONDITIONAL: sets
-   *condition. */
-static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_range *cuts,
+/* Checks element j of butterfly b against one range per axis, last axis first. For VD__FFT_CONDITIONAL, sets *condition
+   to whether the element is in all ranges. */
+static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd__fft_range *ranges,
                                                const vd__fft_stage_info *g, vc_val b, uint32_t j, vc_val *condition) {
     const vd__fft_shape *s = w->shape;
     vd__fft_range_check range = VD__FFT_INSIDE;
     for (uint32_t i = 0; i < s->axes; i++) {
-        const vd__fft_range *c = &cuts[s->axes - 1 - i];
+        const vd__fft_range *c = &ranges[s->axes - 1 - i];
         uint64_t size = i == g->axis ? s->size[i] / g->radix : s->size[i];
         uint64_t first = i == g->axis ? j * size * c->scale : 0;
         vc_val index = b;
@@ -4630,7 +4649,7 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
     return range;
 }
 
-/* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside the filled range are zero. */
+/* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
     vc_ref from = vc_offset(w->in, vc_u64(vd__fft_element_distance(w, &w->pass->in, g, j) + w->copy_offset));
@@ -4644,7 +4663,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     v = vd__fft_unpack_word(v);
     if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_type(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
-    /* keeps indices of the chirp table in range */
+    /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
         b = vc_min(b, vc_u32((uint32_t)w->pass->in_range[0].count - j * g->read_stride - 1));
     if (w->load) {
@@ -4658,7 +4677,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
                : x;
 }
 
-/* Sets root[i] to the twiddle factor of copy i of a row, 1 <= i < copies; that of copy 0 is 1. */
+/* Sets root[i] to the twiddle factor of copy i of a row (pass->copies) for 1 <= i < copies. That of copy 0 is 1. */
 static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
     for (uint32_t i = 1; i < copies; i++) {
         bool tabled = vd__fft_has_twiddle_table(w->pass);
@@ -4667,8 +4686,8 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
     }
 }
 
-/* Loads the inputs of the first stage. With twiddle_first, an input is the sum of its copies, each multiplied by its
-   twiddle factor. */
+/* Loads the inputs of the first stage. With copies and twiddle_first, an input is the sum of its copies, each
+   multiplied by its twiddle factor. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     uint32_t copies = w->pass->twiddle_first ? w->pass->copies : 0;
@@ -4700,7 +4719,8 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     }
 }
 
-/* Returns the factor of a stored element from a spectrum in C order, which all images share. */
+/* Returns the value of the filter's spectrum, which is in C order and is the same for all images, for a stored element.
+   */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->out_index;
     vc_val at = vc_add(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
@@ -4710,7 +4730,8 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Stores element j of butterfly b, after the chirp, the scale, the product with a spectrum and the store hook. */
+/* Stores element j of butterfly b, multiplied by the chirp, the scale and a spectrum as the pass requires, after the
+   store hook. */
 static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
     if (w->pass->bluestein_length)
@@ -4728,7 +4749,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
              vd__fft_pack_word(v, w->word_out));
 }
 
-/* Stores the results of butterfly b that are inside the kept range. */
+/* Stores the results of butterfly b that are in out_range. */
 static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                     const vd__fft_c *x) {
     for (uint32_t j = 0; j < g->radix; j++) {
@@ -4752,7 +4773,7 @@ static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g,
     w->copy_offset = 0;
 }
 
-/* Stores the results of the last stage, g. */
+/* Stores the results of g, the last stage. */
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     uint32_t copies = w->pass->twiddle_first ? 0 : w->pass->copies;
     vd__fft_c root[VD__FFT_RADIX];
@@ -4780,8 +4801,8 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     }
 }
 
-/* Between the two transforms of Bluestein's algorithm: multiplies by the spectrum of the chirp and swaps real and
-   imaginary parts, so that the second transform is the inverse one. */
+/* Multiplies by the spectrum of the chirp, between the two transforms of Bluestein's algorithm, and swaps real and
+   imaginary parts, so that the second transform becomes an inverse transform. */
 static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
@@ -4792,9 +4813,9 @@ static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_stage_inf
     }
 }
 
-/* Whether the spectrum of an image is stored in the order in which the threads hold it after the last stage: element
-   j of butterfly u of thread t at index (u * radix + j) * threads + t. Only for shapes with last_axis_first and without
-   idle threads. */
+/* Whether the spectrum of an image is stored in thread order, that in which the threads hold it after the last stage:
+   element j of butterfly u of thread t has index (u * radix + j) * threads + t. This is so for shapes with
+   last_axis_first and without idle threads. */
 static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     if (!s->last_axis_first) return false;
@@ -4802,7 +4823,7 @@ static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
     return g.butterflies * g.radix * s->threads == s->n;
 }
 
-/* Returns the index, in that order, of the element with index `element` in the shape. */
+/* Returns the index in thread order of the element with index `element` in the shape. */
 static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val element) {
     vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, 0, pass->shape.stages - 1);
     vc_val step = vc_u32(g.read_stride), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
@@ -4815,17 +4836,17 @@ static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val elemen
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_stage_info *g) {
     const vd__fft_product *p = &w->pass->product;
     vc_val block, exists;
-    bool partly, dealt = vd__fft_is_thread_order(w->pass);
+    bool partly, thread_order = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
     if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
     if (p->filters > 1) base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)p->filter_step)));
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val at = vc_add(base,
-                           dealt ? vd__fft_butterfly_index_clamped(w, g, 0)
+                           thread_order ? vd__fft_butterfly_index_clamped(w, g, 0)
                                  : vd__fft_offset_within(w, &p->spectrum, g, vd__fft_butterfly_index_clamped(w, g, u)));
         for (uint32_t j = 0; j < g->radix; j++) {
-            uint64_t step = dealt ? (uint64_t)(u * g->radix + j) * w->shape->threads
+            uint64_t step = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
             vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j],
@@ -4838,8 +4859,8 @@ static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t i = 0; i < g->butterflies * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
 }
 
-/* Transforms the products in x back and stores the results: a forward transform with real and imaginary parts
-   swapped before and after it. */
+/* Computes the inverse transform of the products in w->x and stores the results. The inverse is a forward transform
+   with real and imaginary parts swapped before and after it. */
 static void vd__fft_convolve_inverse(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info first = vd__fft_stage_info_of(s, 1, 0), last = vd__fft_stage_info_of(s, 1, s->stages - 1);
@@ -4850,7 +4871,7 @@ static void vd__fft_convolve_inverse(vd__fft_writer *w) {
     vd__fft_store_all(w, &last);
 }
 
-/* Transforms every channel, multiplies it by its spectrum and leaves the sum over all channels in x. */
+/* Transforms every channel, multiplies it by its spectrum and stores the sum over all channels in w->x. */
 static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_stage_info *g) {
     const vd__fft_shape *s = w->shape;
     vc_ref sum[VD__FFT_MAX_VALUES][2];
@@ -4877,8 +4898,8 @@ static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_stage_inf
     }
 }
 
-/* Transform, product with the spectrum, inverse transform. After the last stage each thread holds the inputs of the
-   first stage of the inverse, so threads exchange nothing in between. */
+/* Computes the transform, the product with the spectrum and the inverse transform. After the last stage, each thread
+   holds the inputs of the first stage of the inverse, so no exchange is needed between them. */
 static void vd__fft_convolve(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, s->stages - 1);
@@ -4905,15 +4926,15 @@ static void vd__fft_convolve(vd__fft_writer *w) {
     }
 }
 
-/* Returns the index of this thread in its work-group. If stages exchange values within subgroups, the index follows
-   the position in the subgroup, which the local index need not do. */
+/* Returns the index of this thread in its work-group. If stages exchange values by shuffles, consecutive indices are
+   consecutive lanes of a subgroup, which is not guaranteed for local indices. */
 static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
     if (!vd__fft_count_shuffles(w->shape)) return vc_local_index(w->k);
     return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.shuffle_lanes)), vc_subgroup_local_id(w->k));
 }
 
-/* Assigns threads to transforms in both orders: [0] consecutive threads share a transform, [1] consecutive threads
-   belong to consecutive transforms (columns). */
+/* Computes both assignments of threads to transforms: [0] consecutive threads belong to one transform, [1] consecutive
+   threads belong to consecutive transforms (columns). */
 static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val thread = vd__fft_thread_index(w);
@@ -4930,15 +4951,16 @@ static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
 /* Returns the type of an element in memory: a real number or a complex one. */
 static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
 
-/* Whether an in-place kernel has one argument for its memory. It has two that alias if it loads another type than it
-   stores. */
+/* Whether an in-place kernel declares one buffer that it loads from and stores to. If it loads another type than it
+   stores, it declares two that may alias. */
 static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
     return vd__fft_element_type(p->stored[pass->from], pass->real.scalar_in)
            == vd__fft_element_type(p->stored[pass->to], pass->real.scalar_out);
 }
 
-/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_unpack_word). Values that a real
-   kind's rule converts are not. one_buffer: one argument is both input and output, so both are words or neither is. */
+/* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_unpack_word). Elements that are
+   loaded or stored by the rule of a real kind are not. one_buffer: input and output are one buffer, so both are
+   accessed as words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     const vd__real *r = &w->pass->real;
     bool allowed = w->plan->device.pairs_as_words && !r->fold_only;
@@ -4947,7 +4969,7 @@ static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
-/* Declares the arguments and the shared memory. */
+/* Declares the buffers, the arguments of hooks and the shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_component_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
@@ -4983,7 +5005,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_memory(vd__fft_writer *w);
 
-/* Writes the body of a pass's kernel. */
+/* Records the body of the kernel of a pass. */
 static void vd__fft_write_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info last = vd__fft_stage_info_of(s, 0, s->stages - 1);
@@ -5009,12 +5031,12 @@ static void vd__fft_write_kernel(vd__fft_writer *w) {
     else vd__fft_store_all(w, &last);
 }
 
-/* Returns the route of a direction. The first route serves both if there is no second one. */
+/* Returns the route of a direction. If the second route is empty, the first serves both directions. */
 static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
     return &p->route[p->route[1].count ? direction : 0];
 }
 
-/* Builds the kernel of pass `number` of a direction, in place or not. */
+/* Records and compiles the kernel of pass `number` of a direction. */
 static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
@@ -5045,20 +5067,22 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
 }
 
 // >>real
-/* Real transforms: a complex transform of half the length, or of the full length if that is odd, with rules for what
-   is loaded and what is stored. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier transform
-   algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct methods
-   for computing discrete sinusoidal transforms, 1990. Below, h is the length of the complex transform and n the
-   length of the axis. */
+/* Real transforms: a complex transform of half the length, or of the full length if that is odd. Each kind has rules
+   that compute the complex inputs from the elements that are loaded, and the elements that are stored from the complex
+   results. Some rules combine a result X[k] with its mirror image X[h - k]; this is called a fold. In this room, n is
+   the length of the axis and h the length of the complex transform. Kinds I to IV are those of the cosine and sine
+   transforms, DCT1 and DST1 to DCT4 and DST4. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier
+   transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct
+   methods for computing discrete sinusoidal transforms, 1990. */
 
 static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
 
-/* 0: VD_FFT_REAL; 1 to 4: a cosine or sine transform of kind I to IV. */
+/* Returns 0 for VD_FFT_REAL, 1 to 4 for a cosine or sine transform of kind I to IV. */
 static uint32_t vd__real_family(vd_fft_kind kind) {
     return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
 }
 
-/* Returns the kind of the inverse transform. Kinds II and III are each other's inverse. */
+/* Returns the kind of the inverse transform. Kind III is the inverse of kind II, and conversely. */
 static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
     static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
                                            VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
@@ -5066,7 +5090,7 @@ static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
     return inverse[kind];
 }
 
-/* Returns the factor by which a transform and its inverse together multiply the data. */
+/* Returns the factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
     if (kind <= VD_FFT_REAL) return (double)n;
     return 2 * ((double)n + (vd__real_family(kind) != 1 ? 0 : vd__real_is_sine(kind) ? 1 : -1));
@@ -5074,8 +5098,8 @@ static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
 
 /* -- planning -- */
 
-/* Whether the reals of an array can be accessed in pairs along an axis: it is contiguous and all other strides are
-   even. Not in convolutions, where arrays may begin at any element. */
+/* Whether the reals of an array can be accessed in pairs along an axis: the axis is contiguous and all other strides
+   are even. Not in convolutions, whose arrays may begin at any element. */
 static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
     if (p->convolution.batch) return false;
     for (uint32_t i = 0; i < p->dimensions; i++)
@@ -5083,7 +5107,7 @@ static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t
     return l->stride[axis] == 1;
 }
 
-/* Returns the C-order layout of the plan's shape with another length of one axis. */
+/* Returns the C-order layout of the plan's shape, with `length` instead of its length along one axis. */
 static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
     vd__fft_layout l;
     uint32_t i;
@@ -5092,8 +5116,8 @@ static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint
     return l;
 }
 
-/* Returns the C-order layout of the array that a hook of a pass sees: the reals if VD_FFT_REAL loads or stores them,
-   else the plan's shape. */
+/* Returns the C-order layout of the array to which the points of the load hook (or of the store hook, if `out`) refer:
+   the reals if VD_FFT_REAL loads (or stores) reals, otherwise the plan's shape. */
 static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
     return r->kind == VD_FFT_REAL && r->inverse == out ? vd__real_dense_layout(p, p->real_axis, p->real_length)
                                                        : p->dense;
@@ -5103,44 +5127,45 @@ static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, b
 typedef struct vd__real_transform {
     vd__fft_problem base;
     vd__real rule;
-    vd__fft_layout in, out;  /* in pairs of reals if paired_in, paired_out */
-    bool paired_in, paired_out;
-    uint32_t order[4];
+    vd__fft_layout in, out;
+    bool paired_in, paired_out; /* strides of in, of out are in pairs of reals */
+    uint32_t order[4];       /* dimensions by descending stride of the input */
 } vd__real_transform;
 
-/* Returns the layout of an array; `paired`: with strides in pairs of reals, except along the axis. */
-static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role place, uint32_t axis, bool paired) {
-    vd__fft_layout l = p->layout[place];
+/* Returns the layout of an array. paired: with strides in pairs of reals, except along the axis. */
+static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uint32_t axis, bool paired) {
+    vd__fft_layout l = p->layout[role];
     for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
     return l;
 }
 
-/* Initialises *out for a transform of this kind; `back`: the inverse, from bins to reals. */
-static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *problem, vd_fft_kind kind, bool back,
+/* Initialises *out for a transform of this kind. to_reals: for VD_FFT_REAL, the inverse, from bins to reals. */
+static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *problem, vd_fft_kind kind, bool to_reals,
                                     vd__real_transform *out) {
     uint32_t family = vd__real_family(kind);
     memset(out, 0, sizeof *out);
     out->base = *problem;
     out->rule.kind = kind;
-    out->rule.inverse = family == 0 ? back : family == 3;
+    out->rule.inverse = family == 0 ? to_reals : family == 3;
     out->rule.n = problem->n;
     out->rule.half_length = family == 1 || problem->n % 2 == 0;
     out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? problem->n + 1 : problem->n - 1)
                               : (out->rule.half_length ? problem->n / 2 : problem->n);
     uint64_t n = problem->n, in = problem->in_count, out_count = problem->out_count;
-    out->rule.in_count = in < (family == 0 && back ? n / 2 + 1 : n) ? in : 0;
-    out->rule.out_count = out_count < (family == 0 && !back ? n / 2 + 1 : n) ? out_count : 0;
-    out->paired_in = family == 0 && !back && out->rule.half_length && out->rule.in_count % 2 == 0
+    out->rule.in_count = in < (family == 0 && to_reals ? n / 2 + 1 : n) ? in : 0;
+    out->rule.out_count = out_count < (family == 0 && !to_reals ? n / 2 + 1 : n) ? out_count : 0;
+    out->paired_in = family == 0 && !to_reals && out->rule.half_length && out->rule.in_count % 2 == 0
                      && vd__real_can_pair(p, &p->layout[problem->from], problem->axis);
-    out->paired_out = family == 0 && back && out->rule.half_length && out->rule.out_count % 2 == 0
+    out->paired_out = family == 0 && to_reals && out->rule.half_length && out->rule.out_count % 2 == 0
                       && vd__real_can_pair(p, &p->layout[problem->to], problem->axis);
     out->in = vd__real_layout_of(p, problem->from, problem->axis, out->paired_in);
     out->out = vd__real_layout_of(p, problem->to, problem->axis, out->paired_out);
     vd__fft_sort_dimensions(p, &out->in, out->order);
 }
 
-/* Returns the addresses of a pass in the array that its hooks see; first_digit: as for those in memory. */
-static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_transform *t, bool out,
+/* Returns the addresses of the elements of a pass in the array to which the points of its hooks refer. first_digit: see
+   vd__fft_addressing_of. */
+static vd__fft_addressing vd__real_hook_addressing(const vd_fft *p, const vd__real_transform *t, bool out,
                                              vd__digit first_digit) {
     vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
@@ -5148,37 +5173,37 @@ static vd__fft_addressing vd__real_hook_side(const vd_fft *p, const vd__real_tra
                                 none);
 }
 
-/* Whether results are combined with their mirror images before they are stored (a fold). A single row of odd length
-   is stored without. */
+/* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
 static bool vd__real_needs_fold(const vd__real *r) {
     return !r->inverse && (r->half_length ? vd__real_family(r->kind) != 4 : r->two_rows);
 }
 
-/* Sets the input of the pass that begins an axis. */
-static void vd__real_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *l) {
-    pass->real = l->rule;
-    pass->real.load = !l->paired_in || p->hooks.load;
-    pass->real.scalar_in = p->scalar[pass->from] && !l->paired_in;
+/* Sets the input rules of the first pass of an axis. */
+static void vd__real_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *t) {
+    pass->real = t->rule;
+    pass->real.load = !t->paired_in || p->hooks.load;
+    pass->real.scalar_in = p->scalar[pass->from] && !t->paired_in;
 }
 
-/* Sets the output of the pass that ends an axis; `begins`: the pass also begins it. */
+/* Sets the output rules of the last pass of an axis. begins: it is also the first pass. */
 static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *t, bool begins) {
     if (!begins) pass->real = t->rule;
     pass->real.store = !t->paired_out || p->hooks.store;
     pass->real.scalar_out = p->scalar[pass->to] && !t->paired_out;
 }
 
-/* Returns the range of complex numbers that a pass loads or stores as paired reals; count 0: all. For other
-   sides the kind's rule applies the range. */
+/* Returns the range of complex numbers that a pass loads or stores as pairs of reals, for `count` reals; count 0: all.
+   If elements are not accessed in pairs, the rules of the kind check the range. */
 static vd__fft_range vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
                                          uint64_t width) {
     return vd__fft_range_of(count ? count / 2 : t->rule.h, all, scale, width);
 }
 
-/* Plans the axis as one kernel with a transform of `length`, by Bluestein's algorithm for `chirp` elements if that
-   is not 0. least: minimum number of neighbouring columns per work-group. On failure the route is unchanged. */
+/* Plans the axis as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
+   Bluestein's algorithm. min_columns: minimum number of columns per work-group. If it returns false, the route is
+   unchanged. */
 static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t length,
-                                   uint32_t chirp, uint32_t least) {
+                                   uint32_t chirp, uint32_t min_columns) {
     uint32_t axis = t->base.axis;
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_pass *pass = vd__fft_add_pass(r, t->base.from, t->base.to);
@@ -5189,8 +5214,8 @@ static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__
     pass->real.fold = vd__real_needs_fold(&pass->real);
     pass->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, t->in.stride[axis], none, none, none);
     pass->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->out, t->out.stride[axis], none, none, none);
-    pass->in_index = vd__real_hook_side(p, t, false, none);
-    pass->out_index = vd__real_hook_side(p, t, true, none);
+    pass->in_index = vd__real_hook_addressing(p, t, false, none);
+    pass->out_index = vd__real_hook_addressing(p, t, true, none);
     vd__fft_merge_blocks(&pass->in);
     vd__fft_merge_blocks(&pass->out);
     vd__fft_merge_blocks(&pass->in_index);
@@ -5198,13 +5223,13 @@ static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__
     pass->bluestein_length = chirp;
     pass->in_range[0] = vd__real_paired_range(t, pass->real.load ? 0 : t->rule.in_count, length, 1, 1);
     pass->out_range[0] = vd__real_paired_range(t, pass->real.store ? 0 : t->rule.out_count, length, 1, 1);
-    if (vd__fft_plan_shape(p, pass, t->order, &t->base, 0, length, least)) return true;
+    if (vd__fft_plan_shape(p, pass, t->order, &t->base, 0, length, min_columns)) return true;
     r->count--;
     return false;
 }
 
-/* Plans a kernel that folds bins in memory: 64 threads per work-group, one pair of bins each. Fails if pairs cannot
-   be numbered in 32 bits. */
+/* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
+   false if there are more than 2^32 pairs. */
 static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t,
                                     const vd__fft_layout *fold) {
     vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, t->base.to);
@@ -5232,10 +5257,10 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
-/* Plans the axis as two kernels with h = first * second, and as a third one if results need a fold. Returns false if
-   no shape fits. */
+/* Plans the axis as two passes with h = first * second, and a third pass if results are folded. Returns false if no
+   shape fits. */
 static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t first,
-                                     uint32_t least) {
+                                     uint32_t min_columns) {
     uint32_t axis = t->base.axis, before = r->count;
     uint64_t second = t->rule.h / first;
     bool fold = vd__real_needs_fold(&t->rule);
@@ -5252,7 +5277,7 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
     a->real.part_in = (uint32_t)second;
     a->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
                             vd__digit_of(second, a->real.load ? 0 : 1), none);
-    a->in_index = vd__real_hook_side(p, t, false, vd__digit_of(second, 0));
+    a->in_index = vd__real_hook_addressing(p, t, false, vd__digit_of(second, 0));
     a->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step),
                                    none);
     a->twiddle_length = t->rule.h;
@@ -5267,56 +5292,57 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
     step = out.stride[axis];
     b->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
                              vd__digit_of(first, b->real.store ? 0 : step), none);
-    b->out_index = vd__real_hook_side(p, t, true, vd__digit_of(first, 0));
+    b->out_index = vd__real_hook_addressing(p, t, true, vd__digit_of(first, 0));
     b->out_range[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.out_count, t->rule.h, first,
                                             a->twiddle_width);
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
     if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
-    if (vd__fft_plan_shape(p, a, t->order, &t->base, 0, first, least)
-        && vd__fft_plan_shape(p, b, t->order, &t->base, 1, (uint32_t)second, least / 2)
+    if (vd__fft_plan_shape(p, a, t->order, &t->base, 0, first, min_columns)
+        && vd__fft_plan_shape(p, b, t->order, &t->base, 1, (uint32_t)second, min_columns / 2)
         && (!fold || vd__real_plan_fold_pass(p, r, t, &temp)))
         return true;
     r->count = before;
     return false;
 }
 
-/* Plans a long axis as two kernels: tries the factors of h from about sqrt(h) down to 1/32 of that. */
-static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t least) {
+/* Plans a long axis as two passes. Tries as first factor those factors of h that are between sqrt(h) / 32 and sqrt(h),
+   the largest first. */
+static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t min_columns) {
     uint64_t h = t->rule.h, root = (uint64_t)sqrt((double)h) + 1;
     if (vd__real_dense_layout(p, t->base.axis, h).span > UINT32_MAX) return false;
     for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two_passes(p, r, t, (uint32_t)first, least))
+        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two_passes(p, r, t, (uint32_t)first, min_columns))
             return true;
     return false;
 }
 
-/* Plans an axis in the same order of preference as a complex one: on a GPU, one pass or else two with at least eight
-   columns, then one pass or two with fewer columns. */
+/* Plans an axis in the same order of preference as vd__fft_plan_problem: on a GPU, one pass or else two with at least
+   eight columns per work-group, then one pass or two with fewer columns. */
 static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t) {
     uint64_t h = t->rule.h;
     if (!vd__fft_is_smooth(h, 31))
         return h <= 32768
                && vd__real_plan_one_pass(p, r, t, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
-    for (uint32_t least = p->device.groups_as_loops ? 1 : 8;; least /= 8) {
-        if ((h <= 65536 && vd__real_plan_one_pass(p, r, t, (uint32_t)h, 0, least))
-            || vd__real_plan_long(p, r, t, least))
+    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8;; min_columns /= 8) {
+        if ((h <= 65536 && vd__real_plan_one_pass(p, r, t, (uint32_t)h, 0, min_columns))
+            || vd__real_plan_long(p, r, t, min_columns))
             return true;
-        if (least < 8) return false;
+        if (min_columns < 8) return false;
     }
 }
 
-/* Plans the last axis of a convolution; `back`: the inverse transform. */
-static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool back) {
+/* Plans the last axis of a real convolution. to_reals: the inverse transform. */
+static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool to_reals) {
     vd__real_transform real;
-    vd__real_transform_init(p, problem, VD_FFT_REAL, back, &real);
+    vd__real_transform_init(p, problem, VD_FFT_REAL, to_reals, &real);
     return vd__real_plan_passes(p, r, &real);
 }
 
-/* Plans one axis of a direction, from one array to another. Sets the error if no plan fits the device. */
+/* Plans one axis of a direction, from one buffer to another. */
 static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
                                     vd__fft_role to) {
     vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
-    bool back = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
+    bool to_reals = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
     vd__fft_route *r = &p->route[direction];
     vd__real_transform real;
     vd__fft_problem problem;
@@ -5328,8 +5354,8 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
     problem.in_stride = p->layout[from].stride[axis];
     problem.out_stride = p->layout[to].stride[axis];
     problem.outer = 1;
-    problem.in_count = p->layout[back ? VD__FFT_OUT : VD__FFT_IN].count[axis];
-    problem.out_count = p->layout[back ? VD__FFT_IN : VD__FFT_OUT].count[axis];
+    problem.in_count = p->layout[to_reals ? VD__FFT_OUT : VD__FFT_IN].count[axis];
+    problem.out_count = p->layout[to_reals ? VD__FFT_IN : VD__FFT_OUT].count[axis];
     if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
         if (vd__fft_plan_problem(p, r, &problem)) return VD_OK;
     } else {
@@ -5347,24 +5373,24 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
                         kind == VD_FFT_DCT1 ? " for n - 1" : kind == VD_FFT_DST1 ? " for n + 1" : "");
 }
 
-/* Plans the axes of a direction one after another. A complex axis of one element needs no pass; one of a cosine or
-   sine transform does. */
+/* Plans the axes of a direction one after another. A complex axis of one element needs no pass, but a cosine or sine
+   transform of one element does. */
 static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
-    bool real = p->kind == VD_FFT_REAL, back = real && direction == VD_FFT_INVERSE;
-    vd__fft_role intermediate = !back && p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p)
+    bool real = p->kind == VD_FFT_REAL, to_reals = real && direction == VD_FFT_INVERSE;
+    vd__fft_role intermediate = !to_reals && p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p)
                                          && !vd__fft_stores_nothing(p)
                                      ? VD__FFT_OUT
                                      : VD__FFT_MIDDLE;
-    vd__fft_role from = back ? VD__FFT_OUT : VD__FFT_IN;
+    vd__fft_role from = to_reals ? VD__FFT_OUT : VD__FFT_IN;
     uint32_t axes[4], count = 0, remaining = 0, planned, i;
     vd_result result = VD_OK;
     for (i = p->dimensions; i-- > 0;) /* the real axis comes first */
         if (p->axes >> i & 1 && (!real || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i;
     for (i = 0; i < count && !result; i++) {
         bool last = i + 1 == count;
-        if (i == 1 && real && !back) break; /* the remaining axes are complex: planned below */
-        result = vd__real_plan_axis(p, direction, axes[back ? count - 1 - i : i], from,
-                                    !last ? intermediate : back ? VD__FFT_IN : VD__FFT_OUT);
+        if (i == 1 && real && !to_reals) break; /* the remaining axes are complex: planned below */
+        result = vd__real_plan_axis(p, direction, axes[to_reals ? count - 1 - i : i], from,
+                                    !last ? intermediate : to_reals ? VD__FFT_IN : VD__FFT_OUT);
         from = intermediate;
     }
     for (; i < count; i++) remaining |= 1u << axes[i];
@@ -5377,8 +5403,7 @@ static vd_result vd__real_plan(vd_fft *p) {
     return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
 }
 
-/* Sets the strides of reals in padded rows, each of which has room for its bins. count[i]: indices of dimension i
-   that are stored; 0: all. */
+/* Sets the strides of the reals for vd_fft_desc.padded. count: vd_fft_desc.out_count. */
 static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
     uint64_t elements = 1;
     for (uint32_t i = p->dimensions; i-- > 0;) {
@@ -5388,7 +5413,8 @@ static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint
     }
 }
 
-/* Checks the desc of a real kind. Sets the real axis and its length, which arrays hold reals, and the input strides. */
+/* Checks the desc of a real kind. Sets p->real_axis, p->real_length and p->scalar, and in_stride to the strides of the
+   input. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions, family = vd__real_family(p->kind);
     if (desc->engine)
@@ -5415,7 +5441,8 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
     return VD_OK;
 }
 
-/* In place, every row of reals must begin where its half spectrum begins, and both must be contiguous. */
+/* Whether a plan can run in place: every row of reals must begin at the same byte as its half spectrum, and both must
+   be contiguous. */
 static bool vd__real_fits_in_place(const vd_fft *p) {
     const vd__fft_layout *in = &p->layout[VD__FFT_IN], *out = &p->layout[VD__FFT_OUT];
     for (uint32_t i = 0; i < p->dimensions; i++)
@@ -5424,7 +5451,8 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
            && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
-/* Checks that a buffer begins at a multiple of a pair of reals, which kernels load and store as one element. */
+/* Checks that a buffer begins at a multiple of the size of a pair of reals, because kernels access pairs as one
+   element. */
 static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     uint64_t pair = 2 * vc_type_size(p->stored[VD__FFT_IN]);
     vd_buffer_info info;
@@ -5438,19 +5466,19 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
 
 /* -- tables -- */
 
-/* Makes a table of exp(-2 pi i (k * step + first) / of), 0 <= k < count; *offset: its offset in the plan's table.
-   Returns false if memory runs out. */
-static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t of,
+/* Makes a table of exp(-2 pi i (k * step + first) / n) for 0 <= k < count; *offset: its offset in the tables of the
+   plan. Returns false if out of memory, or if the tables exceed the limit. */
+static bool vd__real_root_table(vd_fft *p, uint64_t count, uint64_t step, uint64_t first, uint64_t n,
                                 uint32_t *offset) {
-    uint64_t what[5] = { 'r', count, step, first, of };
+    uint64_t key[5] = { 'r', count, step, first, n };
     double *at;
-    if (!vd__fft_find_table(p, count, what, offset, &at)) return false;
-    for (uint64_t k = 0; at && k < count; k++, at += 2) vd__fft_write_root(at, k * step + first, of);
+    if (!vd__fft_find_table(p, count, key, offset, &at)) return false;
+    for (uint64_t k = 0; at && k < count; k++, at += 2) vd__fft_write_root(at, k * step + first, n);
     return true;
 }
 
-/* Makes the tables of a pass with a real rule: `split` for folds of half-length transforms, `phase` for kinds II,
-   III and IV. */
+/* Makes the tables of a real pass: split_table for folds of half-length transforms, phase_table for kinds II, III and
+   IV. */
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind);
@@ -5464,16 +5492,18 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
 
 /* -- kernels: common -- */
 
-/* Executes the following block if `condition` holds; unconditionally if the condition is not `needed`. */
+/* Records the following block under `condition` if `needed` is true, otherwise unconditionally. */
 #define VD__REAL_IF(writer, needed, condition) \
     for (int once = (needed) ? vc_if_begin((writer)->k, condition) : 1; once; \
          once = (needed) ? vc_block_end((writer)->k) : 0)
 
-/* Offset of the first element of a row: in memory and, for passes with hooks, in the array that hooks see. */
+/* Offset of the first element of a row: in memory (base) and, for passes with hooks, in the array to which the points
+   of hooks refer (index). */
 typedef struct vd__real_row { vc_val base, index; } vd__real_row;
 
-/* The rows of a thread: one, or two as real and imaginary parts of a complex transform. second: whether the second
-   row exists; always if the number of rows is even. part: index of the thread's part of an axis in two kernels. */
+/* The rows that a thread computes: one, or two as real and imaginary parts of a complex transform. even: the number of
+   rows is even, so that every thread has a second row; otherwise `second` is whether it has one. part: if the axis is
+   split over passes, index of the thread's transform along the axis. */
 typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
 
 static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__fft_addressing *index, vc_val q,
@@ -5484,8 +5514,8 @@ static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__f
     return row;
 }
 
-/* Returns the rows of transform q of a block; index: the addresses that hooks see, NULL without a hook; part: indices
-   of a split axis that count as transforms, 0 if the axis is not split. */
+/* Returns the rows of transform q of a block. index: addresses for the points of hooks; NULL without hooks. part:
+   number of transforms along an axis that is split over passes; 0 if it is not split. */
 static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *array,
                                       const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
@@ -5514,7 +5544,7 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     vc_val zero = vc_const(w->k, vc_u32(0));
     vd_fft_point point;
     vd_fft_value value;
-    at = vc_add(zero, at); /* hooks get values of the kernel, not immediates */
+    at = vc_add(zero, at); /* converts an immediate to a value of the kernel, as hooks expect */
     point.direction = w->direction;
     point.index = vc_add(row.index, vc_mul(at, vc_u32((uint32_t)array.stride[axis])));
     for (uint32_t i = 0; i < 4; i++) {
@@ -5536,7 +5566,7 @@ static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__re
     return vd__real_apply_hook(w, out, row, at, vd__fft_pair(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
-/* Returns the index in the complex transform of a thread's index i; part: see vd__real_rows_of. */
+/* Returns the index along the complex transform of element i of this thread's transform. part: see vd__real_rows_of. */
 static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i, uint32_t part) {
     return part ? vc_add(vc_mul(i, vc_u32(part)), rows->part) : i;
 }
@@ -5549,9 +5579,10 @@ static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
 static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
 static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
 
-/* Kind IV of odd length: with a = n + 4 m in place of 2 j + 1 and c = n + 4 l in place of 2 k + 1, cos(pi a c / (4
-   n)) = cos(4 pi m l / n + pi n / 4 + pi (m + l)): a cosine of a transform of length n, except for a constant angle
-   and a sign. Returns the index along the axis that m stands for; *negative: whether the element is negated. */
+/* Index mapping of kind IV for odd n. DCT4 sums x[j] cos(pi (2 j + 1) (2 k + 1) / (4 n)). Replacing 2 j + 1 by a = n +
+   4 m and 2 k + 1 by c = n + 4 l changes at most the sign of the cosine, and cos(pi a c / (4 n)) = cos(4 pi m l / n +
+   pi n / 4 + pi (m + l)). This is the real part of a transform of length n, except for a constant angle and a sign.
+   Returns the index j of m; *negative: whether the element is negated. */
 static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative) {
     uint32_t n = (uint32_t)r->n;
     vc_val a = vc_add(vc_mul(m, vc_u32(4)), vc_u32(n)), low = vc_lt(a, vc_u32(2 * n)), middle = vc_lt(a, vc_u32(4 * n));
@@ -5563,7 +5594,8 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
 
 /* -- kernels: loading -- */
 
-/* Loads element `index` of a row, a pair of numbers if `pair`. Elements from `filled` on are zero; filled 0: none. */
+/* Loads element `index` of a row, which is a pair of numbers if `pair`. Elements from index `filled` on are 0; filled
+   0: all elements are loaded. */
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled,
                                     bool pair) {
     vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
@@ -5576,13 +5608,13 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_type(w->real) : w->real, v);
 }
 
-/* Returns v, or zero if `index` is outside the filled range: a load hook may set any value there. */
+/* Returns v, or 0 if `index` is not below in_count, because a load hook may have set any value there. */
 static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
     uint64_t filled = w->pass->real.in_count;
     return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
 }
 
-/* Returns the real element v after the load hook. */
+/* Returns real element `index` of a row, whose value is v, after the load hook. */
 static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
     return w->load ? vd__real_zero_unfilled(w, index, vd__real_apply_hook_real(w, false, row, index, v)) : v;
 }
@@ -5592,7 +5624,7 @@ static vc_val vd__real_load_number(const vd__fft_writer *w, vd__real_row row, vc
     return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.in_count, false));
 }
 
-/* Loads reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
+/* Loads the reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
 static vd__fft_c vd__real_load_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
     vc_val v = vd__real_load_element(w, row, i, w->pass->real.in_count / 2, true), even = vc_mul(i, vc_u32(2));
     vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
@@ -5600,7 +5632,7 @@ static vd__fft_c vd__real_load_number_pair(const vd__fft_writer *w, vd__real_row
     return vd__fft_pair(re, im);
 }
 
-/* Returns element t of the real sequence that is transformed. */
+/* Returns element t of the real sequence whose transform the complex transform computes. */
 static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, vc_val t) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n, length = 2 * (uint32_t)r->h;
@@ -5608,18 +5640,18 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     vc_val index, is_zero, v, negative;
     switch (vd__real_family(r->kind)) {
     case 0: return vd__real_load_number(w, row, t);
-    case 1: /* the even or odd extension to length 2 h */
+    case 1: /* the even (cosine) or odd (sine) extension to length 2 h */
         index = vc_min(t, vc_sub(vc_u32(length), t));
         if (!sine) return vd__real_load_number(w, row, index);
         is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
         v = vd__real_load_number(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
         return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
                          vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
-    case 2: /* even elements in ascending order, then odd ones in descending order */
+    case 2: /* elements with even index in ascending order, then those with odd index in descending order */
         index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
         v = vd__real_load_number(w, row, index);
         return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
-    default: /* kind IV of odd length: t = 2 m mod n */
+    default: /* kind IV of odd n: t = 2 m mod n */
         index = vd__real_index_kind4(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)),
                                      &negative);
         v = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
@@ -5627,7 +5659,8 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     }
 }
 
-/* Loads bin k of the half spectrum, 0 <= k <= n / 2. */
+/* Loads bin k of the half spectrum, 0 <= k <= n / 2. may_be_zero: k may be 0 or n / 2, whose imaginary parts are
+   ignored. */
 static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, r->in_count, true);
@@ -5637,7 +5670,7 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
         x = vd__fft_pair(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
     }
     vc_val im = x.im;
-    if (may_be_zero) { /* imaginary parts of bins that are real are ignored */
+    if (may_be_zero) {
         vc_val inner = vc_ne(k, vc_u32(0));
         if (r->half_length) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_immediate(im, 0)));
@@ -5645,7 +5678,9 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     return vd__fft_pair(x.re, im);
 }
 
-/* Loads bin k of the complex transform that kind III inverts: the bin before kind II multiplies it by its phase. */
+/* Returns input k of the inverse transform of kind III. Kind II multiplies bin k by a phase and stores its real part as
+   element k and the negative imaginary part as element n - k; this is the inverse. may_be_zero: k may be 0, for which
+   there is no element n - k. */
 static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
@@ -5657,12 +5692,14 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
 
+/* Returns bin k of an inverse transform of half length. */
 static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     return vd__real_family(w->pass->real.kind) ? vd__real_load_bin_kind3(w, row, k, may_be_zero)
                                                : vd__real_load_bin(w, row, k, may_be_zero);
 }
 
-/* Loads bin k of an odd length, 0 <= k < n: bins above n / 2 are conjugates of those below. */
+/* Returns bin k of an inverse transform of odd length, 0 <= k < n. Bins above n / 2 are the conjugates of stored bins.
+   */
 static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
@@ -5671,8 +5708,8 @@ static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row
     return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
 
-/* Loads input i of a transform of odd length. The imaginary part of a single row is an immediate zero, so that
-   butterflies skip operations on it. */
+/* Returns input i of a transform of odd length. The imaginary part of a single row is an immediate of 0, so that
+   butterflies omit operations on it. */
 static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i,
                                          bool may_be_zero) {
     vd__fft_c a;
@@ -5687,7 +5724,7 @@ static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real
     return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
-/* Loads input i of the complex transform. */
+/* Returns input i of the complex transform. may_be_zero: i may be 0. */
 static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
@@ -5719,13 +5756,13 @@ static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_v
     return w->pass->bluestein_length ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
-/* Whether element j of some butterfly is in the zero padding of Bluestein's longer transform. */
+/* Whether element j of any butterfly is in the zero padding of a transform by Bluestein's algorithm. */
 static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     return w->pass->bluestein_length && (j + 1) * g->read_stride > w->pass->bluestein_length;
 }
 
-/* Returns the lowest index along the axis from which inputs first … last of the complex transform are made, or 0 if
-   it is not worth computing. */
+/* Returns the lowest index along the axis of the elements on which the inputs first … last of the complex transform
+   depend. Returns 0 for kinds for which it is not computed. */
 static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_t last) {
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
@@ -5739,7 +5776,7 @@ static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_
     return family == 1 && vd__real_is_sine(r->kind) && low ? low - 1 : low;
 }
 
-/* Whether element j of every butterfly is made of unfilled elements only, so that it is zero. */
+/* Whether element j of every butterfly is 0, because it depends only on elements that are not below in_count. */
 static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     const vd__real *r = &w->pass->real;
     uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->read_stride * parts,
@@ -5747,7 +5784,7 @@ static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_in
     return r->in_count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->in_count;
 }
 
-/* Loads the inputs of the first stage, as the kind defines them. */
+/* Loads the inputs of the first stage by the rules of the kind. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     uint32_t chirp = w->pass->bluestein_length;
@@ -5782,56 +5819,58 @@ static void vd__real_load_all(vd__fft_writer *w) {
 
 /* -- kernels: storing -- */
 
-/* Stores a pair of numbers as element `at` of a row. */
-static void vd__real_put_stored(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
+/* Stores the complex number x as element `at` of a row, in the type of the memory. */
+static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_type(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
 
-static vc_val vd__real_is_kept(const vd__fft_writer *w, vc_val index) {
+/* Whether an index is below out_count, so that its element is stored. */
+static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
     return w->pass->real.out_count ? vc_lt(index, vc_u32((uint32_t)w->pass->real.out_count)) : vc_bool(true);
 }
 
-/* Stores complex element k of a row, after the factor, the scale and the store hook. */
-static void vd__real_put_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, k)) {
+/* Stores x * factor * scale as complex element k of a row, after the store hook. */
+static void vd__real_store_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
         if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
-        vd__real_put_stored(w, row, k, y);
+        vd__real_store_complex(w, row, k, y);
     }
 }
 
-/* Returns real element k after the factor, the scale and the store hook. */
-static vc_val vd__real_output_of(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
+/* Returns x * factor * scale, real element k of a row, after the store hook. */
+static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
     return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
-/* Stores real element k of a row, after the factor, the scale and the store hook. */
-static void vd__real_put(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, k)) {
-        vc_val y = vd__real_output_of(w, row, k, x, factor);
+/* Stores x * factor * scale as real element k of a row, after the store hook. */
+static void vd__real_store_number(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
+        vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
-        /* without `of`, the store hook stores nothing */
+        /* {0}: the store hook stores nothing */
         if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
     }
 }
 
-/* Stores reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
-static void vd__real_put_numbers(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+/* Stores the reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
+static void vd__real_store_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_kept(w, even)) {
-        vc_val re = vd__real_output_of(w, row, even, x.re, 1);
-        vd__real_put_stored(w, row, i, vd__fft_pair(re, vd__real_output_of(w, row, vc_add(even, vc_u32(1)), x.im, 1)));
+    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, even)) {
+        vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
+        vc_val im = vd__real_apply_store_hook(w, row, vc_add(even, vc_u32(1)), x.im, 1);
+        vd__real_store_complex(w, row, i, vd__fft_pair(re, im));
     }
 }
 
-/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4). negative_bin: of bin -l, where x is bin
-   l, its conjugate. */
-static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool negative_bin,
+/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4), where x is bin l or, with negative_bin,
+   its conjugate, bin -l. */
+static void vd__real_store_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool negative_bin,
                                double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
@@ -5839,10 +5878,10 @@ static void vd__real_put_kind4(const vd__fft_writer *w, vd__real_row row, vc_val
     vd__fft_root(r->n % 8, 8, &c, &s);
     vc_val v = vc_fma(x.im, vd__fft_immediate(x.im, negative_bin ? -s : s), vc_mul(x.re, vd__fft_immediate(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
-    vd__real_put(w, row, at, vd__real_negate_if(negative, v), factor);
+    vd__real_store_number(w, row, at, vd__real_negate_if(negative, v), factor);
 }
 
-/* Stores the two elements determined by result i of a half-length transform: an inverse, or kind IV. */
+/* Stores the two elements that result i of a half-length transform determines, for inverse transforms and kind IV. */
 static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
@@ -5850,30 +5889,30 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     bool sine = vd__real_is_sine(r->kind);
     if (family == 4) {
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
-        vd__real_put(w, row, even, x.re, 2);
-        vd__real_put(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
+        vd__real_store_number(w, row, even, x.re, 2);
+        vd__real_store_number(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
         return;
     }
     if (!r->scalar_out) {
-        vd__real_put_numbers(w, row, i, x);
+        vd__real_store_number_pair(w, row, i, x);
         return;
     }
     at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
     at[1] = family ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
-    vd__real_put(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
-    vd__real_put(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
+    vd__real_store_number(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
+    vd__real_store_number(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
-/* Stores result i of an inverse of odd length: one real element per row. */
+/* Stores result i of an inverse transform of odd length: one real element of each row. */
 static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     bool permuted = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
     vc_val doubled = vc_mul(i, vc_u32(2));
     vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
-    vd__real_put(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
+    vd__real_store_number(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
     VD__REAL_IF(w, !rows->even, rows->second) {
-        vd__real_put(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
+        vd__real_store_number(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
     }
 }
 
@@ -5882,12 +5921,12 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
-    case 0: vd__real_put_pair(w, row, i, x, 1); break;
+    case 0: vd__real_store_pair(w, row, i, x, 1); break;
     case 2:
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
-        vd__real_put(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
+        vd__real_store_number(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
-    default: vd__real_put_kind4(w, row, i, x, false, 2);
+    default: vd__real_store_kind4(w, row, i, x, false, 2);
     }
 }
 
@@ -5901,8 +5940,9 @@ static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *
     else vd__real_store_bin_odd(w, rows->row[0], i, x);
 }
 
-/* Returns how many results of the complex transform are stored. Of a row of odd length only the lower bins are,
-   since the others mirror them. Bluestein's longer transform has results beyond h, which are unused. */
+/* Returns the number of results of the complex transform that are stored. For VD_FFT_REAL of odd length, only bins 0 to
+   n / 2 are, because the others are their conjugates. The convolution of Bluestein's algorithm has more than h results,
+   which are not used. */
 static uint64_t vd__real_result_count(const vd__real *r) {
     return r->kind == VD_FFT_REAL && !r->half_length && !r->inverse ? r->n / 2 + 1 : r->h;
 }
@@ -5920,7 +5960,7 @@ static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stag
     }
 }
 
-/* Stores the results of the last stage, g, as the kind defines them. */
+/* Stores the results of g, the last stage, by the rules of the kind. */
 static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val block, exists;
     vd__real_rows rows;
@@ -5936,36 +5976,36 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     }
 }
 
-/* -- kernels: bins and their mirror images -- */
+/* -- kernels: folds of bins with their mirror images -- */
 
-/* Stores the elements determined by bin k of a row; p: the lower bin of its pair. */
-static void vd__real_put_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p,
+/* Stores the elements that bin k of a row determines. p: k or h - k, whichever is lower. may_be_zero: p may be 0. */
+static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p,
                              bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
     vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h determine one element each */
     switch (vd__real_family(r->kind)) {
-    case 0: vd__real_put_pair(w, row, k, x, 0.5); break;
+    case 0: vd__real_store_pair(w, row, k, x, 0.5); break;
     case 1:
-        if (!sine) vd__real_put(w, row, k, x.re, 0.5);
-        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_put(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        if (!sine) vd__real_store_number(w, row, k, x.re, 0.5);
+        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_number(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
     case 2:
         x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
-        vd__real_put(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
+        vd__real_store_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
         VD__REAL_IF(w, may_be_zero, inner) {
-            vd__real_put(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
+            vd__real_store_number(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
         }
         break;
     default:
-        vd__real_put_kind4(w, row, k, x, false, 1);
-        VD__REAL_IF(w, may_be_zero, inner) { vd__real_put_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
+        vd__real_store_kind4(w, row, k, x, false, 1);
+        VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_kind4(w, row, vc_sub(vc_u32(n), k), x, true, 1); }
     }
 }
 
-/* Folds results p and h - p of the complex transform into bins and stores them: two bins of one row, or one bin of
-   each of two packed rows. may_be_middle: p may equal h - p. */
+/* Folds results p and h - p of the complex transform and stores the bins: two bins of one row, or one bin of each of
+   two packed rows. may_be_zero: p may be 0; may_be_middle: p may be h - p. */
 static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
                                bool may_be_zero, bool may_be_middle) {
     const vd__real *r = &w->pass->real;
@@ -5974,19 +6014,19 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     vc_val upper = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
-        vd__real_put_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
-        /* all mirror images are outside the kept range */
+        vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
+        /* no mirror image is below out_count */
         if (!vd__real_family(r->kind) && r->out_count && r->out_count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
-            vd__real_put_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
+            vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
     } else {
-        vd__real_put_bin(w, rows->row[0], p, even, p, may_be_zero);
-        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_put_bin(w, rows->row[1], p, odd, p, may_be_zero); }
+        vd__real_store_bin(w, rows->row[0], p, even, p, may_be_zero);
+        VD__REAL_IF(w, !rows->even, rows->second) { vd__real_store_bin(w, rows->row[1], p, odd, p, may_be_zero); }
     }
 }
 
-/* Writes one component of the last stage's results to shared memory. */
+/* Stores one component of the results of g, the last stage, in shared memory. */
 static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
     uint32_t constant;
     for (uint32_t u = 0; u < g->butterflies; u++) {
@@ -6002,7 +6042,7 @@ static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_stage_info *g
     }
 }
 
-/* The two results of each pair that a thread folds. */
+/* The results p and h - p of each pair p that a thread folds. */
 typedef struct vd__real_pairs { vd__fft_c lower[VD__FFT_MAX_VALUES], upper[VD__FFT_MAX_VALUES]; } vd__real_pairs;
 
 /* Returns the index of pair u of this thread. */
@@ -6010,7 +6050,7 @@ static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
     return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads));
 }
 
-/* Reads one component of this thread's pairs from shared memory. */
+/* Loads one component of this thread's pairs from shared memory. */
 static void vd__real_read_pairs(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
     uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     for (uint32_t u = 0; u < count; u++) {
@@ -6045,7 +6085,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
     }
 }
 
-/* Folds the results of the last stage, g, through shared memory and stores them. */
+/* Folds the results of g, the last stage, through shared memory and stores them. */
 static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g) {
     uint32_t parts = w->shape->split_components ? 2 : 1, h = (uint32_t)w->pass->real.h;
     uint32_t count = (h / 2 + w->shape->threads) / w->shape->threads;
@@ -6069,13 +6109,13 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
     vd__real_store_pairs(w, &pairs, count);
 }
 
-/* Loads bin k of a row that begins at `base`. */
+/* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
     vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Writes a kernel that folds bins in memory: one pair of one row per thread. */
+/* Records a kernel that folds bins in memory, one pair for each thread. */
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
