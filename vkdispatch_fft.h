@@ -9601,8 +9601,9 @@ static const vd_plan_kind vd__top_k_kind = {
 VD__FFT_SMALL_END
 
 // >>vkfft
-/* VkFFT as another engine for the same functions. VkFFT generates GLSL, compiles it with glslang and records its own
-   dispatches into a list. It binds buffers when it is initialised, so a plan has an application per pair of buffers. */
+/* VkFFT as an engine of complex transforms. VkFFT generates GLSL, compiles it with glslang and records its own
+   dispatches into a list. It binds buffers when an application (VkFFT's term for a plan) is initialised, so a plan has
+   separate applications for each pair of buffers. */
 
 typedef struct vd__vkfft vd__vkfft;
 static vd_result vd__vkfft_make(vd_fft *p);
@@ -9633,8 +9634,9 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     X(vkGetBufferMemoryRequirements) X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceProperties) \
     X(vkMapMemory) X(vkQueueSubmit) X(vkResetFences) X(vkUnmapMemory) X(vkUpdateDescriptorSets) X(vkWaitForFences)
 
-/* VkFFT, in a namespace in which Vulkan's functions are those of the context's instance, printf does nothing, and
-   glslang gets its own default limits: VkFFT's structure of limits has the layout of one version of glslang. */
+/* VkFFT, included into a namespace with replacements for functions that it calls: Vulkan functions are those of the
+   context's instance, printf does nothing, and the functions of glslang ignore VkFFT's limits, whose struct has the
+   layout of one version of glslang, and use glslang's default limits instead. */
 namespace vd__vkfft_space {
 #define VD__VKFFT_MEMBER(name) PFN_##name name;
 #define VD__VKFFT_DECLARE(name) static thread_local PFN_##name name;
@@ -9642,7 +9644,7 @@ VD__VKFFT_FUNCTIONS(VD__VKFFT_DECLARE)
 
 static inline int (printf)(const char *, ...) { return 0; }
 
-struct glslang_resource_t { int numbers[93]; bool flags[9]; }; /* the layout that VkFFT 1.2 fills in; not read */
+struct glslang_resource_t { int numbers[93]; bool flags[9]; }; /* written by VkFFT 1.2, never read */
 struct glslang_input_t {
     ::glslang_source_t language;
     ::glslang_stage_t stage;
@@ -9696,8 +9698,8 @@ static inline int glslang_shader_parse(::glslang_shader_t *shader, const glslang
 
 enum { VD__VKFFT_MAX_BLOCKS = 2, VD__VKFFT_MAX_PAIRS = 8 };
 
-/* A VkFFT application, and the objects that its configuration points to. `launch` has the buffers too: those bound at
-   initialisation do not yet include the ones of Bluestein's algorithm. */
+/* A VkFFT application, and the objects that its configuration points to. The buffers are also passed in `launch`,
+   because VkFFT does not bind all buffers of Bluestein's algorithm at initialisation. */
 typedef struct vd__vkfft_app {
     vd__vkfft_space::VkFFTApplication app;
     vd__vkfft_space::VkFFTLaunchParams launch;
@@ -9713,8 +9715,8 @@ typedef struct vd__vkfft_pair {
     vd__vkfft_app apps[VD__VKFFT_MAX_BLOCKS];
 } vd__vkfft_pair;
 
-/* What one application transforms: up to three dimensions, the contiguous one first. `axes`: bit set of those
-   transformed. */
+/* The transforms of one application: up to three dimensions, the contiguous one first. axes: bit mask of the
+   transformed dimensions. */
 typedef struct vd__vkfft_block {
     uint64_t size[3], batches;
     uint32_t dimensions, axes;
@@ -9740,6 +9742,7 @@ static void vd__vkfft_set_functions(const vd__vkfft *v) {
 #undef VD__VKFFT_SET
 }
 
+/* Loads the Vulkan functions. Returns NULL or the name of a missing function. */
 static const char *vd__vkfft_load(vd__vkfft *v, PFN_vkGetInstanceProcAddr get, VkInstance instance) {
     const char *missing = NULL;
 #define VD__VKFFT_LOAD(name) if (!(v->name = (PFN_##name)get(instance, #name)) && !missing) missing = #name;
@@ -9748,6 +9751,7 @@ static const char *vd__vkfft_load(vd__vkfft *v, PFN_vkGetInstanceProcAddr get, V
     return missing;
 }
 
+/* Sets the Vulkan objects of a plan, and creates its command pool and fence. */
 static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     vd_fft *p = (vd_fft *)user;
     vd__vkfft *v = p->vkfft;
@@ -9773,8 +9777,8 @@ static vd_result vd__vkfft_open(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* Merges adjacent dimensions that are not transformed and removes those of one element. Sizes are returned from the
-   contiguous dimension on, with whether they are transformed; returns their number. */
+/* Merges adjacent dimensions that are not transformed and removes dimensions of one element. Writes the lengths of the
+   others, the contiguous one first, and whether they are transformed; returns their number. */
 static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transformed) {
     uint32_t count = 0;
     for (uint32_t i = p->dimensions; i-- > 0;) {
@@ -9790,10 +9794,10 @@ static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transform
     return count;
 }
 
-/* Splits the shape into blocks. VkFFT transforms up to three dimensions and a batch. Four dimensions of which the
-   last is transformed need a second application for the last. For a single dimension, VkFFT makes the batch a second
-   dimension. For two, the batch becomes a third dimension here, because VkFFT 1.2 numbers the transforms of a batch
-   wrongly if it splits a dispatch. */
+/* Splits the shape into blocks. VkFFT transforms up to three dimensions and a batch. If there are four dimensions and
+   the last is transformed, a second application transforms it. VkFFT itself makes the batch of a one-dimensional
+   transform a second dimension. With two dimensions, the batch becomes the third dimension here, because VkFFT 1.2
+   computes wrong offsets for the transforms of a batch if it splits a dispatch. */
 static void vd__vkfft_plan(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     uint64_t size[4];
@@ -9819,7 +9823,8 @@ static void vd__vkfft_plan(vd_fft *p) {
     v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
 }
 
-/* Checks that the planes of a batch of cubes fit into the third dimension of one dispatch: at most max_planes. */
+/* Checks that the planes of a batch of cubes do not exceed max_planes, the maximum work-groups in the third dimension
+   of a dispatch. */
 static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     const vd__vkfft_block *b = p->vkfft->block;
     uint64_t planes = b->size[2];
@@ -9861,7 +9866,8 @@ static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     vd__fft_free(&p->base.allocator, pair);
 }
 
-/* Waits until the device is idle: commands of VkFFT may be in flight, and it does not report when they end. */
+/* Destroys the applications of a plan. Waits until the device is idle, because commands of VkFFT may be in flight and
+   their completion is not tracked. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
     if (!v) return;
@@ -9928,8 +9934,8 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     return VD_OK;
 }
 
-/* Returns a free slot, or VD__VKFFT_MAX_PAIRS. Pairs are not replaced: lists that are not submitted yet may use any
-   of them. */
+/* Returns a free slot, or VD__VKFFT_MAX_PAIRS. Pairs are never replaced, because lists that are not submitted yet may
+   use any of them. */
 static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     uint32_t i = 0;
     while (i < VD__VKFFT_MAX_PAIRS && p->vkfft->pairs[i]) i++;
@@ -10016,18 +10022,19 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
 #endif
 
 // >>cache
-/* Plan cache of a context: the plans of the simple calls. The least recently used plan is evicted.
-   Each of the VD__FFT_CACHED_PLANS slots has its own lock, held while its plan is created and run, so threads that need
-   different plans do not wait for each other. An index maps the hash of a description to a slot. It is only a hint:
-   it is read before the slot is locked, and the slot itself decides whether it holds the plan. */
+/* Plan cache of a context, for functions without a plan. The least recently used plan is evicted. Each of the
+   VD__FFT_CACHED_PLANS slots has its own lock, which is held while its plan is created and run. Threads that use plans
+   in different slots do not wait for each other. An index maps the hash of a desc to a slot. The index is read before
+   the slot is locked, so the slot may have been reused meanwhile: its desc is compared under the lock. */
 
-/* Contents of a slot; the description follows in memory. */
+/* Contents of a slot; the desc of the plan follows in memory. */
 typedef struct vd__cached_plan {
     const vd_plan_kind *kind;
     void *plan;
 } vd__cached_plan;
 
-/* The index: hash and time of last use of each slot. The clock counts calls; time 0: never used. */
+/* The index: hash of the desc and time of last use for each slot. The clock counts calls. last_use 0: the slot was
+   never used. */
 typedef struct vd__plan_cache {
     uint64_t clock, hash[VD__FFT_CACHED_PLANS], last_use[VD__FFT_CACHED_PLANS];
 } vd__plan_cache;
@@ -10039,7 +10046,7 @@ typedef struct vd__plan_request {
     uint32_t slot;
 } vd__plan_request;
 
-/* Attachment keys of the slots, then that of the index. */
+/* The addresses are the keys under which a context stores the slots and, for the last one, the index. */
 static const char vd__plan_cache_keys[VD__FFT_CACHED_PLANS + 1] = { 0 };
 
 static void vd__plan_cache_release_slot(vd_context *ctx, void *data) {
@@ -10054,7 +10061,8 @@ static void vd__plan_cache_release(vd_context *ctx, void *data) {
     vd__fft_free(&allocator, data);
 }
 
-/* FNV-1a over 64-bit words instead of bytes; the upper half is folded into the lower after each word. */
+/* Hash of the kind and the desc: FNV-1a with 64-bit words instead of bytes; after each word, the upper half is combined
+   with the lower half. */
 static uint64_t vd__plan_request_hash(const vd__plan_request *request) {
     uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)(uintptr_t)request->kind, word = 0;
     for (size_t i = 0; i < request->kind->desc_size; i += sizeof word) {
@@ -10066,7 +10074,7 @@ static uint64_t vd__plan_request_hash(const vd__plan_request *request) {
     return hash;
 }
 
-/* Returns the slot of a request: the one that last held this description, or the least recently used one. */
+/* Sets the slot of a request: the slot whose desc has the same hash, otherwise the least recently used one. */
 static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *user) {
     vd__plan_request *request = (vd__plan_request *)user;
     vd_allocator allocator = vd_context_allocator(ctx);
@@ -10086,6 +10094,7 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     return VD_OK;
 }
 
+/* Makes the contents of a slot for a request. Returns NULL on failure. */
 static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_request *request) {
     vd_allocator allocator = vd_context_allocator(ctx);
     size_t size = request->kind->desc_size;
@@ -10102,7 +10111,7 @@ static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_r
     return NULL;
 }
 
-/* Runs the plan of a request in its slot. If the slot holds another plan, that one is replaced. */
+/* Runs the plan of a request. If its slot contains another plan or none, replaces it first. */
 static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *user) {
     const vd__plan_request *request = (const vd__plan_request *)user;
     vd__cached_plan *e = (vd__cached_plan *)*data;
@@ -10119,7 +10128,7 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
                                     vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
                                     const void *io) {
     vd__plan_request request;
-    /* fails if the device is lost, and in callbacks that must not wait for other threads */
+    /* NULL if the device is lost, or in a callback that must not wait for other threads */
     if (!vd_immediate(ctx, 0, 0)) return vd_error_result();
     request.kind = kind;
     request.run = run;
@@ -10147,8 +10156,8 @@ static const vd_plan_kind vd__fft_kind = {
     "fft", sizeof(vd_fft), sizeof(vd_fft_desc), vd__fft_make, vd__fft_release, vd__fft_detach
 };
 
-/* Transforms the last `axes` dimensions of a buffer in place. Trailing dimensions of length 1 are ignored, but at
-   least `axes` dimensions remain. */
+/* Transforms the last `axes` dimensions of a buffer in place. Trailing dimensions of length 1 are ignored as long as
+   `axes` dimensions remain. */
 static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
@@ -10170,7 +10179,7 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
 
-/* Transforms between reals and bins. The shape is always that of `reals`. */
+/* Transforms between reals and bins. The shape is that of `reals` in both directions. */
 static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
     vd_fft_desc desc;
     vd_fft_io io;
@@ -10199,7 +10208,7 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
 // >>execute
 /* Recording the kernels of a plan into a list. */
 
-/* Size of the array of a buffer role. */
+/* Size of the array of a role in bytes. */
 static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
     return p->layout[role].span * vc_type_size(vd__fft_element_type(p->stored[role], p->scalar[role]));
 }
@@ -10225,7 +10234,7 @@ static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_p
     return result;
 }
 
-/* Sets the buffers of the plan. */
+/* Sets the roles of a run: the buffers that the plan owns. */
 static void vd__fft_roles(const vd_fft *p, vd_plan_role *roles) {
     memset(roles, 0, VD__FFT_ALL_ROLES * sizeof *roles);
     for (uint32_t i = 0; i < VD__FFT_ROLES; i++) roles[i].buffer = p->temporary[i];
@@ -10247,7 +10256,7 @@ static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, c
 }
 
 // >>shift
-/* fftshift: moves the zero frequency to the centre of a spectrum, and back. */
+/* vd_fft_shift: rotates an array so that frequency 0 moves to the middle, or back. */
 
 VD__FFT_SMALL
 
@@ -10309,16 +10318,16 @@ static vd_result vd__shift_run(void *plan, vd_list *list, const void *buffers) {
 }
 
 // >>convolve
-/* Convolutions. One plan transforms the filters, with hooks that move them to their position in the period. A second
-   plan transforms the signals, multiplies by the spectra and transforms back. The offset of the result is part of the
-   position of the filter, so results always begin at index 0.
-   A real convolution with period 2 h in its last dimension is computed as a complex one with period h if the result
-   does not depend on the sign with which the period wraps. Real polynomials modulo X^(2 h) + 1 (negacyclic
-   convolution) are isomorphic to complex polynomials modulo X^h - i: x[j] + i x[j + h]. Substituting X = exp(i pi /
-   (2 h)) Y gives polynomials modulo Y^h - 1, a cyclic convolution (Nussbaumer, Fast Fourier Transform and
-   Convolution Algorithms, 1982). Elements that wrap change their sign; they are never part of a result. */
+/* Convolutions. One plan transforms the filters; its hooks shift each filter to its position in the period. A second
+   plan transforms the signals, multiplies by the spectra and computes the inverse transforms. The offset of the first
+   result is part of the position of the filter, so the results begin at index 0. A real convolution with period 2 h in
+   its last dimension is computed as a complex one with period h if no result depends on elements that wrap around the
+   period. Real polynomials modulo X^(2 h) + 1 (negacyclic convolution) are isomorphic to complex polynomials modulo X^h
+   - i with the coefficients x[j] + i x[j + h]. Substituting X = exp(i pi / (2 h)) Y yields polynomials modulo Y^h - 1,
+   that is, a cyclic convolution (Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982). Elements that
+   wrap around have the wrong sign, but do not affect the results. */
 
-/* A list in which a filter was set. It was neither submitted nor discarded when it was last checked. */
+/* A list with a vd_convolve_set_filter. When it was last checked, it was neither submitted nor discarded. */
 typedef struct vd__convolve_pending {
     struct vd__convolve_pending *next;
     vd_list *list;
@@ -10328,8 +10337,9 @@ typedef struct vd__convolve_pending {
 /* How real signals are mapped to complex transforms. */
 typedef enum vd__convolve_form {
     VD__CONVOLVE_ZERO_IMAG,  /* the imaginary part is zero */
-    VD__CONVOLVE_TWO_GROUPS, /* two groups of the batch are real and imaginary part */
-    /* imaginary part: second half of the last dimension's period; both are multiplied by exp(i pi j / (2 h)) */
+    VD__CONVOLVE_TWO_GROUPS, /* real and imaginary part are two groups of the batch */
+    /* real and imaginary part are the halves of the period of the last dimension; element j is multiplied by
+       exp(i pi j / (2 h)) */
     VD__CONVOLVE_NEGACYCLIC,
     /* real transforms along the last dimension, complex transforms of the half spectrum along the others */
     VD__CONVOLVE_HALF_SPECTRUM
@@ -10340,18 +10350,17 @@ struct vd_convolve {
     vd_convolve_desc desc;
     uint32_t dimensions;
     vd__convolve_form form;  /* of real signals */
-    uint64_t period[3], result[3]; /* lengths of the period, of a result */
-    /* lengths of the transforms: the period, or half of it in the last dimension for NEGACYCLIC */
-    uint64_t length[3];
+    uint64_t period[3], result[3]; /* lengths of the period and of a result, along each dimension */
+    uint64_t length[3];      /* lengths of the transforms: the period, of NEGACYCLIC half of it in the last dimension */
     uint64_t lead;           /* with `repeats`: the period begins with the last `lead` elements of the signal */
-    /* NEGACYCLIC with a range that wraps: the signal is repeated to fill the period of the last dimension */
+    /* NEGACYCLIC in a periodic mode: the signal is repeated to fill the period of the last dimension */
     bool repeats;
     uint64_t origin[3];      /* index of the filter element at position 0 of the period */
-    double scale;
-    bool has_filter;         /* a list in which a filter was set was submitted */
-    bool was_discarded;      /* a list in which a filter was set was discarded */
-    vd__convolve_pending *pending; /* the other lists in which a filter was set; empty once has_filter is set */
-    bool hook_incomplete;  /* spectrum_hook left re or im without a value */
+    double scale;            /* factor of the spectra: 1/N of the inverse transform */
+    bool has_filter;         /* a list with a vd_convolve_set_filter was submitted */
+    bool was_discarded;      /* a list with a vd_convolve_set_filter was discarded */
+    vd__convolve_pending *pending; /* other lists with a vd_convolve_set_filter; none if has_filter is set */
+    bool hook_incomplete;    /* spectrum_hook did not set re or im */
     vd_fft *run, *filter;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_filter */
     vd_buffer roots;         /* exp(i pi j / (2 h)), j = 0 ... h - 1; only for NEGACYCLIC */
     vc_ref data[2], root;    /* arguments of the kernel being recorded: in and out (or filter and spectrum), roots */
@@ -10365,7 +10374,8 @@ static uint64_t vd__convolve_element_count(const uint64_t *shape, uint32_t dimen
     return n;
 }
 
-/* Returns the index of element `at` of image number `image`. *inside: whether `at` is within this shape. */
+/* Returns the index of the element with coordinates `at` in image number `image`, for images of this shape. *inside:
+   whether `at` is within the shape. */
 static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, const vc_val *at, vc_val image,
                                  vc_val *inside) {
     vc_val index = image;
@@ -10377,6 +10387,7 @@ static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, co
     return index;
 }
 
+/* Loads an element of an array, or returns 0 if `inside` is false. */
 static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from, vc_val index, vc_val inside) {
     vc_val zero = vc_const(k, vc_imm(p->desc.type, 0));
     return vc_load_or(from, index, inside, p->desc.real ? zero : vc_splat(zero, 2));
@@ -10398,7 +10409,7 @@ static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd__convolve_declare_roots(p, k);
 }
 
-/* Multiplies by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
+/* Multiplies *v by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
 static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_fft_value *v) {
     vc_val root = vc_load(p->root, j), im = vc_component(root, 1);
     vd__fft_c y = vd__fft_mul(vd__fft_pair(v->re, v->im),
@@ -10407,15 +10418,15 @@ static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_
     v->im = y.im;
 }
 
-/* Computes the coordinates of the element half a period further along the last dimension. */
+/* Computes the coordinates of the element that is half a period after `at` along the last dimension. */
 static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *second) {
     uint32_t last = p->dimensions - 1;
     memcpy(second, at, p->dimensions * sizeof *second);
     second[last] = vc_add(at[last], vc_u32((uint32_t)p->length[last]));
 }
 
-/* Returns the images that are real and imaginary part of image i of the transforms. Groups have `per_group` images.
-   *has_second: whether the second group exists. */
+/* Returns the image that is the real part of image i of the transforms, and in *second the image that is the imaginary
+   part. Groups have `per_group` images. *has_second: whether the second group exists. */
 static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_group, vc_val *second,
                                 vc_val *has_second) {
     vc_val group = per_group == 1 ? i : vc_div(i, vc_u32(per_group));
@@ -10427,7 +10438,8 @@ static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_gro
     return first;
 }
 
-/* Loads an element of the period of a signal; returns zero outside the signal and if `needed` is false. */
+/* Loads the element of a signal at position `at` of the period. Returns 0 outside of the signal, and if `needed` is
+   false. */
 static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at, vc_val needed) {
     uint32_t last = p->dimensions - 1;
     uint64_t n = p->desc.shape[last];
@@ -10454,7 +10466,7 @@ static void vd__convolve_load_signal(vc_kernel *k, const vd_fft_point *at, vd_ff
     vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-/* Stores one real result. `conditional`: only if `needed` is true. */
+/* Stores one real result. conditional: only if `needed` is true. */
 static void vd__convolve_store_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at,
                                        bool conditional, vc_val needed, vc_val x) {
     vc_val inside, index = vd__convolve_index(p, p->result, at, image, &inside);
@@ -10462,8 +10474,8 @@ static void vd__convolve_store_element(const vd_convolve *p, vc_kernel *k, vc_va
     else vc_store(p->data[1], index, x);
 }
 
-/* Store hook of vd_convolve_run for real signals. out_count already excludes elements outside the result, except in
-   the second half of a period. */
+/* Store hook of vd_convolve_run for real signals. It is called only for elements within out_count, but must check
+   elements in the second half of a period itself. */
 static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     static const vc_val none = { 0, 0 };
     const vd_convolve *p = (const vd_convolve *)user;
@@ -10484,8 +10496,8 @@ static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_f
     v->re = v->im = none;
 }
 
-/* Returns the pass if the spectrum is stored in the order in which its threads read it (vd__fft_is_thread_order), else
-   NULL. */
+/* If the spectrum is stored in thread order (vd__fft_is_thread_order), returns the pass that reads it, otherwise NULL.
+   */
 static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) {
     const vd__fft_pass *pass = &p->run->route[0].pass[0];
     return p->run->route[0].count == 1 && vd__fft_is_thread_order(pass) ? pass : NULL;
@@ -10499,8 +10511,8 @@ static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
         p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
-/* Loads the element of filter number `image` at position `at` of the period; the order is reversed for correlation.
-   NEGACYCLIC: elements at negative positions wrap and are negated. */
+/* Loads the element of filter number `image` at position `at` of the period. For correlation, the order of elements is
+   reversed. For NEGACYCLIC, elements at negative positions wrap around the period and are negated. */
 static vc_val vd__convolve_filter_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at) {
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     vc_val coordinate[3], inside, below_period = vc_bool(false);
@@ -10516,7 +10528,7 @@ static vc_val vd__convolve_filter_element(const vd_convolve *p, vc_kernel *k, vc
                                               : x;
 }
 
-/* Load hook of vd_convolve_set_filter. Correlation uses the conjugate. */
+/* Load hook of vd_convolve_set_filter. For correlation, the elements are conjugated. */
 static void vd__convolve_load_filter(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd_convolve *p = (const vd_convolve *)user;
     const vc_val *c = at->coordinate + 1;
@@ -10530,7 +10542,7 @@ static void vd__convolve_load_filter(vc_kernel *k, const vd_fft_point *at, vd_ff
     vd__convolve_twist(p, c[p->dimensions - 1], false, v);
 }
 
-/* Store hook of vd_convolve_set_filter: calls spectrum_hook and normalises by the 1/N of the inverse transform. */
+/* Store hook of vd_convolve_set_filter: calls spectrum_hook, and multiplies by the 1/N of the inverse transform. */
 static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     static const vc_val none = { 0, 0 };
@@ -10551,7 +10563,7 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
 /* Computes the period, the result length and the filter position of one dimension. */
 static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
-    uint64_t skip; /* leading elements of the full result that are left out */
+    uint64_t skip; /* number of leading elements of the result of VD_CONVOLVE_FULL that this mode omits */
     bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (wraps || p->desc.mode == VD_CONVOLVE_VALID))
         return vd_error_set(VD_ERROR_INVALID, "filter_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
@@ -10569,18 +10581,20 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     return VD_OK;
 }
 
-/* Whether one kernel can convolve all axes of complex numbers; see vd__fft_plan_group. */
+/* Whether one kernel can convolve complex signals along all axes; see vd__fft_plan_image. */
 static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
     if (vd__plan_facts(vd_device(p->base.ctx, 0)).groups_as_loops) return false;
     for (uint32_t i = 0; i < p->dimensions; i++) if (!vd__fft_is_smooth(p->length[i], 31)) return false;
     return vd__convolve_element_count(p->length, p->dimensions) <= VD__FFT_MAX_POINTS;
 }
 
-/* Chooses the form of a real convolution and the period of its last dimension. With a spectrum_hook, the spectrum must
-   be the ordinary one. A range that wraps uses ZERO_IMAG, or HALF_SPECTRUM for images and cubes that do not fit into
-   one kernel; it uses NEGACYCLIC only for lengths that would need Bluestein's algorithm. The reason: NEGACYCLIC then
-   needs a period of at least signal + filter - 1, and is slower on an NVIDIA H200 (1 GiB of rows, filters of 31:
-   1.77 against 1.65 ms for rows of 1000, 1.97 against 1.41 ms for rows of 4096). */
+/* Chooses the form of a real convolution and the period of its last dimension.
+   - With a spectrum_hook the form is ZERO_IMAG, because the hook expects the complete spectrum.
+   - In the periodic modes, NEGACYCLIC is used only for lengths that would need Bluestein's algorithm, because it
+     requires a period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and
+     cubes that do not fit into one kernel. Measured on an NVIDIA H200 (1 GiB of rows, filters of 31): NEGACYCLIC takes
+     1.77 ms for rows of 1000 and 1.97 ms for rows of 4096, ZERO_IMAG 1.65 ms and 1.41 ms.
+   - In the other modes the form is NEGACYCLIC. */
 static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
     uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
@@ -10603,7 +10617,7 @@ static void vd__convolve_choose_form(vd_convolve *p) {
     p->origin[i] = p->desc.kind == VD_CONVOLVE_CORRELATION ? 0 : m - 1;
 }
 
-/* Checks that kernels can number the elements of all images with 32 bits. */
+/* Checks that the elements of all images have 32-bit indices. */
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t images_per_group,
                                            const char *what) {
     uint64_t limit = UINT32_MAX / images_per_group / p->desc.batch;
@@ -10613,7 +10627,7 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
-/* Checks a count of channels or filters against the loop limit of the device. */
+/* Checks that the kernels' loops over channels or filters do not exceed the maximum iterations of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
     if (count <= limit) return VD_OK;
@@ -10661,8 +10675,8 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
     vd__fft_free(&p->base.allocator, s);
 }
 
-/* Checks which of the pending lists were submitted or discarded since the last check. One submitted list is enough;
-   the others are then dropped. */
+/* Checks which of the pending lists were submitted or discarded since the last check. If one was submitted, the filter
+   is set, and all pending lists are removed. */
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
@@ -10686,7 +10700,7 @@ static vd_result vd__convolve_check_filter_set(vd_convolve *p) {
                             : "no filter is set: call vd_convolve_set_filter first");
 }
 
-/* Notes that a filter was set in a list. */
+/* Adds a list with a vd_convolve_set_filter to the pending ones. */
 static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     vd__convolve_pending *s;
     if (!p->has_filter) vd__convolve_update_pending(p);
@@ -10703,9 +10717,8 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     return result;
 }
 
-/* Creates the plan that transforms the filters. Requires the run plan, which determines the order of the spectrum.
-   The batch dimension numbers filters and channels. The hooks also multiply the spectra by the 1/N of the inverse
-   transform. */
+/* Creates the plan that transforms the filters. p->run must exist, because it determines the order of the spectrum.
+   Dimension 0 of the plan is the number of the filter, i * channels + c. */
 static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -10728,7 +10741,7 @@ static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     return result;
 }
 
-/* Creates the table of roots of NEGACYCLIC. */
+/* Creates p->roots for NEGACYCLIC. */
 static vd_result vd__convolve_make_roots(vd_convolve *p) {
     uint64_t h = p->length[p->dimensions - 1], size = vd_type_size(p->desc.type);
     unsigned char *table;
@@ -10748,7 +10761,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
     return p->roots.id ? VD_OK : vd_error_result();
 }
 
-/* Creates the plan that vd_convolve_run runs, and the buffer of the spectra. */
+/* Creates the plan of vd_convolve_run, and the buffer of the spectra. */
 static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd_fft_desc desc;
     vd__fft_convolution convolution;
@@ -10795,7 +10808,7 @@ typedef struct vd__convolve_io { vd_buffer in, filter, out; } vd__convolve_io;
 static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter);
 static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers);
 
-/* Sets the filter io[2] and convolves io[0] to io[1]. */
+/* Sets the filter, buffer 2 of io, and convolves buffer 0 to buffer 1. */
 static vd_result vd__convolve_set_and_run(void *plan, vd_list *list, const void *io) {
     vd_result result = vd__convolve_set_filter(plan, list, (const vd_buffer *)io + 2);
     return result ? result : vd__convolve_run(plan, list, io);
@@ -10822,14 +10835,14 @@ static const vd_plan_kind vd__convolve_kind = {
 };
 
 // >>measure
-/* Tuner for VD_FFT_MEASURE and VD_FFT_PATIENT. For each pass, the candidate shapes with the lowest estimates are
-   compiled, compared with the results of the estimated shape, and timed. Then variants of the fastest are timed,
-   with other numbers of transforms per work-group and other exchanges. */
+/* Tuner for VD_FFT_MEASURE and VD_FFT_PATIENT. For each pass, it compiles the candidate shapes with the lowest
+   estimated costs, compares their results with those of the estimated shape, and times them. Then it times variants of
+   the fastest shape with other numbers of transforms per work-group and other slices. */
 
-/* Part of the cache key. Increase it when kernels or the choice of candidates change. */
+/* Part of the key of measurements. Increase it when kernels or the choice of candidates change. */
 enum { VD__FFT_MEASURE_VERSION = 5 };
 
-/* Returns the tunable parameters of a shape. */
+/* Returns the choice that a shape results from. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     vd__fft_choice c;
     memset(&c, 0, sizeof c);
@@ -10841,8 +10854,8 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     return c;
 }
 
-/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or why they do not fit the
-   lengths of the pass. */
+/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or the reason why they are
+   invalid for the lengths of the pass. */
 static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
     uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
@@ -10864,14 +10877,15 @@ static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft
     return left == 1 && s->stages ? NULL : "the radices do not multiply to the lengths of the axes";
 }
 
-/* Returns which limit of vd__fft_fits a shape exceeds. */
+/* Returns the text of the limit that a shape exceeds (vd__fft_fits). */
 static const char *vd__fft_exceeded_limit(const vd__fft_device *d, const vd__fft_shape *s) {
     if (s->ffts_per_group * s->threads > d->threads) return "threads times transforms exceed a work-group";
     if (vd__fft_shared_words(s) > d->shared) return "it exceeds the shared memory";
     return "its values exceed the registers of a work-group";
 }
 
-/* Computes the shape of a pass for a choice. Returns NULL, or why the device or the pass does not support it. */
+/* Computes the shape of a pass for a choice. Returns NULL, or the reason why the device or the pass does not support
+   it. */
 static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_choice *c,
                                         vd__fft_shape *out) {
     const vd__fft_device *d = &p->device;
@@ -10902,6 +10916,7 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
 
 /* ---- VKDISPATCH_FFT_FACTORS ---- */
 
+/* Parses a decimal number; returns false if there is none. */
 static bool vd__fft_read_number(const char **text, uint32_t *out) {
     uint32_t n = 0;
     if (**text < '0' || **text > '9') return false;
@@ -10910,14 +10925,14 @@ static bool vd__fft_read_number(const char **text, uint32_t *out) {
     return true;
 }
 
-/* Parses a number of at least `least`; returns false if there is none. */
-static bool vd__fft_read_part(const char **text, char separator, uint32_t least, uint32_t *out) {
+/* Parses a separator, unless it is 0, and a number of at least `minimum`; returns false if they are missing. */
+static bool vd__fft_read_part(const char **text, char separator, uint32_t minimum, uint32_t *out) {
     if (separator && *(*text)++ != separator) return false;
-    return vd__fft_read_number(text, out) && *out >= least;
+    return vd__fft_read_number(text, out) && *out >= minimum;
 }
 
-/* Parses a choice such as "16x16+16/256/1/1", up to a comma or the end of the text. Only slices may be 0. Returns
-   NULL, or what is malformed. */
+/* Parses a choice such as "16x16+16/256/1/1", up to a comma or the end of the text. Only slices may be 0. Returns NULL,
+   or the part that is missing or invalid. */
 static const char *vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++) {
@@ -10931,7 +10946,8 @@ static const char *vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     return **text == ',' || !**text ? NULL : "the end";
 }
 
-/* Whether an override applies to a pass. `target`: c columns, r rows, b Bluestein's algorithm, space: all. */
+/* Whether an override applies to a pass. target: 'c' only columns, 'r' only rows, 'b' only Bluestein's algorithm, ' '
+   all passes. */
 static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, const vd__fft_choice *c) {
     uint64_t n = 1;
     bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
@@ -10940,7 +10956,7 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
     return target == 'b' ? pass->bluestein_length && n >= 2 * pass->bluestein_length - 1 : n == pass->shape.n;
 }
 
-/* Applies an override to all passes that it is for. `text` is the entry as written, for the error message. */
+/* Applies an override to all passes for which it is meant. text, length: the entry, for the error message. */
 static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *c, const char *text, int length) {
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
@@ -10956,12 +10972,12 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
     return VD_OK;
 }
 
-/* Parses the number of an entry such as "p4", after the p. */
+/* Parses the number of parts of an entry such as "p4", after the p. */
 static bool vd__fft_read_parts(const char **text, uint32_t *out) {
     return vd__fft_read_number(text, out) && *out && *out <= VD__FFT_RADIX && (**text == ',' || !**text);
 }
 
-/* Applies all overrides of the environment to the passes of a plan. */
+/* Applies all overrides of VKDISPATCH_FFT_FACTORS to the passes of a plan. */
 static vd_result vd__fft_override_all(vd_fft *p) {
     const char *text = getenv("VKDISPATCH_FFT_FACTORS"), *entry;
     vd_result result = VD_OK;
@@ -10983,7 +10999,7 @@ static vd_result vd__fft_override_all(vd_fft *p) {
     return result;
 }
 
-/* Returns the number of parts that the environment sets for convolutions; 0: not set. */
+/* Returns the number of parts that VKDISPATCH_FFT_FACTORS sets for convolutions; 0: it sets none. */
 static uint32_t vd__fft_environment_parts(void) {
     const char *text = getenv("VKDISPATCH_FFT_FACTORS");
     uint32_t parts = 0;
@@ -10996,11 +11012,11 @@ static uint32_t vd__fft_environment_parts(void) {
 
 /* ---- cache of measurements ---- */
 
-/* Identifies a measurement: the device, its driver, and all properties of a pass that affect its time. */
+/* Key of a measurement: the device, its driver, and all properties of a pass that affect its time. */
 typedef struct vd__fft_timing_key {
     char device[256], driver[256];
     uint32_t count;          /* words used */
-    uint32_t overflow;       /* 1: words are missing, so the measurement is not cached */
+    uint32_t overflow;       /* 1: the key has too many words, so the measurement is not cached */
     uint64_t word[128];
 } vd__fft_timing_key;
 
@@ -11015,7 +11031,7 @@ static uint64_t vd__fft_log2(uint64_t n) {
     return log;
 }
 
-/* Adds strides exactly and counts of transforms rounded down to powers of two. */
+/* Adds the strides, and the numbers of transforms rounded down to powers of two. */
 static void vd__fft_timing_key_digits(vd__fft_timing_key *k, const vd__digits *d) {
     vd__fft_timing_key_add(k, d->count);
     for (uint32_t i = 0; i < d->count; i++) {
@@ -11042,8 +11058,8 @@ static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, ui
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
 }
 
-/* Fills in the key of a pass; `direction`: 0 forward, 1 inverse. The current shape of a pass is not part of it,
-   except its lengths. */
+/* Sets the key of a pass. direction: 0 forward, 1 inverse. The key contains the lengths of the shape, but not its other
+   fields, which are chosen by measuring. */
 static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, const vd__fft_pass *pass,
                                     uint32_t direction, vd_fft_rigor rigor) {
     const vd__fft_shape *s = &pass->shape;
@@ -11065,7 +11081,7 @@ static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, cons
     vd__fft_timing_key_addressing(k, &pass->out);
 }
 
-/* A measurement in the list that the context keeps. */
+/* An entry of the list of measurements of a context. */
 typedef struct vd__fft_timing_entry {
     struct vd__fft_timing_entry *next;
     vd__fft_timing_key key;
@@ -11075,9 +11091,10 @@ typedef struct vd__fft_timing_entry {
 typedef struct vd__fft_timing_request {
     const vd__fft_timing_key *key;
     vd__fft_timing *timing;
-    bool store;              /* else it is looked up */
+    bool store;              /* true: store the timing; false: look it up */
 } vd__fft_timing_request;
 
+/* The address is the key under which a context stores its list of measurements. */
 static const char vd__fft_timings_key = 'm';
 
 static void vd__fft_timings_release(vd_context *ctx, void *data) {
@@ -11089,7 +11106,7 @@ static void vd__fft_timings_release(vd_context *ctx, void *data) {
     }
 }
 
-/* Looks up or stores a measurement in the list of the context. Returns VD_TIMEOUT if it is not there. */
+/* Looks up or stores a measurement in the list of the context. Returns VD_TIMEOUT if the list does not contain it. */
 static vd_result vd__fft_timings_visit(vd_context *ctx, void **data, void *user) {
     vd__fft_timing_request *r = (vd__fft_timing_request *)user;
     vd__fft_timing_entry *entry = (vd__fft_timing_entry *)*data;
@@ -11119,8 +11136,8 @@ static vd_result vd__fft_timings_access(vd_context *ctx, const vd__fft_timing_ke
     return vd_context_attach(ctx, &vd__fft_timings_key, vd__fft_timings_visit, &r, vd__fft_timings_release);
 }
 
-/* Finds a measurement in the context or in its cache directory. Returns false if there is none, or if the fastest
-   choice of the one in the directory does not fit the pass. */
+/* Finds a measurement in the context or in its cache directory. Returns false if there is none, or if the one in the
+   directory is invalid or its fastest choice is not possible for the pass. */
 static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_timing_key *key,
                                 vd__fft_timing *t) {
     vd__fft_shape shape;
@@ -11143,23 +11160,24 @@ static void vd__fft_store_timing(const vd_fft *p, const vd__fft_timing_key *key,
     vd_cache_store(p->base.ctx, "fft", key, sizeof *key, t, sizeof *t);
 }
 
-/* ---- trials: candidates that are compiled and timed ---- */
+/* ---- trials of candidates ---- */
 
+/* A candidate that is compiled and timed. */
 typedef struct vd__fft_trial {
     vd__fft_choice choice;
     vd__fft_shape shape;
-    struct vd__plan_object *objects; /* owns kernel and tables */
+    struct vd__plan_object *objects; /* list that owns kernel and tables */
     vd_kernel kernel;
     vd_buffer tables;
-    uint64_t groups;
-    bool active;             /* is timed in the current series */
-    double ns[VD__FFT_TIMED_RUNS], median; /* nanoseconds of one run; 0: not timed */
+    uint64_t groups;         /* work-groups of a dispatch */
+    bool active;             /* it is timed in the current rounds */
+    double ns[VD__FFT_TIMED_RUNS], median; /* nanoseconds of one run, for each round; median 0: not timed */
 } vd__fft_trial;
 
-/* State of the tuner, used for one pass after another. */
+/* State of the tuner, which measures one pass after another. */
 typedef struct vd__fft_tuner {
-    vd_fft *plan;            /* the same transforms with a batch that is small enough to measure */
-    vd_fft *scratch;         /* a plan with one pass, for building a trial */
+    vd_fft *plan;            /* plan of the same transforms, with a batch that is small enough to measure */
+    vd_fft *scratch;         /* plan of one pass, with which a trial is compiled */
     vd__fft_pass *pass;
     uint32_t direction;
     bool patient;
@@ -11173,11 +11191,12 @@ typedef struct vd__fft_tuner {
 } vd__fft_tuner;
 
 enum {
-    VD__FFT_SAMPLE_BYTES = 1 << 20,  /* results that are compared, at each end of the output */
-    VD__FFT_NOISE_BYTES = 65521 * 16 /* period of the noise, a prime number of 16-byte elements, so that rows differ */
+    VD__FFT_SAMPLE_BYTES = 1 << 20,  /* bytes of the results that are compared, at each end of the output */
+    VD__FFT_NOISE_BYTES = 65521 * 16 /* period of the input in bytes: a prime number of 16-byte elements, so that rows
+                                        differ */
 };
 
-/* Adds a trial, unless the list is full, already has this choice, or the pass cannot have it. */
+/* Adds a trial. Does nothing if the list is full or contains this choice, or if the pass does not support it. */
 static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
     vd__fft_trial *t = &tuner->trial[tuner->count];
     for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->trial[i].choice, c, sizeof *c) == 0) return;
@@ -11188,7 +11207,7 @@ static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
     tuner->count++;
 }
 
-/* Adds candidates for a pass of length n; with Bluestein's algorithm n is the length of its transforms. */
+/* Adds candidates for transforms of length n; with Bluestein's algorithm, n is the length of its convolutions. */
 static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
@@ -11210,7 +11229,8 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
-/* Counts the trials with the same radices as `s`, in any order, by the sum of the radices and of their squares. */
+/* Counts the trials with the same radices as `s` in any order. Compares the sums of the radices and of their squares.
+   */
 static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_shape *s) {
     uint32_t i, similar = 0;
     for (i = 0; i < tuner->count; i++) {
@@ -11226,8 +11246,8 @@ static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_
     return similar;
 }
 
-/* Fills the list of trials: first the estimated shape, then the candidates with the lowest estimates, with a limit
-   for similar ones. */
+/* Sets the list of trials: the estimated shape, then the candidates with the lowest estimated costs, but only a few
+   with the same radices. */
 static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
@@ -11256,8 +11276,8 @@ static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
     }
 }
 
-/* Adds variants of a choice with another number of transforms per work-group or another exchange; both at once only
-   with VD_FFT_PATIENT. */
+/* Adds variants of a choice with another number of transforms per work-group or other slices and, with VD_FFT_PATIENT,
+   with both. */
 static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *base) {
     static const uint32_t slices[] = { 0, 1, 2, 4 };
     uint32_t widest = tuner->patient ? 4 : 2, limit = tuner->count + (tuner->patient ? 20 : 8);
@@ -11273,7 +11293,7 @@ static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *bas
     }
 }
 
-/* Compiles the kernel of a trial and creates its tables, without hooks and scaling. */
+/* Compiles the kernel of a trial, without hooks and scaling, and creates its tables. */
 static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd_fft *scratch = tuner->scratch;
     vd__fft_pass *pass = &scratch->route[0].pass[0];
@@ -11305,7 +11325,7 @@ static void vd__fft_drop_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     t->active = false;
 }
 
-/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, by the clock of the host; 0 on
+/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, measured by the host's clock, or 0 on
    failure. */
 static double vd__fft_run_trial(vd__fft_tuner *tuner, const vd__fft_trial *t, uint32_t times) {
     vd_context *ctx = tuner->plan->base.ctx;
@@ -11353,7 +11373,7 @@ static double vd__fft_sample_number(vc_type type, const uint8_t *data, uint64_t 
     return h >> 15 ? -x : x;
 }
 
-/* Clears the output, runs a trial once, and reads samples from both ends of its results. */
+/* Clears the output, runs a trial once, and reads the first and the last sample_bytes bytes of its results. */
 static bool vd__fft_run_sample(vd__fft_tuner *tuner, const vd__fft_trial *t, uint8_t *to) {
     vd_context *ctx = tuner->plan->base.ctx;
     uint64_t bytes = vd__fft_bytes(tuner->plan, tuner->pass->to);
@@ -11365,7 +11385,7 @@ static bool vd__fft_run_sample(vd__fft_tuner *tuner, const vd__fft_trial *t, uin
            && !vd_buffer_read(ctx, tuner->out, end, to + tuner->sample_bytes, tuner->sample_bytes);
 }
 
-/* Whether the samples agree: the relative L2 error is at most a few rounding errors of the stored type. */
+/* Whether the samples agree: the relative L2 norm of their difference is below a tolerance of a few rounding errors. */
 static bool vd__fft_samples_agree(const vd__fft_tuner *tuner) {
     vc_type type = tuner->plan->stored[tuner->pass->to];
     bool has_f16 = type == VC_F16 || tuner->plan->stored[tuner->pass->from] == VC_F16;
@@ -11381,7 +11401,7 @@ static bool vd__fft_samples_agree(const vd__fft_tuner *tuner) {
     return norm > 0 && error <= tolerance * tolerance * norm; /* false for NaN */
 }
 
-/* Fills a buffer with noise of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
+/* Fills a buffer with random numbers of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
 static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t bytes, vc_type type) {
     const vd_allocator *a = &tuner->plan->base.allocator;
     vd_list *list = vd_immediate(tuner->plan->base.ctx, 0, 0);
@@ -11404,7 +11424,8 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
     return !result;
 }
 
-/* Fills the spectrum with ones, which are the same in any order of the elements (vd__fft_is_thread_order). */
+/* Fills the spectrum with ones, so that results do not depend on the order of its elements (vd__fft_is_thread_order).
+   */
 static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
     static const double one_f64[] = { 1, 0 };
     static const float one_f32[] = { 1, 0 };
@@ -11415,8 +11436,8 @@ static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
 
 /* ---- timing ---- */
 
-/* Builds and verifies the trials from number `first` on. Drops those whose results differ from those of trial 0;
-   stops if trial 0 itself fails. */
+/* Compiles and verifies the trials from number `first` on. Drops trials whose results differ from those of trial 0.
+   Returns early if trial 0 fails. */
 static void vd__fft_build_trials(vd__fft_tuner *tuner, uint32_t first) {
     uint32_t i;
     for (i = first; i < tuner->count; i++) {
@@ -11439,8 +11460,8 @@ static double vd__fft_median(const double *values) {
     return sorted[VD__FFT_TIMED_RUNS / 2];
 }
 
-/* Times the active trials in interleaved rounds of some milliseconds per trial. A trial that takes more than twice
-   as long as trial 0 is not timed again. Returns the fastest trial. */
+/* Times the active trials in interleaved rounds of a few milliseconds per trial. A trial that takes more than twice as
+   long as trial 0 is not timed in later rounds. Returns the index of the fastest trial. */
 static uint32_t vd__fft_time_trials(vd__fft_tuner *tuner) {
     double once_ns = vd__fft_run_trial(tuner, &tuner->trial[0], 2) / 2;
     uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
@@ -11469,8 +11490,9 @@ static uint32_t vd__fft_count_faster(const vd__fft_tuner *tuner, uint32_t count,
     return faster;
 }
 
-/* Times the trials from number `first` on, together with trial 0 and the fastest three of the earlier ones. The
-   times of the other trials are scaled by the change of the time of trial 0. Returns the fastest trial. */
+/* Times the trials from number `first` on, together with trial 0 and the fastest three of the earlier ones. The times
+   of the other earlier trials are multiplied by the ratio of the new to the old time of trial 0. Returns the index of
+   the fastest trial. */
 static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint32_t winner) {
     double earlier_ns = tuner->trial[0].median;
     bool again[VD__FFT_MAX_TIMED];
@@ -11484,7 +11506,7 @@ static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint
     return winner;
 }
 
-/* Sorts the timed trials by time. The estimated shape stays first unless another is at least 1 % faster. */
+/* Sorts the timed trials by time. The estimated shape is first unless another is at least 1 % faster. */
 static void vd__fft_sort_timings(const vd__fft_tuner *tuner, uint32_t winner, vd__fft_timing *out) {
     bool listed[VD__FFT_MAX_TIMED] = { false };
     uint32_t i, next = tuner->trial[winner].median > 0.99 * tuner->trial[0].median ? 0 : winner;
@@ -11502,7 +11524,7 @@ static void vd__fft_sort_timings(const vd__fft_tuner *tuner, uint32_t winner, vd
     }
 }
 
-/* Measures one pass. Returns false if that is not possible. */
+/* Measures one pass. Returns false if it cannot be measured. */
 static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
     bool ok = vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, tuner->pass->from),
                                  tuner->plan->stored[tuner->pass->from]);
@@ -11533,8 +11555,8 @@ static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd__fft_free(&allocator, tuner);
 }
 
-/* Allocates the buffers for all passes at the first call. Returns false if they would exceed `max_bytes`, or on
-   failure. */
+/* Allocates the buffers for all passes in the first call. Returns false on failure, or if one would exceed `max_bytes`.
+   */
 static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     vd_fft *p = tuner->plan;
     uint64_t spectrum = 0;
@@ -11564,8 +11586,8 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     return tuner->expected != NULL;
 }
 
-/* Reduces the batch so that the arrays have at most about `bytes` bytes: the batch of a convolution, else the
-   leading dimensions that are not transformed. */
+/* Reduces the batch of a convolution, or the leading dimensions that are not transformed, so that the arrays have at
+   most about `bytes` bytes. */
 static void vd__fft_limit_batch(const vd_fft *p, vd_fft_desc *desc, vd__fft_convolution *c, uint64_t bytes) {
     uint64_t size = vd__fft_bytes(p, VD__FFT_IN), out = vd__fft_bytes(p, VD__FFT_OUT), part;
     if (out > size) size = out;
@@ -11585,7 +11607,7 @@ static void vd__fft_limit_batch(const vd_fft *p, vd_fft_desc *desc, vd__fft_conv
     }
 }
 
-/* Whether two plans have passes with the same lengths and memory orders. */
+/* Whether the passes of two plans have the same lengths, and both access columns or both access rows. */
 static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     if (a->route[0].count != b->route[0].count || a->route[1].count != b->route[1].count) return false;
     for (uint32_t i = 0; i < a->route[0].count + a->route[1].count; i++) {
@@ -11608,6 +11630,7 @@ static vd_fft_rigor vd__fft_environment_rigor(void) {
     return text && strcmp(text, "patient") == 0 ? VD_FFT_PATIENT : VD_FFT_RIGOR_DEFAULT;
 }
 
+/* Returns the rigor of a plan: that of the environment, otherwise that of the desc. */
 static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
     vd_fft_rigor rigor = vd__fft_environment_rigor();
     return rigor ? rigor : desc->rigor;
@@ -11634,8 +11657,8 @@ static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, con
     return NULL;
 }
 
-/* Sets the shapes of all passes to the fastest ones, from the cache or by measuring. Passes that cannot be measured
-   keep their estimated shapes. */
+/* Sets the shapes of all passes to the fastest ones, which are in the cache or are measured. Passes that cannot be
+   measured keep their estimated shapes. */
 static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_fft_rigor rigor = vd__fft_rigor_of(desc);
     const vd_device_info *d = vd_device(p->base.ctx, 0);
@@ -11665,10 +11688,11 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 }
 
 // >>public
-/* Definitions of the public functions: check arguments, look up objects, call the rooms above. */
+/* Definitions of the other public functions, which check arguments and call the rooms above, and of the functions that
+   make plans of transforms. */
 
-/* Computes the layout of an array from the counts and strides of a description, by default in C order. Elements may
-   overlap only in arrays that are read. */
+/* Computes the layout of an array from the counts and strides of a desc, by default in C order. Only in the input may
+   several elements share memory. prefix: "in" or "out", for messages. */
 static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *count, const uint64_t *stride,
                                      const char *prefix) {
     vd__fft_layout *l = &p->layout[role];
@@ -11704,7 +11728,7 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
     return VD_OK;
 }
 
-/* Sets the types of the arithmetic and of the arrays; checks that the device supports them. */
+/* Sets the types of the arithmetic and of the arrays, and checks that the device supports them. */
 static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     vd_type type = desc->type ? desc->type : (vd_type)VD_F32;
     vd_type in = desc->in_type ? desc->in_type : type, out = desc->out_type ? desc->out_type : type;
@@ -11730,8 +11754,8 @@ static vd_result vd__fft_check_types(vd_fft *p, const vd_fft_desc *desc) {
     return VD_OK;
 }
 
-/* Computes the layouts of all roles. For a real transform, the layout of the reals is made first; then its axis gets
-   the length of the half spectrum. */
+/* Computes the layouts of all roles. For VD_FFT_REAL, the layout of the reals is computed first; then the length of the
+   real axis becomes that of the half spectrum. */
 static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     static const uint64_t none[4] = { 0, 0, 0, 0 };
     uint64_t in_stride[4], bins[4];
@@ -11826,11 +11850,11 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     return result;
 }
 
-/* The desc of an estimated plan. */
+/* Desc of a plan with estimated shapes. */
 typedef struct vd__fft_request {
     const char *name;
     const vd_fft_desc *desc;
-    const vd__fft_convolution *convolution; /* NULL: a plan of transforms */
+    const vd__fft_convolution *convolution; /* NULL: transforms without a convolution */
 } vd__fft_request;
 
 /* Initialises a plan with estimated shapes, without tables and intermediate buffers. */
@@ -11869,7 +11893,7 @@ static vd_result vd__fft_new_estimated(vd_context *ctx, const vd_fft_desc *desc,
     return *out ? VD_OK : vd_error_result();
 }
 
-/* Overrides or measures the shapes of an estimated plan. */
+/* Overrides or measures the shapes of a plan. */
 static vd_result vd__fft_tune(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution) {
     vd_result result = vd__fft_override_all(p);
     if (!result) vd__fft_measure_all(p, desc, convolution);
@@ -11905,7 +11929,7 @@ static void vd__fft_release(void *plan) {
     vd__fft_free(&p->base.allocator, p->timing);
 }
 
-/* Returns the measured time of the first route; 0 if one of its passes was not measured. */
+/* Returns the measured time of the first route in milliseconds, or 0 if one of its passes was not measured. */
 static double vd__fft_measured_ms(const vd_fft *p) {
     double sum = 0;
     for (uint32_t i = 0; i < p->route[0].count; i++) {
@@ -11915,8 +11939,8 @@ static double vd__fft_measured_ms(const vd_fft *p) {
     return sum;
 }
 
-/* Measures other numbers of parts of a convolution whose estimates are close to that of the plan, and replaces the
-   plan if one is at least 1 % faster. The limit is wider for the route without parts (c.parts = 1). */
+/* Measures a convolution with other numbers of parts whose estimated time is at most 10 % (without parts: 40 %) above
+   that of the plan, and replaces the plan by one that is at least 1 % faster. */
 static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolution *convolution, vd_fft **plan) {
     vd__fft_convolution c = *convolution;
     double estimate = (*plan)->estimate;
@@ -11939,8 +11963,8 @@ static void vd__fft_measure_parts(const vd_fft_desc *desc, const vd__fft_convolu
     }
 }
 
-/* Creates a plan of transforms or, if `convolution` is not NULL, of forward transforms, products with the spectra,
-   and inverse transforms. */
+/* Creates a plan of transforms or, if `convolution` is not NULL, of forward transforms, products with the spectra and
+   inverse transforms. */
 static vd_result vd__fft_new(vd_context *ctx, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                              vd_fft **out) {
     vd_fft *p = NULL;
@@ -11983,8 +12007,8 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
     return VD_OK;
 }
 
-/* Checks the buffers of a run. In-place errors are reported before sizes. `in` and `out`: the roles of input and
-   output. Either may be missing if hooks do not use it; its role then has a placeholder. */
+/* Checks the buffers of a run. in, out: the roles of input and output. If a buffer is {0} because hooks do not use it,
+   its role has another buffer as a placeholder, which is not checked. */
 static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_role *roles, vd__fft_role in,
                                   vd__fft_role out) {
     bool reads = !p->hooks.ignores_input[io->direction] || io->in.id,
@@ -12015,7 +12039,7 @@ static vd_result vd__fft_run(void *plan, vd_list *list, const void *user) {
     vd__fft_role in = p->kind == VD_FFT_REAL && user_io->direction ? VD__FFT_OUT : VD__FFT_IN;
     vd__fft_role out = in == VD__FFT_IN ? VD__FFT_OUT : VD__FFT_IN;
     vd__fft_roles(p, roles);
-    /* A hook may use no buffer. The kernel argument then needs a placeholder. */
+    /* If hooks do not use a buffer, which may then be {0}, the kernel argument needs a placeholder. */
     bool reads = user_io->in.id || !p->hooks.ignores_input[user_io->direction];
     bool writes = user_io->out.id || !p->hooks.stores_nothing[user_io->direction];
     roles[in].buffer = reads ? user_io->in : p->tables;
@@ -12060,7 +12084,7 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
 
 /* ---- padded rows of reals, for real transforms in place ---- */
 
-static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
+static vd_result vd__padded_buffer_make(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
     uint32_t dimensions;
@@ -12093,7 +12117,7 @@ static vd_result vd__rows_create(vd_context *ctx, const uint64_t shape[4], vd_ff
 }
 
 VD_API vd_result vd_fft_padded_buffer_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
-    return vd__call_result("vd_fft_padded_buffer_create", vd__rows_create(ctx, shape, out));
+    return vd__call_result("vd_fft_padded_buffer_create", vd__padded_buffer_make(ctx, shape, out));
 }
 
 VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *rows) {
@@ -12103,8 +12127,8 @@ VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *
     memset(rows, 0, sizeof *rows);
 }
 
-/* Fills in the region of the reals without their padding. */
-static vd_result vd__rows_region(vd_context *ctx, const vd_fft_padded_buffer *rows, const void *data,
+/* Sets the region of the reals without their padding. */
+static vd_result vd__padded_buffer_region(vd_context *ctx, const vd_fft_padded_buffer *rows, const void *data,
                                  vd_region_desc *out) {
     uint32_t i, last = 0;
     if (!ctx || !rows || !data)
@@ -12122,13 +12146,13 @@ static vd_result vd__rows_region(vd_context *ctx, const vd_fft_padded_buffer *ro
 
 VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data) {
     vd_region_desc region;
-    vd_result result = vd__rows_region(ctx, rows, data, &region);
+    vd_result result = vd__padded_buffer_region(ctx, rows, data, &region);
     return vd__call_result("vd_fft_padded_buffer_write", result ? result : vd_buffer_write_region(ctx, &region, data));
 }
 
 VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data) {
     vd_region_desc region;
-    vd_result result = vd__rows_region(ctx, rows, data, &region);
+    vd_result result = vd__padded_buffer_region(ctx, rows, data, &region);
     return vd__call_result("vd_fft_padded_buffer_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
@@ -12181,7 +12205,8 @@ VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
 
-/* Prints into a buffer of `size` bytes, truncating; returns the number of characters written. */
+/* Prints into a buffer of `size` bytes and truncates the text if it is too long; returns the number of characters
+   written. */
 static size_t vd__fft_print(char *text, size_t size, const char *format, unsigned long long x) {
     int n = size > 1 ? snprintf(text, size, format, x) : 0;
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
@@ -12261,7 +12286,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     return used + vd__fft_print(text + used, size - used, "\n", 0);
 }
 
-/* Prints the fastest six choices and the estimated one. */
+/* Prints the times of the fastest six choices and of the estimated one. */
 static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
     size_t used = vd__fft_print(text, size,
                                 t->from_cache ? "  measured earlier, %llu shapes:" : "  measured now, %llu shapes:",
@@ -12281,7 +12306,7 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     size_t used = 0;
     if (!p) return "";
     size_t size = sizeof p->text;
-    if (p->route[0].count) p->text[0] = 0; /* else the text was written by VkFFT, or is empty */
+    if (p->route[0].count) p->text[0] = 0; /* without passes, the text is that of the engine VkFFT, or empty */
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "inverse:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
@@ -12304,7 +12329,7 @@ VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
 
 VD__FFT_SMALL_END
 
-/* Appends a buffer to the arguments of the hooks. */
+/* Appends a buffer to the arguments of a run. */
 static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const char *name, vd_buffer buffer) {
     args[io->arg_count].name = name;
     args[io->arg_count++].value = vd_b(buffer);
@@ -12345,7 +12370,7 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers
     vd_result result = vd__convolve_check_filter_set(p);
     if (result) return result;
     memset(&hooks, 0, sizeof hooks);
-    vd__convolve_add_argument(&hooks, args, "in", in); /* used by hooks only */
+    vd__convolve_add_argument(&hooks, args, "in", in); /* used only if the run has hooks */
     vd__convolve_add_argument(&hooks, args, "out", out);
     if (p->roots.id) vd__convolve_add_argument(&hooks, args, "roots", p->roots);
     if (p->run->hooks.declare) {
@@ -12356,7 +12381,7 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers
     roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
     roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
     result = vd_plan_check(&p->run->base, &io);
-    /* with hooks these arrays are arguments; unused kernel arguments still need a buffer */
+    /* hooks access in and out as arguments; the kernels' own arguments then need a placeholder */
     if (p->run->hooks.load) roles[VD__FFT_IN].buffer = p->run->tables;
     if (p->run->hooks.store) roles[VD__FFT_OUT].buffer = p->run->tables;
     return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, &io);
@@ -12441,7 +12466,7 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
     return vd_plan_run(p, "vd_reduce_run", vd__reduce_run, list, &io);
 }
 
-/* Reduces all elements of a buffer. `in_b` and `extra_out` are used only by operations that have them. */
+/* Reduces all elements of a buffer. in_b is used only for VD_REDUCE_DOT, extra_out only for VD_REDUCE_VARIANCE. */
 static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer in_b, vd_buffer out,
                                   vd_buffer extra_out) {
     vd_reduce_desc desc;
@@ -12565,7 +12590,7 @@ static vd_result vd__sort_run(void *plan, vd_list *list, const void *user_io) {
     vd__sort_roles(p, &io, roles);
     vd_result result = vd_plan_check(&p->base, &pass);
     uint32_t bits = vd_type_size(p->desc.type) * 8;
-    /* an even number of passes: they alternate between the buffers of the plan and the outputs, and end in the
+    /* the number of passes is even: they write to the buffers of the plan and to the outputs in turn, and end with the
        outputs */
     for (uint32_t shift = 0; shift < bits && !result; shift += p->bits) {
         bool from_plan = shift / p->bits % 2 != 0;
@@ -12651,7 +12676,7 @@ VD_API vd_result vd_top_k_run(vd_top_k *p, vd_list *list, const vd_top_k_io *io)
     return vd_plan_run(p, "vd_top_k_run", vd__top_k_run, list, io);
 }
 
-/* Finds the largest or smallest elements of each row; k follows from the size of `values`. */
+/* Finds the largest or smallest elements of each row. k is determined by the size of `values`. */
 static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices, bool smallest) {
     vd_top_k_desc desc;
     vd_top_k_io io;
