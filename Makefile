@@ -281,7 +281,7 @@ test: deps-test  ## every suite that this machine can run; ends with `N passed, 
 check: deps-build ## style, rooms, licence, versions, macro lists, README and manual programs, examples
 	@tools/run-tests tools/check
 
-test-compile:    ## each header x C99, C11, C++11, C++17 x gcc, clang x order x macro; Windows, aarch64; cmake package
+test-compile:    ## each header x C99, C11, C++11, C++20 x gcc, clang x order x macro; Windows, aarch64; cmake package
 test-unit:       ## runtime logic on the dummy backend, builder and layout rules; T=hazards/epochs: one test; T=hazards: one file
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle

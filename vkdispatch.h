@@ -1285,10 +1285,10 @@ static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL
 
 /* Scalars. vd_f16_bits receives the bits of an f16. */
 static inline vd_arg vd_bool(bool x) { return vd_bits(VD_BOOL, x ? 1 : 0); }
-static inline vd_arg vd_i8(int8_t x) { return vd_bits(VD_I8, (uint8_t)x); }
-static inline vd_arg vd_i16(int16_t x) { return vd_bits(VD_I16, (uint16_t)x); }
-static inline vd_arg vd_i32(int32_t x) { return vd_bits(VD_I32, (uint32_t)x); }
-static inline vd_arg vd_i64(int64_t x) { return vd_bits(VD_I64, (uint64_t)x); }
+static inline vd_arg vd_i8(int8_t x) { union { int8_t i; uint8_t u; } c; c.i = x; return vd_bits(VD_I8, c.u); }
+static inline vd_arg vd_i16(int16_t x) { union { int16_t i; uint16_t u; } c; c.i = x; return vd_bits(VD_I16, c.u); }
+static inline vd_arg vd_i32(int32_t x) { union { int32_t i; uint32_t u; } c; c.i = x; return vd_bits(VD_I32, c.u); }
+static inline vd_arg vd_i64(int64_t x) { union { int64_t i; uint64_t u; } c; c.i = x; return vd_bits(VD_I64, c.u); }
 static inline vd_arg vd_u8(uint8_t x) { return vd_bits(VD_U8, x); }
 static inline vd_arg vd_u16(uint16_t x) { return vd_bits(VD_U16, x); }
 static inline vd_arg vd_u32(uint32_t x) { return vd_bits(VD_U32, x); }
@@ -1313,7 +1313,7 @@ inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t
 template <class... Args>
 inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, Args... args) {
     const vd_arg list[] = { args... };
-    return vd_run_args(ctx, kernel, x, y, z, list, (int)sizeof...(args));
+    return vd_run_args(ctx, kernel, x, y, z, list, static_cast<int>(sizeof...(args)));
 }
 template <class... Args>
 inline vd_result vd_run2(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, Args... args) {
@@ -16259,7 +16259,7 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
         VD__DL_UINT, VD__DL_FLOAT, VD__DL_FLOAT, VD__DL_FLOAT, 0, 0, 0
     };
     bool packed = b->type == VD_BYTES || b->type >> 31;
-    bool complex = !packed && (b->type & 256u);
+    bool is_complex = !packed && (b->type & 256u);
     uint32_t inner[2] = { packed ? 1 : (b->type >> 6 & 3u) + 1,
                           b->type >> 31 ? vd_type_size(b->type) : packed ? 1 : (b->type >> 4 & 3u) + 1 };
     vd__dl_tensor *t = &e->managed.tensor;
@@ -16273,8 +16273,8 @@ static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     t->ndim = axes;
     t->shape = e->shape;
     t->strides = e->strides;
-    t->type.code = complex ? (uint8_t)VD__DL_COMPLEX : codes[packed ? 0 : b->type & 15u];
-    t->type.bits = (uint8_t)(packed ? 8 : vd__scalar_size(b->type) * (complex ? 16 : 8));
+    t->type.code = is_complex ? (uint8_t)VD__DL_COMPLEX : codes[packed ? 0 : b->type & 15u];
+    t->type.bits = (uint8_t)(packed ? 8 : vd__scalar_size(b->type) * (is_complex ? 16 : 8));
     t->type.lanes = 1;
 }
 

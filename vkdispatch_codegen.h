@@ -1465,18 +1465,20 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k);
 #ifdef __cplusplus
 template <class... Args> inline void vc_printf(vc_kernel *k, const char *format, Args... args) {
     const vc_val list[] = { args..., vc_val() };
-    vc_printf_args(k, format, list, (uint32_t)sizeof...(args));
+    vc_printf_args(k, format, list, static_cast<uint32_t>(sizeof...(args)));
 }
 static inline vc_val vc_imm_of(bool x) { return vc_bool(x); }
 static inline vc_val vc_imm_of(signed char x) { return vc_i8(x); }
 static inline vc_val vc_imm_of(short x) { return vc_i16(x); }
 static inline vc_val vc_imm_of(int x) { return vc_i32(x); }
-static inline vc_val vc_imm_of(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32((int32_t)x); }
+static inline vc_val vc_imm_of(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32(static_cast<int32_t>(x)); }
 static inline vc_val vc_imm_of(long long x) { return vc_i64(x); }
 static inline vc_val vc_imm_of(unsigned char x) { return vc_u8(x); }
 static inline vc_val vc_imm_of(unsigned short x) { return vc_u16(x); }
 static inline vc_val vc_imm_of(unsigned x) { return vc_u32(x); }
-static inline vc_val vc_imm_of(unsigned long x) { return sizeof x == 8 ? vc_u64(x) : vc_u32((uint32_t)x); }
+static inline vc_val vc_imm_of(unsigned long x) {
+    return sizeof x == 8 ? vc_u64(x) : vc_u32(static_cast<uint32_t>(x));
+}
 static inline vc_val vc_imm_of(unsigned long long x) { return vc_u64(x); }
 static inline vc_val vc_imm_of(float x) { return vc_f32(x); }
 static inline vc_val vc_imm_of(double x) { return vc_f64(x); }
@@ -2888,9 +2890,9 @@ static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc
 }
 
 /* The name of an operation without vc_: "add" for ADD. LT and LE with swapped operands are gt and ge. */
-enum { VC__SWAPPED = 0x8000 };
+enum { VC__SWAPPED = 0x8000, VC__FORM_GT = VC__OP_LT | VC__SWAPPED, VC__FORM_GE = VC__OP_LE | VC__SWAPPED };
 static const char *vc__form_name(uint32_t form) {
-    return form == (VC__OP_LT | VC__SWAPPED) ? "gt" : form == (VC__OP_LE | VC__SWAPPED) ? "ge" : vc__op_name[form];
+    return form == VC__FORM_GT ? "gt" : form == VC__FORM_GE ? "ge" : vc__op_name[form];
 }
 
 typedef struct vc__call { char name[32]; } vc__call;
@@ -6150,8 +6152,8 @@ static inline void vc__copy_node(vc__node *to, const vc__node *from) {
 
 /* Sets the number of nodes up to which neither the list nor the hash table, at a load factor of 3/4, has to grow. */
 static void vc__update_node_limit(vc__lowering *s) {
-    uint32_t slots = s->mask / 4 * 3;
-    s->node_limit = s->capacity < slots ? s->capacity : slots;
+    uint32_t limit = s->mask / 4 * 3;
+    s->node_limit = s->capacity < limit ? s->capacity : limit;
 }
 
 /* Appends a copy of n to the lowered list and returns its number; VC__NIL after an error. */
@@ -13692,10 +13694,10 @@ VC__SMALL
 
 /* The index of a ref plus its constant offset as one value; 64 bits wide if the offset exceeds 32 bits. */
 static vc_val vc__full_index(vc_kernel *k, const vc_ref *r) {
-    bool small = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
-    if (!r->index) return small && r->offset >= 0 ? vc_u32((uint32_t)r->offset) : vc_i64(r->offset);
+    bool is_narrow = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
+    if (!r->index) return is_narrow && r->offset >= 0 ? vc_u32((uint32_t)r->offset) : vc_i64(r->offset);
     vc_val index = vc__value(k, r->index - 1);
-    if (!small && vc__bits(vc_typeof(index)) < 64) index = vc_cast(VC_I64, index);
+    if (!is_narrow && vc__bits(vc_typeof(index)) < 64) index = vc_cast(VC_I64, index);
     return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
@@ -14294,8 +14296,8 @@ VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
 VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
 VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
 VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT | VC__SWAPPED); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE | VC__SWAPPED); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__FORM_GT); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__FORM_GE); }
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {

@@ -317,7 +317,7 @@
 
    Fragments
        A fragment is a callback that records a part of a kernel: map, combine, keep or bin of the plans below. Its
-       function `emit` gets a vd_fragment_io and must set io->out:
+       function `build` gets a vd_fragment_io and must set io->out:
 
            static void weighted(vc_kernel *k, vd_fragment_io *io, void *user) {
                vc_val w = vc_load(((struct mine *)user)->weights, io->index);
@@ -420,7 +420,7 @@
                vc_val none = { 0 };
                VC_EACH(k, i) {
                    vc_val x = vc_load(in, i);
-                   vc_store(out, i, d->map.emit ? vd_plan_fragment_emit(&p->map, k, x, none, none) : x);
+                   vc_store(out, i, d->map.build ? vd_plan_fragment_build(&p->map, k, x, none, none) : x);
                }
                return vd_plan_kernel_build(&p->base, &p->kernel, k);
            }
@@ -453,7 +453,7 @@
        create and destroy a plan          vd_plan_create, vd_plan_destroy     ctx and desc are not NULL
        give it buffers and kernels        vd_plan_buffer,
                                           vd_plan_kernel_build                -
-       use fragments of the caller        vd_plan_fragment_check, _emit       result, control flow, arguments
+       use fragments of the caller        vd_plan_fragment_check, _build       result, control flow, arguments
        declare arguments of its kernels   vd_plan_kernel_buffer, _fragment    -
        run it                             vd_plan_run                         plan and io are not NULL; the list belongs
                                                                               to the plan's context, which exists
@@ -828,13 +828,13 @@ typedef struct vd_fragment_io {
 } vd_fragment_io;
 
 /* Records code that computes io->out. user: vd_fragment.user. */
-typedef void (*vd_fragment_emit)(vc_kernel *k, vd_fragment_io *io, void *user);
+typedef void (*vd_fragment_build)(vc_kernel *k, vd_fragment_io *io, void *user);
 
 /* Code of the caller in the kernels of a plan; see Fragments in the manual. */
 typedef struct vd_fragment {
-    vd_fragment_emit emit;   /* default: no fragment */
+    vd_fragment_build build;   /* default: no fragment */
 
-    /* Declares the arguments of emit: at most 16, with different names of 1 to 63 bytes. Allowed only for the map of a
+    /* Declares the arguments of build: at most 16, with different names of 1 to 63 bytes. Allowed only for the map of a
        reduction. Default: no arguments. */
     void (*declare)(vc_kernel *k, void *user);
 
@@ -1163,7 +1163,7 @@ typedef struct vd_plan_kernel {
 /* A fragment of the caller, with the types of its inputs and result. */
 typedef struct vd_plan_fragment {
     const char *name;        /* name of the field of the desc, for messages; at most 50 bytes */
-    vd_fragment code;        /* the field of the desc. emit is NULL if the caller passed no fragment */
+    vd_fragment code;        /* the field of the desc. build is NULL if the caller passed no fragment */
     vc_type in[2];           /* types of vd_fragment_io.in. Default: {0}, no inputs */
     vc_type out;             /* type of vd_fragment_io.out. Default: any scalar number */
     vc_type other_out;       /* a second accepted type, to which immediates are converted. Default: out */
@@ -1198,13 +1198,13 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
 VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data);
 
 /* Checks a fragment of the caller by recording it in kernels that are discarded, and adds its arguments to those of the
-   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if code.emit is NULL.
+   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if code.build is NULL.
    */
 VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *fragment);
 
-/* Records a fragment, whose code.emit must not be NULL, and returns its result. Arguments for inputs that the fragment
+/* Records a fragment, whose code.build must not be NULL, and returns its result. Arguments for inputs that the fragment
    does not have are ignored. */
-VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *fragment, vc_kernel *k, vc_val first, vc_val second,
+VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *fragment, vc_kernel *k, vc_val first, vc_val second,
                                     vc_val index);
 
 /* Declare the buffer of a role, as vc_buffer does, or the arguments of a fragment, in a kernel that the library
@@ -1532,7 +1532,7 @@ static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_t
 
 /* Results that are immediates are converted to values of the kernel, because the builder cannot attribute operations on
    immediates only to a kernel. */
-VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
+VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
                                     vc_val index) {
     vc_type type = f->other_out ? f->other_out : f->out;
     vd_fragment_io io;
@@ -1540,7 +1540,7 @@ VD_API vc_val vd_plan_fragment_emit(const vd_plan_fragment *f, vc_kernel *k, vc_
     if (f->in[0]) io.in[0] = first;
     if (f->in[1]) io.in[1] = second;
     if (f->has_index) io.index = index;
-    f->code.emit(k, &io, f->code.user);
+    f->code.build(k, &io, f->code.user);
     if (!io.out.owner || io.out.owner >= 4096) return io.out;
     vc_val out = vc_const(k, io.out);
     return type ? vc_cast(type, out) : out;
@@ -1716,11 +1716,11 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
     vc_val in[2] = { { 0, 0 }, { 0, 0 } };
     (void)i;
     for (int j = 0, own = 0; j < 2; j++) if (f->in[j]) in[j] = vc_load(t->buffer[own++], vc_u32(0));
-    t->out = vd_plan_fragment_emit(f, t->k, in[0], in[1], vc_local_index(t->k));
+    t->out = vd_plan_fragment_build(f, t->k, in[0], in[1], vc_local_index(t->k));
     return VD_OK;
 }
 
-/* Checks that the result is a value of this kernel, that its type is accepted, and that emit declares no further
+/* Checks that the result is a value of this kernel, that its type is accepted, and that build declares no further
    arguments. */
 static vd_result vd__fragment_check(const vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
@@ -1761,12 +1761,12 @@ VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *f) {
     char declares[64];
     vd__trial t;
     vd_result result = VD_OK;
-    if (f->code.declare && !f->code.emit)
-        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but %s.emit is not", f->name, f->name);
+    if (f->code.declare && !f->code.build)
+        return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but %s.build is not", f->name, f->name);
     if (f->code.declare && !f->has_arguments)
         return vd_error_set(VD_ERROR_INVALID, "%s.declare is set, but this plan passes no arguments to %s", f->name,
                             f->name);
-    if (!f->code.emit) return VD_OK;
+    if (!f->code.build) return VD_OK;
     snprintf(declares, sizeof declares, "%s.declare", f->name);
     memset(&t, 0, sizeof t);
     t.plan = plan;
@@ -1860,11 +1860,11 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
 
 /* Checks the identity element of a combine fragment. */
 static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
-    if (!identity.owner && !combine->emit) return VD_OK;
+    if (!identity.owner && !combine->build) return VD_OK;
     if (!identity.owner)
         return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to the immediate that "
                             "combine leaves unchanged");
-    if (!combine->emit) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
+    if (!combine->build) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
     if (identity.owner >= 4096)
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
@@ -6240,7 +6240,7 @@ static const char *vd__reduce_op_name(vd_reduce_op op) {
 
 static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
     static const vd__reduce_op_info custom = { VC_COMBINE_NONE, 1, VD__ACCEPTS_NUMBER, false };
-    return d->combine.emit ? &custom : &vd__reduce_op_table[d->op];
+    return d->combine.build ? &custom : &vd__reduce_op_table[d->op];
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
@@ -6350,7 +6350,7 @@ static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
 static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine op = vd__reduce_combine_op(w);
-    s.v[0] = w->desc->combine.emit ? vd__plan_identity(w->desc->identity, w->type[0])
+    s.v[0] = w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type[0])
                               : vd__reduce_identity(op, w->type[0]);
     s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
@@ -6362,7 +6362,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map.emit) v = vd_plan_fragment_emit(&w->plan->map, w->k, e[0], e[1], at);
+    if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1], at);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = vc_cast(w->type[0], v);
@@ -6408,8 +6408,8 @@ static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at
 /* Merges the states of two sets. */
 static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vd__reduce_state s = a;
-    if (w->desc->combine.emit)
-        s.v[0] = vc_cast(w->type[0], vd_plan_fragment_emit(&w->plan->combine, w->k, a.v[0], b.v[0], a.v[0]));
+    if (w->desc->combine.build)
+        s.v[0] = vc_cast(w->type[0], vd_plan_fragment_build(&w->plan->combine, w->k, a.v[0], b.v[0], a.v[0]));
     else if (vd__reduce_is_arg(w->desc->op)) {
         vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
@@ -6813,7 +6813,7 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     }
     for (uint32_t j = 0; j < count; j++) {
         to[j] = vd__reduce_unpack(w->desc->type, word, j);
-        if (w->desc->map.emit) to[j] = vc_cast(w->desc->type, to[j]);
+        if (w->desc->map.build) to[j] = vc_cast(w->desc->type, to[j]);
     }
 }
 
@@ -6828,7 +6828,7 @@ static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__r
     else from = vd__reduce_position_of(w, vc_add(base, offset));
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++)
         vd__reduce_load_staged(w, w->cells[i], from, count, of[i]);
-    if (w->desc->map.emit) offset = vc_add(w->first_index, offset);
+    if (w->desc->map.build) offset = vc_add(w->first_index, offset);
     for (uint32_t j = 0; j < count; j++) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = of[i][j];
         to[j] = vd__reduce_state_of(w, e, vc_add(r, vc_u32(j)), vc_add(offset, vc_u32(j)));
@@ -6863,7 +6863,7 @@ static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
     vc_val base = vd__digits_offset(&p->kept, local), row = vc_min(w->row, vc_u32(rows - 1)), first;
     if (w->skip.owner) base = vc_add(base, w->skip);
     vd__reduce_position begin = vd__reduce_position_of(w, base);
-    if (w->desc->map.emit)
+    if (w->desc->map.build)
         w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
     if (w->desc->op == VD_REDUCE_VARIANCE) {
         vd__reduce_load_staged(w, w->cells[0], begin, 1, &first);
@@ -7284,7 +7284,7 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
     if (result) return result;
-    if (d->combine.emit && d->op)
+    if (d->combine.build && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
     result = vd__plan_check_identity(&d->combine, d->identity, d->type);
@@ -7365,7 +7365,7 @@ static vd_result vd__reduce_make(void *plan, const void *desc) {
     result = vd__reduce_build(p, p->vector > 1);
     /* Fragments may be called only while the plan is created. Without them, the kernel with scalar loads is built
        when it is first needed. */
-    bool fragments = p->desc.map.emit || p->desc.combine.emit;
+    bool fragments = p->desc.map.build || p->desc.combine.build;
     return result || p->vector == 1 || !fragments ? result : vd__reduce_build(p, false);
 }
 
@@ -7511,7 +7511,7 @@ static vc_type vd__scan_type(const vd_scan *p) {
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
     if (w->plan->compacts) return vc_u32(0);
-    return w->desc->combine.emit ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
+    return w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
 }
 
 static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
@@ -7522,8 +7522,8 @@ static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
 }
 
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
-    if (!w->desc->combine.emit) return vd__reduce_combine(w->op, a, b);
-    return vc_cast(w->type, vd_plan_fragment_emit(&w->plan->combine, w->k, a, b, a));
+    if (!w->desc->combine.build) return vd__reduce_combine(w->op, a, b);
+    return vc_cast(w->type, vd_plan_fragment_build(&w->plan->combine, w->k, a, b, a));
 }
 
 /* Combines the states of two adjacent ranges, a before b. */
@@ -7564,7 +7564,7 @@ static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, 
 /* Converts an element to the type of sums: applies map, or keep as 0 or 1. */
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     const vd_plan_fragment *lift = &w->plan->lift;
-    vc_val v = lift->code.emit ? vd_plan_fragment_emit(lift, w->k, element, element, element) : element;
+    vc_val v = lift->code.build ? vd_plan_fragment_build(lift, w->k, element, element, element) : element;
     return w->plan->compacts ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
@@ -8222,7 +8222,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.plan = p;
     w.desc = &p->desc;
     w.mode = mode;
-    w.op = p->compacts ? VC_ADD : p->desc.combine.emit ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
+    w.op = p->compacts ? VC_ADD : p->desc.combine.build ? VC_COMBINE_NONE : vd__reduce_op_table[p->desc.op].combine_op;
     w.type = vd__scan_type(p);
     w.threads = p->threads;
     w.vector = p->vector;
@@ -8278,7 +8278,7 @@ static void vd__scan_plan(vd_scan *p) {
     if (p->slab > p->count) p->slab = p->count;
     p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
-    p->subgroup_look_back = !p->desc.combine.emit && !p->desc.segmented && !loops
+    p->subgroup_look_back = !p->desc.combine.build && !p->desc.segmented && !loops
                             && d->features & VD_FEATURE_SUBGROUP
                             && (!is_64bit || d->features & VD_FEATURE_SUBGROUP_TYPES);
     if (p->subgroup_look_back && subgroup_size > 1 && subgroup_size == d->limits.max_subgroup_size
@@ -8301,7 +8301,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
                             vd__reduce_op_name(d->op), (int)d->op);
     vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
     if (result) return result;
-    if (d->combine.emit && d->op)
+    if (d->combine.build && d->op)
         return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
                             vd__reduce_op_name(d->op));
     result = vd__plan_check_identity(&d->combine, d->identity, d->type);
@@ -8370,7 +8370,7 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
         for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
             bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
-            bool fragments = p->compacts || p->desc.map.emit || p->desc.combine.emit;
+            bool fragments = p->compacts || p->desc.map.build || p->desc.combine.build;
             if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
         }
     return result;
@@ -8383,7 +8383,7 @@ static vd_result vd__scan_make(void *plan, const void *desc) {
 static vd_result vd__compact_make(void *plan, const void *user_desc) {
     const vd_compact_desc *desc = (const vd_compact_desc *)user_desc;
     vd_scan_desc scan;
-    if (!desc->keep.emit) return vd_error_set(VD_ERROR_INVALID, "keep.emit is NULL");
+    if (!desc->keep.build) return vd_error_set(VD_ERROR_INVALID, "keep.build is NULL");
     memset(&scan, 0, sizeof scan);
     scan.type = desc->type;
     scan.shape[0] = desc->count;
@@ -9093,7 +9093,7 @@ static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, v
 
 /* Counts an element in the bins `to`. */
 static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to, vc_val element) {
-    vc_val v = p->bin.code.emit ? vd_plan_fragment_emit(&p->bin, k, element, element, element) : element;
+    vc_val v = p->bin.code.build ? vd_plan_fragment_build(&p->bin, k, element, element, element) : element;
     vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_widened_type(type) : type;
     v = vc_cast(type, v);
@@ -9263,7 +9263,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     }
     item.index = vc_add(s->first, i);
     v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
-    if (p->desc.map.emit) v = vd_plan_fragment_emit(&p->map, w->k, v, v, item.index);
+    if (p->desc.map.build) v = vd_plan_fragment_build(&p->map, w->k, v, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
@@ -11640,16 +11640,16 @@ static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
 static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                          bool patient) {
     vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->base.allocator, sizeof *tuner);
-    vd_fft_desc small = *desc;
+    vd_fft_desc limited = *desc;
     vd__fft_convolution c;
     memset(&c, 0, sizeof c);
     if (!tuner) return NULL;
     if (convolution) c = *convolution;
     c.parts = p->convolution.parts;
-    vd__fft_limit_batch(p, &small, &c,
+    vd__fft_limit_batch(p, &limited, &c,
                         (uint64_t)(vd_device(p->base.ctx, 0)->facts.groups_as_loops ? 4 : 256) << 20);
     tuner->patient = patient;
-    if (!vd__fft_new_estimated(p->base.ctx, &small, convolution ? &c : NULL, &tuner->plan)
+    if (!vd__fft_new_estimated(p->base.ctx, &limited, convolution ? &c : NULL, &tuner->plan)
         && vd__fft_has_same_passes(p, tuner->plan))
         return tuner;
     vd_fft_destroy(tuner->plan);

@@ -87,9 +87,9 @@ static vd_result build_set_up(multigrid *p) {
     VC_EACH(k, i) {
         point g = point_at(n, i);
         vc_val x = vc_mul(vc_cast(VC_F32, g.x), vc_f32(h)), y = vc_mul(vc_cast(VC_F32, g.y), vc_f32(h));
-        vc_store(f, i, vc_mul(vd_plan_fragment_emit(&p->source, k, x, y, none), vc_f32(h * h)));
+        vc_store(f, i, vc_mul(vd_plan_fragment_build(&p->source, k, x, y, none), vc_f32(h * h)));
         VC_IF(k, vc_not(g.inside)) {
-            vc_store(u, i, p->edge.code.emit ? vd_plan_fragment_emit(&p->edge, k, x, y, none) : vc_f32(0));
+            vc_store(u, i, p->edge.code.build ? vd_plan_fragment_build(&p->edge, k, x, y, none) : vc_f32(0));
         }
     }
     return vd_plan_kernel_build(&p->base, &p->set_up, k);
@@ -189,7 +189,7 @@ static vd_result multigrid_make(void *plan, const void *user_desc) {
     const multigrid_desc *d = user_desc;
     if (!d->levels || d->levels > MAX_LEVELS)
         return vd_error_set(VD_ERROR_INVALID, "levels is %u, but must be 1 to %d", d->levels, MAX_LEVELS);
-    if (!d->source.emit) return vd_error_set(VD_ERROR_INVALID, "source.emit is NULL");
+    if (!d->source.build) return vd_error_set(VD_ERROR_INVALID, "source.build is NULL");
     p->levels = d->levels;
     p->cycles = d->cycles ? d->cycles : 8;
     p->points = points_of(p, 0);

@@ -127,7 +127,7 @@ static void reduce_with_fragment(vd_context *ctx) {
     vd_reduce_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.shape[0] = ELEMENTS;
-    desc.map.emit = on_fragment;
+    desc.map.build = on_fragment;
     vd_reduce *p = vd_reduce_create(ctx, &desc);
     vd_reduce_run(p, vd_immediate(ctx, 0, 0), the_world.buffers[1], the_world.buffers[5]);
     vd_reduce_destroy(p);

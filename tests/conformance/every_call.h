@@ -506,7 +506,7 @@ static void call_plans(caller *c) {
     if (!c->within && any(c, 20)) return; /* compiles many kernels */
     memset(&desc, 0, sizeof desc);
     desc.count = ELEMENTS;
-    desc.keep.emit = keep_all;
+    desc.keep.build = keep_all;
     vd_scan_destroy(vd_compact_create(c->w->ctx, &desc));
     plans_open(&other);
     plans_close(&other);
@@ -544,7 +544,7 @@ static vd_result apply_make(void *plan, const void *desc) {
     vd_plan_kernel_fragment(&p->kernel, k, &p->fragment);
     VC_EACH(k, i) {
         vc_val x = vc_load(in, i);
-        vc_store(out, i, vc_cast(VC_U32, vd_plan_fragment_emit(&p->fragment, k, x, x, x)));
+        vc_store(out, i, vc_cast(VC_U32, vd_plan_fragment_build(&p->fragment, k, x, x, x)));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
@@ -577,7 +577,7 @@ static void call_library(caller *c) {
     apply_desc desc;
     apply_io io;
     memset(&desc, 0, sizeof desc);
-    desc.fragment.emit = keep_all;
+    desc.fragment.build = keep_all;
     io.in = any_buffer(c);
     io.out = any_buffer(c);
     TOOK(vd_plan_run_cached(c->w->ctx, &apply_kind, apply_record, &desc, &io));

@@ -139,8 +139,8 @@ static vd_result convolve(fixture *f) {
 static vd_result reduce(fixture *f) {
     vd_reduce_desc desc = { 0 };
     desc.shape[0] = N;
-    desc.map.emit = twice;
-    desc.combine.emit = larger;
+    desc.map.build = twice;
+    desc.combine.build = larger;
     desc.identity = vc_f32(0);
     vd_reduce *plan = vd_reduce_create(f->ctx, &desc);
     vd_result result = last(plan);
@@ -170,7 +170,7 @@ static vd_result scan(fixture *f) {
 static vd_result compact(fixture *f) {
     vd_compact_desc desc = { 0 };
     desc.count = N;
-    desc.keep.emit = positive;
+    desc.keep.build = positive;
     desc.method = VD_SCAN_ONE_PASS;
     return run_scan(f, vd_compact_create(f->ctx, &desc), true);
 }

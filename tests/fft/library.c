@@ -41,8 +41,8 @@ static vd_result build(scale *p, vd_plan_kernel *kernel, bool weighted) {
     vc_val factor = vc_param(k, "factor", VC_F32);
     VC_EACH(k, i) {
         vc_val x = vc_load(in, i);
-        if (p->map.code.emit) x = vd_plan_fragment_emit(&p->map, k, x, none, none);
-        if (weighted && p->weight.code.emit) x = vc_mul(x, vd_plan_fragment_emit(&p->weight, k, none, none, i));
+        if (p->map.code.build) x = vd_plan_fragment_build(&p->map, k, x, none, none);
+        if (weighted && p->weight.code.build) x = vc_mul(x, vd_plan_fragment_build(&p->weight, k, none, none, i));
         vc_store(out, i, vc_mul(x, factor));
     }
     return vd_plan_kernel_build(&p->base, kernel, k);
@@ -164,9 +164,9 @@ static scale_desc desc_of(uint64_t count) {
     scale_desc desc;
     memset(&desc, 0, sizeof desc); /* descs are compared byte by byte */
     desc.count = count;
-    desc.map.emit = shifted;
+    desc.map.build = shifted;
     desc.map.declare = declare_shift;
-    desc.weight.emit = weight;
+    desc.weight.build = weight;
     desc.weight.declare = declare_weights;
     desc.map.user = desc.weight.user = &refs;
     return desc;
@@ -238,18 +238,18 @@ static void refused_descs(void **state) {
     not_made(ctx, &desc, "scale_create 'scale': count is 0");
     desc = desc_of(8);
     desc.name = "mine";
-    desc.map.emit = NULL;
-    not_made(ctx, &desc, "scale_create 'mine': map.declare is set, but map.emit is not");
+    desc.map.build = NULL;
+    not_made(ctx, &desc, "scale_create 'mine': map.declare is set, but map.build is not");
     desc = desc_of(8);
     desc.weight.declare = declare_shift;
     not_made(ctx, &desc, "scale_create 'scale': two arguments of weight.declare are named 'shift'");
-    desc.weight.emit = one;
+    desc.weight.build = one;
     desc.weight.declare = NULL;
     vd_plan_destroy(scale_create(ctx, &desc)); /* immediates are converted */
     nothing_left(ctx);
-    desc.map.emit = whole;
+    desc.map.build = whole;
     not_made(ctx, &desc, "scale_create 'scale': map sets out to i32, but f32 is expected");
-    desc.map.emit = nothing;
+    desc.map.build = nothing;
     not_made(ctx, &desc, "scale_create 'scale': map does not set out");
     desc = desc_of(8);
     desc.fails = desc.keeps_buffer = true; /* what was made is destroyed */

@@ -92,7 +92,7 @@ static const char *make_the_others(vd_context *ctx, plans *p) {
     vd_histogram_desc histogram = { 0 };
     vd_top_k_desc top = { 0 };
     reduce.shape[0] = scan.shape[0] = compact.count = sort.count = histogram.count = top.shape[0] = N;
-    compact.keep.emit = positive;
+    compact.keep.build = positive;
     histogram.bins = top.k = 10;
     p->reduce = vd_reduce_create(ctx, &reduce);
     p->scan = vd_scan_create(ctx, &scan);

@@ -60,10 +60,10 @@ static vd_scan *scan_of(const scan_sample *s) {
     scan.method = compact.method = VD_SCAN_ONE_PASS;
     memcpy(scan.shape, s->shape, sizeof s->shape);
     compact.count = s->shape[0];
-    compact.keep.emit = odd;
+    compact.keep.build = odd;
     scan.exclusive = s->exclusive;
     scan.segmented = s->segmented;
-    if (s->last) scan.combine.emit = last_one;
+    if (s->last) scan.combine.build = last_one;
     if (s->last) scan.identity = vc_imm(s->type, 0);
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_scan *p = s->compact ? vd_compact_create(device_context, &compact) : vd_scan_create(device_context, &scan);

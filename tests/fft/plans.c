@@ -77,7 +77,7 @@ static void scans(void **state) {
         vd_compact_desc compact = { 0 };
         compact.type = type;
         compact.count = COUNT;
-        compact.keep.emit = odd;
+        compact.keep.build = odd;
         plan = vd_compact_create(device_context, &compact);
         made(plan, "a compaction", type);
         vd_scan_destroy(plan);

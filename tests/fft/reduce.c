@@ -197,7 +197,7 @@ static void mapped(void **state) {
         wanted += 0.5 * (double)data[i] * (double)data[i];
     }
     desc.shape[0] = 5000;
-    desc.map.emit = squared;
+    desc.map.build = squared;
     desc.map.user = &scale;
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
     vd_buffer in = buffer_of(device_context, VD_F32, 5000, data), out = buffer_of(device_context, VD_F32, 1, NULL);
@@ -495,7 +495,7 @@ static void own_operations(void **state) {
         desc.op = VD_REDUCE_PRODUCT;
         run(&desc, data, NULL, N, wanted, type, NULL, type, 1);
         desc.op = VD_REDUCE_DEFAULT;
-        desc.combine.emit = times;
+        desc.combine.build = times;
         desc.identity = vc_imm(type, is_real(type) ? ones[type - VD_F16] : 1);
         run(&desc, data, NULL, N, got, type, NULL, type, 1);
         if (is_real(type))
@@ -511,7 +511,7 @@ static void own_operations(void **state) {
     }
     desc.op = VD_REDUCE_DOT;
     desc.shape[0] = 101;
-    desc.map.emit = unequal;
+    desc.map.build = unequal;
     run(&desc, a, b, 101, &got, VD_F32, NULL, VD_F32, 1);
     assert_true(got == wanted);
 }
@@ -528,7 +528,7 @@ static void larger(vc_kernel *k, vd_fragment_io *io, void *user) {
 
 /* Identities that are not normal numbers: NaN, infinity, subnormals. Values of f16 are combined as f32. */
 static void identities(void **state) {
-    static const struct { vd_type type; uint64_t bits; vd_fragment_emit combine; double wanted;
+    static const struct { vd_type type; uint64_t bits; vd_fragment_build combine; double wanted;
     } cases[] = { /* of -4 */
                   { VD_F32, 0x7fc00000u, known, -4 },
                   { VD_F16, 0x7e00, known, -4 },
@@ -552,7 +552,7 @@ static void identities(void **state) {
                vd_type_size(cases[i].type));
         desc.type = cases[i].type;
         desc.shape[0] = 1;
-        desc.combine.emit = cases[i].combine;
+        desc.combine.build = cases[i].combine;
         desc.identity = vc_imm(cases[i].type, cases[i].bits);
         run(&desc, data, NULL, 1, got, cases[i].type, NULL, cases[i].type, 1);
         if (!(fabs(get(cases[i].type, got).real - cases[i].wanted) < 1e-9))
@@ -855,12 +855,12 @@ static void bad_input(void **state) {
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     desc.segments = 0;
     desc.extra_out = false;
-    desc.combine.emit = times;
+    desc.combine.build = times;
     refuse(ctx, &desc, "op is VD_REDUCE_VARIANCE, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;
     desc.identity = vc_u32(1);
     refuse(ctx, &desc, "identity is u32, but must be f32");
-    desc.combine.emit = NULL;
+    desc.combine.build = NULL;
     desc.identity = nothing;
     desc.op = VD_REDUCE_SUM;
     desc.type = VD_F32X2;
@@ -874,9 +874,9 @@ static void bad_input(void **state) {
     desc.shape[1] = (uint64_t)1 << 40;
     refuse(ctx, &desc, ", but the limit is 2147483648 elements");
     desc.shape[1] = desc.shape[2] = 0;
-    desc.map.emit = latch;
+    desc.map.build = latch;
     refuse(ctx, &desc, "vc_add in kernel 'reduce'");
-    desc.map.emit = NULL;
+    desc.map.build = NULL;
     vd_reduce *plan = vd_reduce_create(ctx, &desc);
     assert_non_null(plan);
     vd_buffer small = buffer_of(ctx, VD_F32, 99, NULL), one = buffer_of(ctx, VD_F32, 1, NULL), none = { 0 };
@@ -964,7 +964,7 @@ static void check_weighted(const sample *s, vd_reduce_op op, uint32_t steps) {
     desc.type = VD_U32;
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     desc.axes = s->axes;
-    desc.map.emit = weighted;
+    desc.map.build = weighted;
     desc.map.declare = declare_weights;
     desc.map.user = &user;
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
@@ -1033,10 +1033,10 @@ static void bad_arguments(void **state) {
     desc.shape[0] = top.shape[0] = 100;
     desc.map.declare = declare_weights;
     desc.map.user = &user;
-    refuse(ctx, &desc, "map.declare is set, but map.emit is not");
+    refuse(ctx, &desc, "map.declare is set, but map.build is not");
     desc.combine.declare = declare_weights;
-    desc.map.emit = weighted;
-    refuse(ctx, &desc, "combine.declare is set, but combine.emit is not");
+    desc.map.build = weighted;
+    refuse(ctx, &desc, "combine.declare is set, but combine.build is not");
     desc.combine.declare = NULL;
     top.map = desc.map;
     top.k = 1;
@@ -1148,9 +1148,9 @@ static void own_rows(uint64_t rows, uint64_t n) {
     desc.shape[0] = rows;
     desc.shape[1] = n;
     desc.axes = 2;
-    desc.map.emit = squared;
+    desc.map.build = squared;
     desc.map.user = &half;
-    desc.combine.emit = larger;
+    desc.combine.build = larger;
     desc.identity = vc_f32(-1);
     run(&desc, x, NULL, rows * n, got, VD_F32, NULL, VD_F32, rows);
     for (uint64_t r = 0; r < rows; r++) {
@@ -1412,8 +1412,8 @@ static void check_sums(const summing *s, numbers which, int form) {
         count[r]++;
     }
     desc.op = form == 1 ? VD_REDUCE_MEAN : form == 2 ? VD_REDUCE_NORM : form == 3 ? VD_REDUCE_DOT : VD_REDUCE_DEFAULT;
-    if (form == 4) { desc.map.emit = squared; desc.map.user = &two; }
-    if (form == 5) { desc.combine.emit = plus; desc.identity = vc_f32(0); }
+    if (form == 4) { desc.map.build = squared; desc.map.user = &two; }
+    if (form == 5) { desc.combine.build = plus; desc.identity = vc_f32(0); }
     run_sums(s, &desc, data, form == 3 ? data : NULL, n, out, NULL, results);
     for (uint64_t r = 0; r < results; r++) {
         double got = (double)out[r], bound = 4 * 1.1920929e-7 * (count[r] > 2 ? log2(count[r]) : 1) * size[r];

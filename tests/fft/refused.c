@@ -35,7 +35,7 @@ static bool keep_all(vd_context *ctx, vd_type type, uint64_t n, vd_scan **out) {
     vd_compact_desc desc = { 0 };
     desc.type = type;
     desc.count = n;
-    desc.keep.emit = keep;
+    desc.keep.build = keep;
     return (*out = vd_compact_create(ctx, &desc)) != NULL;
 }
 
@@ -352,7 +352,7 @@ static void hook_declare(vc_kernel *k, void *user) {
 }
 
 /* Whether a plan with this fragment can be created. */
-static bool with_fragment(vd_context *ctx, place at, vd_fragment_emit f) {
+static bool with_fragment(vd_context *ctx, place at, vd_fragment_build f) {
     static const plan_kind kinds[PLACES] = { REDUCE, REDUCE, SCAN, SCAN, COMPACT, HISTOGRAM, TOP_K };
     vd_reduce_desc reduce = { 0 };
     vd_scan_desc scan = { 0 };
@@ -363,13 +363,13 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment_emit f) {
     tried.at = at;
     reduce.shape[0] = scan.shape[0] = compact.count = histogram.count = top.shape[0] = 5000;
     histogram.bins = top.k = 5;
-    if (at == REDUCE_MAP) reduce.map.emit = f;
-    else reduce.combine.emit = f, reduce.identity = vc_f32(0);
-    if (at == SCAN_MAP) scan.map.emit = f;
-    else scan.combine.emit = f, scan.identity = vc_f32(0);
-    compact.keep.emit = f;
-    histogram.bin.emit = f;
-    top.map.emit = f;
+    if (at == REDUCE_MAP) reduce.map.build = f;
+    else reduce.combine.build = f, reduce.identity = vc_f32(0);
+    if (at == SCAN_MAP) scan.map.build = f;
+    else scan.combine.build = f, scan.identity = vc_f32(0);
+    compact.keep.build = f;
+    histogram.bin.build = f;
+    top.map.build = f;
     switch (kinds[at]) {
     case REDUCE: vd_reduce_destroy((vd_reduce *)(plan = vd_reduce_create(ctx, &reduce))); break;
     case SCAN: vd_scan_destroy((vd_scan *)(plan = vd_scan_create(ctx, &scan))); break;
@@ -380,7 +380,7 @@ static bool with_fragment(vd_context *ctx, place at, vd_fragment_emit f) {
     return plan != NULL;
 }
 
-static void refused_fragment(vd_context *ctx, place at, vd_fragment_emit f, const char *text) {
+static void refused_fragment(vd_context *ctx, place at, vd_fragment_build f, const char *text) {
     static const char *const what[PLACES] = {
         "vd_reduce_create 'reduce': map", "vd_reduce_create 'reduce': combine", "vd_scan_create 'scan': map",
         "vd_scan_create 'scan': combine", "vd_compact_create 'compact': keep",  "vd_histogram_create 'histogram': bin",
@@ -416,7 +416,7 @@ static void fragments(void **state) {
     }
     any.shape[0] = 100;
     any.op = VD_REDUCE_ANY;
-    any.map.emit = positive;
+    any.map.build = positive;
     vd_reduce *plan = vd_reduce_create(ctx, &any);
     if (!plan) fail_msg("%s", vd_error_text());
     vd_reduce_destroy(plan);
@@ -757,7 +757,7 @@ static void fields_of_others(vd_context *ctx) {
     reduce.identity = scan.identity = vc_f32(1);
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': identity is set, but combine is not");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': identity is set, but combine is not");
-    reduce.combine.emit = scan.combine.emit = same;
+    reduce.combine.build = scan.combine.build = same;
     reduce.identity = scan.identity = nothing;
     refused_plan(ctx, vd_reduce_create(ctx, &reduce), "vd_reduce_create 'reduce': combine is set, but identity is not");
     refused_plan(ctx, vd_scan_create(ctx, &scan), "vd_scan_create 'scan': combine is set, but identity is not");

@@ -128,8 +128,8 @@ static vd_scan *plan_of(vd_context *ctx, const sample *s) {
     desc.exclusive = s->exclusive;
     desc.segmented = s->segmented;
     desc.method = s->way;
-    if (s->map) desc.map.emit = twice;
-    if (s->last) desc.combine.emit = last_one;
+    if (s->map) desc.map.build = twice;
+    if (s->last) desc.combine.build = last_one;
     if (s->last) desc.identity = vc_imm(s->type, 0);
     bool anyway = getenv("VKDISPATCH_FFT_SHAPES") != NULL;
     if (s->gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
@@ -384,7 +384,7 @@ static void compaction(void **state) {
             put(type, data + e * size, x);
             if (x < limit) put(type, wanted + size * kept++, x);
         }
-        desc.keep.emit = chosen;
+        desc.keep.build = chosen;
         desc.keep.user = &limit;
         desc.method = ways[i / 2 % 2];
         vd_scan *plan = vd_compact_create(device_context, &desc);
@@ -471,21 +471,21 @@ static void bad_input(void **state) {
     desc.shape[1] = (uint64_t)1 << 33;
     refuse(ctx, &desc, ", but the limit is 2147483648 elements");
     desc.shape[1] = 0;
-    desc.combine.emit = last_one;
+    desc.combine.build = last_one;
     desc.identity = vc_i32(0);
     refuse(ctx, &desc, "identity is i32, but must be f32");
     desc.op = VD_REDUCE_MAX;
     refuse(ctx, &desc, "op is VD_REDUCE_MAX, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;
-    desc.combine.emit = NULL;
+    desc.combine.build = NULL;
     desc.identity = nothing;
-    desc.map.emit = latch;
+    desc.map.build = latch;
     refuse(ctx, &desc, "vc_add in kernel 'scan'");
-    desc.map.emit = NULL;
+    desc.map.build = NULL;
     vd_compact_desc compact = { 0 };
     compact.count = 10;
     assert_null(vd_compact_create(ctx, &compact));
-    says("keep.emit is NULL");
+    says("keep.build is NULL");
     assert_null(vd_compact_create(ctx, NULL));
     desc.segmented = true;
     vd_scan *plan = vd_scan_create(ctx, &desc);

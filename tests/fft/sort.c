@@ -194,7 +194,7 @@ static void histograms(void **state) {
         desc.type = real ? VD_F32 : VD_I32;
         desc.count = N;
         desc.bins = bins[i / 2];
-        if (real) { desc.bin.emit = tenth; desc.bin.user = &factor; }
+        if (real) { desc.bin.build = tenth; desc.bin.user = &factor; }
         memset(wanted, 0, 4 * MOST);
         for (int e = 0; e < N; e++) {
             float at = reals[e] * factor;
@@ -341,10 +341,10 @@ static void bad_input(void **state) {
     assert_null(vd_histogram_create(ctx, &counts));
     says("type is bool, but must be a scalar number");
     counts.type = VD_F32;
-    counts.bin.emit = latch;
+    counts.bin.build = latch;
     assert_null(vd_histogram_create(ctx, &counts));
     says("vc_add in kernel 'histogram'");
-    counts.bin.emit = NULL;
+    counts.bin.build = NULL;
     vd_histogram *histogram = vd_histogram_create(ctx, &counts);
     if (!histogram) fail_msg("%s", vd_error_text());
     assert_int_equal(vd_histogram_run(NULL, list, other, keys), VD_ERROR_INVALID);

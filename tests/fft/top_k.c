@@ -201,7 +201,7 @@ static void maps(void **state) {
     desc.shape[0] = 2;
     desc.shape[1] = 40;
     desc.k = 2;
-    desc.map.emit = far_from;
+    desc.map.build = far_from;
     desc.map.user = &middle;
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
     vd_top_k_io io = { buffer_of(device_context, VD_F32, 80, data), buffer_of(device_context, VD_F32, 4, NULL),
@@ -377,9 +377,9 @@ static void bad_input(void **state) {
     desc.type = VD_F32X2;
     refuse(ctx, &desc, "type is f32x2, but must be a scalar number");
     desc.type = VD_F32;
-    desc.map.emit = mixed_up;
+    desc.map.build = mixed_up;
     refuse(ctx, &desc, "vc_add in kernel 'best'");
-    desc.map.emit = NULL;
+    desc.map.build = NULL;
     vd_top_k *plan = vd_top_k_create(ctx, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
     bad_runs(ctx, plan);

@@ -377,7 +377,7 @@ static vd_result run_reduction(bench *b, const char *spec) {
     desc.axes = (uint32_t)number(spec, "axes=", 0);
     desc.extra_out = has(spec, "extra");
     desc.segments = number(spec, "segments=", 0);
-    if (has(spec, "map")) desc.map.emit = square_map;
+    if (has(spec, "map")) desc.map.build = square_map;
     vd_reduce *plan = vd_reduce_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     io.in = b->in;
@@ -411,8 +411,8 @@ static vd_result run_scan(bench *b, const char *spec) {
     scan.exclusive = has(spec, "exclusive");
     scan.segmented = has(spec, "segmented");
     scan.method = compact.method = method_of(spec);
-    if (has(spec, "map")) scan.map.emit = square_map;
-    compact.keep.emit = positive;
+    if (has(spec, "map")) scan.map.build = square_map;
+    compact.keep.build = positive;
     vd_scan *plan = compacts ? vd_compact_create(b->ctx, &compact) : vd_scan_create(b->ctx, &scan);
     if (!plan) return vd_error_result();
     io.in = b->in;
@@ -453,7 +453,7 @@ static vd_result run_histogram(bench *b, const char *spec) {
     desc.type = type_of(spec, "");
     desc.count = shape[0];
     desc.bins = (uint32_t)number(spec, "bins=", 0);
-    if (has(spec, "map")) desc.bin.emit = square_map;
+    if (has(spec, "map")) desc.bin.build = square_map;
     vd_histogram *plan = vd_histogram_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     vd_result result = vd_histogram_run(plan, b->list, b->in, b->out);
