@@ -27,7 +27,7 @@ CARRY := $(wildcard .carry)
 ifdef CARRY
 CPPFLAGS += -isystem $(CARRY)/include
 LDFLAGS  += -L$(CARRY)/lib -Wl,-rpath,$(CURDIR)/$(CARRY)/lib
-# The OpenCL library of NVIDIA is often installed without the ICD file that names it.
+# NVIDIA's OpenCL library is often installed without its ICD file.
 ifneq ($(shell ldconfig -p 2>/dev/null | grep libnvidia-opencl),)
 export OCL_ICD_VENDORS ?= $(CURDIR)/$(CARRY)/vendors/
 endif
@@ -190,7 +190,7 @@ commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding 
                        $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
-# Without a GPU, everything in the CUDA backend except kernels can be tested.
+# The fake CUDA driver executes everything except kernels.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
 # copies needs Vulkan with buffer addresses; opencl and pipeline_cache test only one backend.
 anyhow               = $(filter-out %/copies %/opencl %/pipeline_cache,$(call files,tests/conformance,$(cc)))
@@ -234,7 +234,7 @@ programs_processors  = $(programs_codegen) $(programs_conformance) $(own_fft)
 commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$p \
                        OCL_ICD_VENDORS=/none RUN_NVRTC=0,$(run_processors)))
 
-# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them. The random kernels are not those of the suite fuzz.
+# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them. The suite fuzz uses other random kernels.
 LONG                 = 1
 long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
 long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $i/$(shell echo $$((8 * $(LONG))))$2")
@@ -286,11 +286,11 @@ test-unit:       ## runtime logic on the dummy backend, builder and layout rules
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
 test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
-test-faults:     ## every driver call of a program refused in turn
-test-fft:        ## transforms against FFTW, buffers by address and by binding, shapes for processors and for GPUs
+test-faults:     ## programs in which one driver call fails, once for each call
+test-fft:        ## transforms against FFTW, buffers by address and by binding, with plans for CPUs and for GPUs
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
 test-sanitize:   ## unit, golden, codegen, conformance, faults under the address, leak and undefined-behaviour sanitizers
-test-races:      ## threads that destroy what others use, under the thread sanitizer; LIFETIMES_SECONDS=60 runs longer
+test-races:      ## threads that destroy objects which others use, under the thread sanitizer; LIFETIMES_SECONDS=60 runs longer
 test-validate:   ## conformance under the validation layer with synchronisation checks; any message fails it
 test-long: export TEST_TIMEOUT = 20000
 test-long:       ## every transform length, every kernel of codegen, 100,000 random kernels: hours; LONG=20 runs a twentieth
@@ -314,7 +314,7 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 
 # Drivers create one context at a time for all processes: half of JOBS compute (matrix, the longest, starts first), and
 # as many more wait for the driver.
-test-gpu:        ## what makes sense on a machine with a GPU that can install nothing (see carry), side by side, then the benchmarks
+test-gpu:        ## suites and benchmarks for a machine with a GPU where nothing can be installed (see carry)
 	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
 	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl"
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
@@ -334,16 +334,16 @@ bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatc
 bench-opencl: build/$(cc)/tools/bench/opencl ## chains and round trips against hand-written OpenCL
 	@$<
 
-bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against the driver API by hand; says so where there is no CUDA device
+bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against hand-written code for the driver API; skipped without a CUDA device
 	@$<
 
-bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, beside glslang on the same kernel
+bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, compared with glslang on the same kernel
 	@$<
 
-bench-pipeline: build/$(cc)/tools/bench/pipeline ## making a pipeline of the builder's module and of glslang's, and their registers
+bench-pipeline: build/$(cc)/tools/bench/pipeline ## pipelines from modules of the builder and of glslang: time to create them, and their registers
 	@$<
 
-bench-kernels: build/$(cc)/tools/bench/kernels ## a histogram, a Montgomery product and SHA-256 of the builder beside the same by hand in GLSL and CUDA C
+bench-kernels: build/$(cc)/tools/bench/kernels ## a histogram, a Montgomery product and SHA-256, compared with hand-written GLSL and CUDA C
 	@$<
 
 # CUB is device code, and VkFFT on CUDA needs the headers of the toolkit. Without nvcc these libraries are not built,
@@ -353,24 +353,24 @@ build/vkfft_cuda.so: tools/bench/vkfft_cuda.cpp
 	@mkdir -p $(@D)
 	$(quiet)$(NVCC) -O2 -w -shared -Xcompiler -fPIC $< -L$(dir $(NVCC))../lib64/stubs -lcuda -lnvrtc -o $@
 
-bench-fft: build/vkfft/tools/bench/fft $(if $(NVCC),build/vkfft_cuda.so) ## transforms of a GiB beside cuFFT, VkFFT and a copy
+bench-fft: build/vkfft/tools/bench/fft $(if $(NVCC),build/vkfft_cuda.so) ## transforms of a GiB, compared with cuFFT, VkFFT and a copy
 	@$<
 
 build/cub.so: tools/bench/cub.cu
 	@mkdir -p $(@D)
 	$(quiet)$(NVCC) -O3 -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90 -shared -Xcompiler -fPIC $< -o $@
 
-bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts beside CUB and a copy
+bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums, scans and sorts, compared with CUB and a copy
 	@$<
 
 PYTHON = python3
-bench-original: build/vkfft/tools/bench/fft build/$(cc)/tools/bench/reduce ## the Python package vkdispatch beside ours, where PYTHON has it
+bench-original: build/vkfft/tools/bench/fft build/$(cc)/tools/bench/reduce ## the Python package vkdispatch compared with this library, if PYTHON has it
 	@$(PYTHON) tools/bench/original
 
-bench-plots: deps-plots ## BENCHMARKS.md and its pictures, of the figures kept last or of OUTPUT=FILE, what benchmarks printed on MACHINE='what it is'
+bench-plots: deps-plots ## writes BENCHMARKS.md and its pictures from the stored results, or from OUTPUT=FILE, the output of benchmarks on MACHINE='description'
 	@tools/bench/plot $(OUTPUT) $(if $(MACHINE),--machine '$(MACHINE)')
 
-bench-compile:   ## what including a header and compiling its implementation costs
+bench-compile:   ## time to include each header and to compile its implementation
 	@tools/bench/compile
 
 # Coverage-guided fuzzing. Failing inputs are written to build/crash-*; `api FILE` replays them.
@@ -382,7 +382,7 @@ fuzz-api: deps-test ## libFuzzer over the builder's calls for FUZZ_SECONDS, with
 	clang -fsanitize=fuzzer,address,undefined build/fuzz-api.o -o build/fuzz-api $(LDFLAGS) $$(tools/libraries build/fuzz-api.d) $(LDLIBS)
 	build/fuzz-api -max_total_time=$(FUZZ_SECONDS) -max_len=3000 -len_control=0 -artifact_prefix=build/ build/corpus
 
-golden-update: deps-test ## writes the golden files anew; review with git diff
+golden-update: deps-test ## rewrites the golden files; review with git diff
 	@$(MAKE) --no-print-directory -j$(JOBS) $(call files,tests/golden,$(cc))
 	@for program in $(call files,tests/golden,$(cc)); do GOLDEN_UPDATE=1 $$program || exit; done
 

@@ -6521,7 +6521,7 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
    `round` has eight f64 x[i] at binding 0. It replaces x[i] by trunc(x[i]) and stores round(x[i]) at x[i + 8].
    tools/built-in writes the following words. */
 
-/* built in */
+/* built-in kernels */
 static const uint32_t vd__vk_move_words[] = {
     0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb,
     0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b, 0x73796870, 0x6c616369, 0x6f74735f, 0x65676172,
@@ -6588,7 +6588,7 @@ static const uint32_t vd__vk_round_words[] = {
     0x60041, 0x16, 0x1a, 0x2, 0x18, 0x7, 0x3003e, 0x1a, 0x8,
     0x100fd, 0x10038
 };
-/* end of what is built in */
+/* end of the built-in kernels */
 
 enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes that a work-group of `move` copies */
 
@@ -14835,8 +14835,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
         return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
                         !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if (full.print_bytes > 1u << 30)
-        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is %u", VD__U(full.print_bytes),
-                        1u << 30);
+        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
         return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", full.queues, VD_MAX_QUEUES);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
@@ -14873,13 +14872,10 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     }
     ctx->reference_count = 1;
     vd_result r = vd__context_open(ctx, &full);
-    if (r) {
-        vd__context_free_memory(ctx);
-        return r;
-    }
-    *out = ctx;
-    vd__api_end(ctx);
-    return VD_OK;
+    if (r) vd__context_free_memory(ctx);
+    else *out = ctx;
+    if (!r) vd__api_end(ctx);
+    return r;
 }
 
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {

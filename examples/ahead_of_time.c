@@ -1,5 +1,5 @@
-/* Runs kernels that were compiled ahead of time: the program contains their code, but not the builder. A rod that
-   starts with half a period of a sine as its temperature cools down; the result is compared with the exact solution.
+/* Runs kernels that were compiled ahead of time: the program contains their code, but not the builder. Simulates a rod
+   that cools down; its initial temperature is half a period of a sine. Compares the result with the exact solution.
    The kernels are in examples/kernels/heat.c. Build with:
    mkdir -p build && tools/vcc examples/kernels/heat.c --header build/heat.h &&
    cc -I. -Ibuild examples/ahead_of_time.c -o ahead_of_time -ldl -lpthread -lm */

@@ -22,7 +22,7 @@ int main(void) {
         fprintf(stderr, "no context: %s\n", vd_error_text());
         return 1;
     }
-    printf("a context takes: %s (%s)\n", vd_device(ctx, 0)->name, vd_device(ctx, 0)->driver);
+    printf("a context uses: %s (%s)\n", vd_device(ctx, 0)->name, vd_device(ctx, 0)->driver);
     vd_context_destroy(ctx);
     return 0;
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the library: its public part ---- */
+/* ---- the library: public declarations ---- */
 
 typedef struct multigrid multigrid; /* a plan */
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TILE = 64 };                      /* threads per workgroup, and stars per tile */
+enum { TILE = 64 };                      /* threads per work-group, and stars per tile */
 #define SOFTENING 0.01f                  /* softening length squared; keeps close encounters finite */
 
 /* velocity += dt * pull, one thread per star. Positions are x, y, z, mass. The last tile is padded with stars
@@ -110,8 +110,8 @@ static void make_stars(star *position, star *velocity, int n) {
     }
 }
 
-/* Runs `steps` steps on the device: uploads the arrays, and reads them back into the same memory. The runtime sees
-   that the second kernel of a step reads what the first one wrote, and inserts the barriers. */
+/* Runs `steps` steps on the device: uploads the arrays, and reads them back into the same memory. The library
+   detects that the second kernel of a step reads what the first one wrote, and inserts barriers. */
 static vd_result run(vd_context *ctx, vd_kernel pull, vd_kernel move, star *position, star *velocity, int n, int steps,
                      float dt) {
     const uint64_t count = (uint64_t)n;

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* a workgroup blurs 16 x 16 pixels, for which it loads a tile of 20 x 20 */
+/* a work-group blurs 16 x 16 pixels, for which it loads a tile of 20 x 20 */
 enum { SIDE = 16, HALO = 2, TILE = SIDE + 2 * HALO };
 
 static const float gauss[5] = { 1.0f / 16, 4.0f / 16, 6.0f / 16, 4.0f / 16, 1.0f / 16 };
@@ -67,7 +67,7 @@ static vc_val clamped(vc_val at, int by, vc_val extent) {
     return vc_cast(VC_U32, vc_clamp(moved, vc_i32(0), vc_sub(vc_cast(VC_I32, extent), vc_i32(1))));
 }
 
-/* Gaussian blur of 5 x 5 pixels. The workgroup first loads its pixels and a border of two into shared memory. */
+/* Gaussian blur of 5 x 5 pixels. The work-group first loads its pixels and a border of two into shared memory. */
 static vd_kernel build_blur(vd_context *ctx) {
     vc_kernel *k = begin(ctx, "blur");
     vc_ref in = vc_buffer(k, "in", VC_F32, VC_READ);
@@ -81,7 +81,7 @@ static vd_kernel build_blur(vd_context *ctx) {
         vc_val y = clamped(vc_add(top, vc_div(i, vc_u32(TILE))), -HALO, height);
         vc_store(tile, i, vc_load(in, vc_add(vc_mul(y, width), x)));
     }
-    vc_barrier(k); /* outside VC_EACH2: every invocation of the workgroup must reach the barrier */
+    vc_barrier(k); /* outside VC_EACH2: every invocation of the work-group must reach the barrier */
     VC_EACH2(k, x, y) {
         vc_val corner = vc_add(vc_mul(vc_local_id(k, 1), vc_u32(TILE)), vc_local_id(k, 0)), sum = vc_f32(0);
         for (uint32_t r = 0; r < 5; r++)

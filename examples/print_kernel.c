@@ -1,5 +1,5 @@
-/* Prints what the builder makes of a kernel: GLSL, the list of its operations, its arguments and its SPIR-V. Needs no
-   GPU and no driver.
+/* Prints the output of the builder for a kernel: GLSL, the list of its operations, its arguments and its SPIR-V. Needs
+   no GPU and no driver.
    cc -std=c99 -O1 -I. examples/print_kernel.c -o print_kernel
    Run: ./print_kernel [binding]. With the argument, the kernel accesses buffers through bindings instead of
    addresses. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing Debian packages that building, testing or comparing needs.
 #
-#   tools/deps.sh [-n] [build|test|plots ...]     default: build test; -n only says what is missing
+#   tools/deps.sh [-n] [build|test|plots ...]     default: build test; -n only lists what is missing
 #
 # With apt, a package counts as installed if dpkg says so. Without apt, each line is checked directly (does the header
 # compile, does the command exist), and the exit status is 1 if something is missing.

@@ -149,7 +149,7 @@ static void descs_that_print_are_checked(void **state) {
     desc.backend = VD_BACKEND_DUMMY;
     desc.print_bytes = ((uint64_t)1 << 30) + 1;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_context_create: desc.print_bytes is 1073741825, but the limit is 1073741824");
+    CHECK_TEXT("vd_context_create: desc.print_bytes is 1073741825, but the limit is 2^30");
 }
 
 /* Processes these words like output of a finished submission. */
