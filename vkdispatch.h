@@ -150,7 +150,7 @@
                            push constants, in a uniform buffer if they are too large for that, or as kernel parameters
        batch               commands recorded into an immediate list since it was last submitted
        command list        commands for one queue, in recording order. Short: list
-       device index        index of a device in its context, from 0. Fields that hold 1 + index say so; 0 is their
+       device index        index of a device in its context, from 0. Fields of descs hold 1 + index, so that 0 is their
                            default
        event               point on a queue's timeline that can be waited for
        implicit argument   value that the library passes to a kernel by itself, for example the number of threads
@@ -289,7 +289,7 @@
        * Overflow. Records that do not fit into vd_context_desc.print_bytes are dropped. Their number is logged as a
          warning.
        * Assertions. The first failed assertion of a submission is logged as an error. The next vd_flush or vd_wait_idle
-         returns VD_ERROR_ASSERTION, once; vd_wait, reads and dispatches return VD_OK. To learn of failed assertions,
+         returns VD_ERROR_ASSERTION, once; vd_wait, reads and dispatches return VD_OK. To detect failed assertions,
          check the result of vd_wait_idle.
 
    Cache files
@@ -305,7 +305,7 @@
        * CUDA and OpenCL: one file for each kernel, written when it has been compiled.
        * Vulkan: one file for each device and driver version, with the data of vkGetPipelineCacheData. It is read when
          a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps the
-         pipelines that other contexts have written meanwhile. If the driver returns no pipelines (llvmpipe of Mesa
+         pipelines that other contexts have added to the file. If the driver returns no pipelines (llvmpipe of Mesa
          22.3), no file is written. Drivers may have caches of their own, which this library does not control.
        A file that is damaged, or belongs to another device or driver, is ignored, with a warning in the log; so are
        failures to write. vd_stats counts files that were used, missing or ignored, and written.
@@ -427,7 +427,7 @@ typedef enum vd_result {
     VD_ERROR_INVALID,              /* wrong use: an argument, a handle or the order of calls */
     VD_ERROR_NO_DEVICE,            /* no backend works, or the requested device does not exist */
     VD_ERROR_UNSUPPORTED,          /* valid, but not on this device; the text names the feature or limit */
-    VD_ERROR_COMPILE,              /* the code of a kernel is invalid, or the driver's compiler refuses it */
+    VD_ERROR_COMPILE,              /* the code of a kernel is invalid, or the driver's compiler rejects it */
     VD_ERROR_OUT_OF_MEMORY,        /* host memory */
     VD_ERROR_OUT_OF_DEVICE_MEMORY,
     VD_ERROR_DEVICE_LOST,          /* permanent for the context */
@@ -729,9 +729,9 @@ typedef enum vd_memory {
 typedef enum vd_import {
     VD_IMPORT_ADDRESS = 0,          /* device address; cuda, dummy */
     VD_IMPORT_HOST,                 /* host pointer that the device uses in place: vulkan with
-                                       VK_EXT_external_memory_host, opencl if memory is shared, dummy. The host sees the
-                                       device's writes after vd_buffer_map if vd_buffer_info.mapped is set (not on
-                                       opencl: use vd_buffer_read), and when `release` is called */
+                                       VK_EXT_external_memory_host, opencl if memory is shared, dummy. The
+                                       device's writes are visible there after vd_buffer_map if vd_buffer_info.mapped is
+                                       set (not on opencl: use vd_buffer_read), and when `release` is called */
     VD_IMPORT_CL_MEM                /* cl_mem buffer of the context's cl_context; opencl. The library holds a
                                        reference */
 } vd_import;
@@ -936,7 +936,7 @@ typedef struct vd_kernel_arg_info {
     vd_arg_info arg;                /* the other properties; arg.name is NULL */
 } vd_kernel_arg_info;
 
-/* Driver objects of a queue, for libraries that use the driver themselves. They belong to the context. NULL or 0 if the
+/* Driver objects of a queue, for libraries that call the driver directly. The context owns them. NULL or 0 if the
    backend has no such object. */
 typedef struct vd_native {
     vd_backend backend;
@@ -2849,7 +2849,7 @@ typedef struct vd__message_queue {
 /* Cache files, counted as in vd_stats. */
 typedef struct vd__cache_counters { uint64_t hits, misses, writes; } vd__cache_counters;
 
-/* The parts of a context that a backend may use. */
+/* The part of a context that its backend uses: allocator, log, and settings from the desc. */
 struct vd__host {
     vd_allocator allocator;    /* counts allocations (vd__counting_allocator) */
     void (*log)(void *user, vd_log_level level, const char *message);
@@ -2871,7 +2871,7 @@ typedef struct vd__driver {
     void *native;
 } vd__driver;
 
-/* The part of a device that backends see. */
+/* The part of a device that its backend uses. */
 struct vd__device {
     vd__driver *driver;
     vd_device_info info;
@@ -3838,7 +3838,7 @@ static bool vd__cache_write(vd__file file, const vd__cache_key *key, const void 
     return vd__file_write(file, &head, sizeof head) && vd__file_write(file, data, size);
 }
 
-/* Stores data under this key. Writes a temporary file and renames it, so that other programs never see an incomplete
+/* Stores data under this key. Writes a temporary file and renames it, so that other programs never read an incomplete
    file. */
 static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
                             size_t size) {
@@ -4996,10 +4996,10 @@ typedef struct vd__vk_device {
     uint32_t uniform_alignment;
     uint64_t host_import_alignment; /* of host memory that is imported, in bytes */
     uint64_t flush_alignment;  /* in bytes; flushed and invalidated ranges are multiples of it */
-    uint64_t move_min_bytes;   /* copies of at least this size use `move`; UINT64_MAX: none do */
-    bool move_any_memory;      /* if false, `move` copies only within device memory */
-    uint32_t move_state;       /* vd__vk_move_state; written under move_lock, then final */
-    vd__kernel_code move;      /* kernel that copies buffers; made on first use */
+    uint64_t copy_kernel_min_bytes; /* copies of at least this size use copy_kernel; UINT64_MAX: none do */
+    bool copy_kernel_any_memory; /* if false, copy_kernel copies only within device memory */
+    uint32_t copy_kernel_state; /* vd__vk_copy_state; set once, under copy_kernel_lock */
+    vd__kernel_code copy_kernel; /* copies between buffers; created at its first use */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
     bool shared_memory;        /* vd_device_info.shared_memory */
     /* Per timeline, time of the first of consecutive failed reads. 0: the last read succeeded; UINT64_MAX: the
@@ -5007,7 +5007,7 @@ typedef struct vd__vk_device {
     uint64_t timeline_failed_since[VD_MAX_QUEUES];
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* guards layouts */
-    vd__mutex move_lock;       /* guards the creation of `move`; locked before `lock` */
+    vd__mutex copy_kernel_lock; /* guards the creation of copy_kernel; locked before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
 } vd__vk_device;
@@ -5850,7 +5850,7 @@ static vd_result vd__vk_queues_create(vd__device *dev, uint32_t driver_queues) {
     return VD_OK;
 }
 
-/* Chooses which copies use the kernel `move`. On compute-only queues of discrete devices vkCmdCopyBuffer reaches
+/* Chooses which copies use the copy kernel. On compute-only queues of discrete devices vkCmdCopyBuffer reaches
    only a fraction of the memory bandwidth (a fifth on NVIDIA devices); a kernel reaches all of it. */
 static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
     enum { MIN_BYTES = 4 << 20 }; /* smaller copies use vkCmdCopyBuffer */
@@ -5858,8 +5858,8 @@ static void vd__vk_choose_copies(vd__device *dev, const vd__vk_facts *facts) {
     bool always = dev->driver->host->copies == VD__COPIES_KERNEL,
          never = dev->driver->host->copies == VD__COPIES_DRIVER;
     bool faster = dev->info.type == VD_DEVICE_DISCRETE && !facts->family_has_graphics;
-    vk->move_min_bytes = vk->address && !never && (always || faster) ? always ? 16 : MIN_BYTES : UINT64_MAX;
-    vk->move_any_memory = always;
+    vk->copy_kernel_min_bytes = vk->address && !never && (always || faster) ? always ? 16 : MIN_BYTES : UINT64_MAX;
+    vk->copy_kernel_any_memory = always;
 }
 
 /* ---- pipeline cache ----
@@ -5893,7 +5893,7 @@ static vd__cache_key vd__vk_cache_key(const vd__vk_cache_header *head) {
 }
 
 /* Creates a pipeline cache with the pipelines of the cache file, or an empty one if there is no usable file or the
-   driver refuses its data. *bytes: size of the driver's data in the file, 0 if they are not used. */
+   driver rejects its data. *bytes: size of the driver's data in the file, 0 if they are not used. */
 static VkResult vd__vk_cache_create(const vd__device *dev, VkPipelineCache *out, size_t *bytes) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_cache_header head = vd__vk_cache_header_of(dev);
@@ -5992,7 +5992,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
-    vd__mutex_init(&vd__vk_device_of(dev)->move_lock);
+    vd__mutex_init(&vd__vk_device_of(dev)->copy_kernel_lock);
     result = vd__vk_device_start(dev, &facts);
     if (!result) result = vd__vk_probe(dev, &facts);
     if (result) vd__vk_device_close(dev);
@@ -6008,7 +6008,7 @@ static void vd__vk_device_close(vd__device *dev) {
     if (vk->handle && vk->vkDestroyDevice) {
         /* a driver thread may still use a semaphore after it has reached its last value */
         if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev);
-        if (vk->move.native[0]) vd__vk_kernel_destroy(dev, &vk->move);
+        if (vk->copy_kernel.native[0]) vd__vk_kernel_destroy(dev, &vk->copy_kernel);
         if (vk->cache) vd__vk_cache_store(dev);
         for (uint32_t i = 0; i < vk->layout_count; i++)
             vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
@@ -6018,7 +6018,7 @@ static void vd__vk_device_close(vd__device *dev) {
         vk->vkDestroyDevice(vk->handle, NULL);
     }
     vd__mutex_destroy(&vk->lock);
-    vd__mutex_destroy(&vk->move_lock);
+    vd__mutex_destroy(&vk->copy_kernel_lock);
     vd__free(vd__vk_allocator(dev), vk->layouts);
     vd__free(vd__vk_allocator(dev), vk);
     dev->native = NULL;
@@ -6516,18 +6516,18 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
 }
 
 /* ---- built-in kernels ----
-   `move` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
+   `copy` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
    `from` and the count.
    `round` has eight f64 x[i] at binding 0. It replaces x[i] by trunc(x[i]) and stores round(x[i]) at x[i + 8].
    tools/built-in writes the following words. */
 
 /* built-in kernels */
-static const uint32_t vd__vk_move_words[] = {
+static const uint32_t vd__vk_copy_words[] = {
     0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb,
     0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b, 0x73796870, 0x6c616369, 0x6f74735f, 0x65676172,
     0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e,
     0x14e4, 0x1, 0x6000f, 0x5, 0xd, 0x6e69616d, 0x0, 0x30, 0x60010,
-    0xd, 0x11, 0x100, 0x1, 0x1, 0x40005, 0xd, 0x65766f6d, 0x0,
+    0xd, 0x11, 0x100, 0x1, 0x1, 0x40005, 0xd, 0x79706f63, 0x0,
     0x30005, 0x1, 0x6f74, 0x40005, 0x19, 0x756c6176, 0x7365, 0x40005, 0x2,
     0x6d6f7266, 0x0, 0x40005, 0x3, 0x6e756f63, 0x74, 0x50005, 0x30, 0x626f6c67,
     0x695f6c61, 0x64, 0x40047, 0x13, 0x6, 0x10, 0x30047, 0x14, 0x2,
@@ -6590,30 +6590,30 @@ static const uint32_t vd__vk_round_words[] = {
 };
 /* end of the built-in kernels */
 
-enum { VD__VK_MOVE_GROUP = 256 * 16 }; /* bytes that a work-group of `move` copies */
+enum { VD__VK_COPY_GROUP_BYTES = 256 * 16 }; /* copied by one work-group of the copy kernel */
 
-typedef enum vd__vk_move_state { VD__VK_MOVE_UNTRIED, VD__VK_MOVE_READY, VD__VK_MOVE_FAILED } vd__vk_move_state;
+typedef enum vd__vk_copy_state { VD__VK_COPY_UNTRIED, VD__VK_COPY_READY, VD__VK_COPY_FAILED } vd__vk_copy_state;
 
-/* Creates the kernel `move` on first use. Returns false if that failed; the driver then does all copies. */
-static VD__NOINLINE bool vd__vk_move_get(vd__device *dev) {
+/* Creates the copy kernel at its first use. Returns false if that failed; the driver then does all copies. */
+static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__mutex_lock(&vk->move_lock);
-    if (vk->move_state == VD__VK_MOVE_UNTRIED) {
+    vd__mutex_lock(&vk->copy_kernel_lock);
+    if (vk->copy_kernel_state == VD__VK_COPY_UNTRIED) {
         vd_kernel_desc desc;
         memset(&desc, 0, sizeof desc);
-        desc.name = "move";
-        desc.code = vd__vk_move_words;
-        desc.code_size = sizeof vd__vk_move_words;
+        desc.name = "copy";
+        desc.code = vd__vk_copy_words;
+        desc.code_size = sizeof vd__vk_copy_words;
         desc.argument_bytes = 20;
         bool made = dev->info.limits.max_push_bytes >= desc.argument_bytes
-                    && !vd__vk_kernel_create(dev, &desc, &vk->move);
+                    && !vd__vk_kernel_create(dev, &desc, &vk->copy_kernel);
         if (!made)
             vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created; copies use "
                      "vkCmdCopyBuffer instead: %s", vd__error_join());
-        vd__atomic_store32(&vk->move_state, made ? VD__VK_MOVE_READY : VD__VK_MOVE_FAILED);
+        vd__atomic_store32(&vk->copy_kernel_state, made ? VD__VK_COPY_READY : VD__VK_COPY_FAILED);
     }
-    vd__mutex_unlock(&vk->move_lock);
-    return vk->move_state == VD__VK_MOVE_READY;
+    vd__mutex_unlock(&vk->copy_kernel_lock);
+    return vk->copy_kernel_state == VD__VK_COPY_READY;
 }
 
 VD__SMALL_END
@@ -7203,7 +7203,7 @@ static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t fro
     uint32_t image_count = 0;
     VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     VkPipelineStageFlags before = 0, after = 0;
-    if (vk->move_min_bytes != UINT64_MAX) { /* the kernel `move` may do copies */
+    if (vk->copy_kernel_min_bytes != UINT64_MAX) { /* copies may be dispatches */
         if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
         if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
     }
@@ -7265,12 +7265,13 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     return VD_OK;
 }
 
-/* Records a copy by the kernel `move`. Addresses and size are multiples of 16. A copy may need several dispatches. */
-static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to, uint64_t from, uint64_t bytes) {
+/* Records a copy by the copy kernel. Addresses and size are multiples of 16. A copy may need several dispatches. */
+static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vc, uint64_t to, uint64_t from,
+                                      uint64_t bytes) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->move);
+    const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->copy_kernel);
     uint32_t limit = dev->info.limits.max_groups[0], max_groups = limit < 1u << 20 ? limit : 1u << 20;
-    uint64_t max_bytes = (uint64_t)max_groups * VD__VK_MOVE_GROUP;
+    uint64_t max_bytes = (uint64_t)max_groups * VD__VK_COPY_GROUP_BYTES;
     vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     for (uint64_t done = 0, step; done < bytes; done += step) {
         uint64_t arguments[3];
@@ -7282,7 +7283,7 @@ static void vd__vk_record_move(vd__device *dev, vd__vk_commands *vc, uint64_t to
         memcpy(&arguments[2], &count, 4);
         vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                arguments);
-        vk->vkCmdDispatch(vc->buffer, (uint32_t)((step + VD__VK_MOVE_GROUP - 1) / VD__VK_MOVE_GROUP), 1, 1);
+        vk->vkCmdDispatch(vc->buffer, (uint32_t)((step + VD__VK_COPY_GROUP_BYTES - 1) / VD__VK_COPY_GROUP_BYTES), 1, 1);
     }
     vd__vk_commands_unbind(vc);
 }
@@ -7291,11 +7292,11 @@ static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
     return (vk->memory.memoryTypes[m->block->type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
 }
 
-/* Records a copy of a range by the kernel `move`, except for up to 15 bytes at each end. If the two addresses differ
+/* Records a copy of a range by the copy kernel, except for up to 15 bytes at each end. If the two addresses differ
    modulo 16, or the range is too short, nothing is recorded. Stores the ranges that the driver has to copy in `rest`
    and returns their number. */
-static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to, const vd__memory *from,
-                                  const vd__copy_range *r, vd__copy_range rest[2]) {
+static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to,
+                                         const vd__memory *from, const vd__copy_range *r, vd__copy_range rest[2]) {
     uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16;
     uint64_t body = r->size > head ? r->size - head : 0;
     uint32_t rest_count = 0;
@@ -7304,7 +7305,7 @@ static uint32_t vd__vk_move_range(vd__device *dev, vd__vk_commands *vc, const vd
         rest[0] = *r;
         return 1;
     }
-    vd__vk_record_move(dev, vc, target + head, source + head, body);
+    vd__vk_record_kernel_copy(dev, vc, target + head, source + head, body);
     if (head) {
         rest[rest_count] = *r;
         rest[rest_count++].size = head;
@@ -7338,14 +7339,14 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
                                const vd__copy_range *ranges, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    bool use_kernel = vk->move_min_bytes != UINT64_MAX
-                      && (vk->move_any_memory || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
+    bool use_kernel = vk->copy_kernel_min_bytes != UINT64_MAX
+                      && (vk->copy_kernel_any_memory || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
     uint32_t pending = 0;
     for (uint32_t i = 0; use_kernel && i < count; i++) {
         vd__copy_range rest[2];
-        if (ranges[i].size < vk->move_min_bytes || !vd__vk_move_get(dev)) continue;
+        if (ranges[i].size < vk->copy_kernel_min_bytes || !vd__vk_copy_kernel_get(dev)) continue;
         if (i > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, i - pending);
-        uint32_t rest_count = vd__vk_move_range(dev, vc, to, from, &ranges[i], rest);
+        uint32_t rest_count = vd__vk_kernel_copy_range(dev, vc, to, from, &ranges[i], rest);
         if (rest_count) vd__vk_record_copies(dev, c, to, from, rest, rest_count);
         pending = i + 1;
     }

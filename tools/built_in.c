@@ -8,10 +8,10 @@
 
 /* Copies 16 bytes per invocation from address to address. Has no group offset: the runtime splits copies that exceed
    one dispatch. */
-static vc_kernel *move(void) {
+static vc_kernel *copy(void) {
     vc_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.name = "move";
+    desc.name = "copy";
     desc.local_size[0] = 256;
     desc.buffers = VC_BUFFERS_ADDRESS;
     desc.machine.max_groups[0] = INT32_MAX;
@@ -48,7 +48,7 @@ static void print(const char *name, vc_kernel *k) {
 }
 
 int main(void) {
-    vc_kernel *k = move(), *r = rounded();
+    vc_kernel *k = copy(), *r = rounded();
     const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r);
     if (!info || info->argument_bytes != 20 || info->args[0].location != 0 || info->args[1].location != 8
         || info->args[2].location != 16 || info->implicit_count) {
@@ -61,7 +61,7 @@ int main(void) {
                 vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
         return 1;
     }
-    print("move", k);
+    print("copy", k);
     print("round", r);
     vc_free(k);
     vc_free(r);

@@ -78,7 +78,7 @@ static void copy_at_random(vd_context *ctx, int rounds) {
 TEST_EXECUTED(random_ranges_are_copied) {
     vd_context *ctx = context_that_moves(f);
     copy_at_random(ctx, 1000);
-    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+    assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_READY);
 }
 
 /* As if the device allowed two groups in a dispatch. */
@@ -86,7 +86,7 @@ TEST_EXECUTED(more_groups_than_a_dispatch_allows) {
     vd_context *ctx = open_with(f, "kernel");
     ctx->devices[0].device.info.limits.max_groups[0] = 2;
     copy_at_random(ctx, 200);
-    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+    assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_READY);
     vd_context_destroy(ctx);
 }
 
@@ -136,7 +136,7 @@ TEST_EXECUTED(dispatches_around_a_copy_kernel) {
         OK(vd_submit(list, NULL, NULL));
         OK(vd_buffer_read(ctx, b, 0, got, VD_WHOLE));
         for (int i = 0; i < 64; i++) assert_int_equal(got[i], 100);
-        assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_READY);
+        assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_READY);
     }
 }
 
@@ -151,7 +151,7 @@ TEST_EXECUTED(the_copy_kernel_cannot_be_created) {
     vd_context *ctx = open_with(f, "kernel");
     vulkan_of(ctx)->vkCreateShaderModule = no_module;
     copy_at_random(ctx, 100);
-    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_FAILED);
+    assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_FAILED);
     assert_int_equal(f->messages, 1);
     assert_non_null(strstr(f->message, "the copy kernel could not be created"));
     vd_context_destroy(ctx);
@@ -161,11 +161,11 @@ TEST_EXECUTED(the_copy_kernel_cannot_be_created) {
 TEST_EXECUTED(devices_that_copy_by_kernel) {
     vd_context *ctx = open_with(f, "driver");
     copy_at_random(ctx, 50);
-    assert_int_equal(vulkan_of(ctx)->move_state, VD__VK_MOVE_UNTRIED);
+    assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_UNTRIED);
     vd_context_destroy(ctx);
     if (!getenv("VKDISPATCH_COPIES"))
         assert_true(vd_device(f->ctx, 0)->type == VD_DEVICE_DISCRETE
-                    || vulkan_of(f->ctx)->move_min_bytes == UINT64_MAX);
+                    || vulkan_of(f->ctx)->copy_kernel_min_bytes == UINT64_MAX);
     vd_context_desc desc = fixture_desc(f);
     setenv("VKDISPATCH_COPIES", "magic", 1);
     vd_result r = vd_context_create(&desc, &ctx);

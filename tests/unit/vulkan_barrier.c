@@ -38,7 +38,7 @@ static void barrier_record_images(uint32_t from, uint32_t to, bool moves, const 
     memset(&c, 0, sizeof c);
     memset(&barrier_seen, 0, sizeof barrier_seen);
     vk.vkCmdPipelineBarrier = spy;
-    vk.move_min_bytes = moves ? 0 : UINT64_MAX;
+    vk.copy_kernel_min_bytes = moves ? 0 : UINT64_MAX;
     dev.native = &vk;
     commands.buffer = (VkCommandBuffer)(uintptr_t)64;
     c.native = &commands;
