@@ -4317,10 +4317,8 @@ static const uint32_t vc__rule_steps[] = {
 };
 /* end of the compiled rules */
 
-VC__SMALL
-
 /* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
-typedef struct vc__polynomial { uint32_t f32[8]; uint64_t f64[15]; uint32_t f32_count, f64_count; } vc__polynomial;
+typedef struct vc__polynomial { uint64_t f32[8], f64[15]; uint32_t f32_count, f64_count; } vc__polynomial;
 
 typedef struct vc__rule_state {
     vc__lowering *s;  /* NULL: operations are recorded */
@@ -4332,9 +4330,13 @@ typedef struct vc__rule_state {
     vc_val out[3];    /* results */
 } vc__rule_state;
 
-static vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
-static bool vc__rule_is_number(vc_val v) { return v.owner >= VC__RULE_NUMBER && v.owner <= VC__RULE_NAMED; }
-static vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
+static inline vc_type vc__lowered_type(vc__lowering *s, uint32_t a) { return vc__lowered_node(s, a)->type; }
+static inline bool vc__rule_is_number(vc_val v) { return v.owner >= VC__RULE_NUMBER && v.owner <= VC__RULE_NAMED; }
+static inline vc_val vc__rule_node(uint32_t number) { return vc__immediate(VC__RULE_NODE, number); }
+/* Operand i of a step. */
+static inline uint32_t vc__step_operand(uint32_t step, uint32_t i) { return step >> (8 * i + 8) & 255u; }
+
+VC__SMALL
 
 /* The bit pattern of a number in a type. Values are at most 1000. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
@@ -4376,9 +4378,25 @@ static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
     return vc__rule_node(r->k->failed ? VC__NIL : vc__make_const(r->s, type, vc__rule_pattern(type, v)));
 }
 
+/* The value of an operand. */
+static vc_val vc__rule_operand(const vc__rule_state *r, uint32_t i) {
+    if (i < VC__OPERAND_NAMES) return r->v[i];
+    if (i >= VC__OPERAND_BITS) return vc__immediate(VC__RULE_BITS, r->bits[i - VC__OPERAND_BITS]);
+    if (i < VC__OPERAND_NUMBERS) return vc__immediate(VC__RULE_NAMED, i - VC__OPERAND_NAMES);
+    return vc__immediate(VC__RULE_NUMBER, (uint64_t)(int64_t)vc__rule_numbers[i - VC__OPERAND_NUMBERS]);
+}
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v);
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count);
-static vc_val vc__rule_record(uint32_t op, vc_type to, const vc_val *v, uint32_t count) {
+
+/* Records an operation. to: type of a cast. */
+static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32_t step, uint32_t count) {
+    vc_type type = r->type;
+    vc_val v[3];
+    for (uint32_t i = count; i-- > 0;) {
+        v[i] = vc__rule_operand(r, vc__step_operand(step, i));
+        if (!vc__rule_is_number(v[i]) && !(op == VC__OP_SELECT && i == 0)) type = vc_typeof(v[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) v[i] = vc__rule_typed(r, v[i], type);
     if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(op, to, v[0]);
     if (op == VC__OP_SELECT) return vc_select(v[0], v[1], v[2]);
     if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(op, v[0], v[1]);
@@ -4386,127 +4404,128 @@ static vc_val vc__rule_record(uint32_t op, vc_type to, const vc_val *v, uint32_t
     return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
 
-/* Adds an operation. to: type of the result; VC_NONE: as the table of operations says. */
-static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, vc_val *v, uint32_t count) {
-    uint32_t first = op == VC__OP_SELECT, a[3] = { VC__NIL, VC__NIL, VC__NIL };
-    vc_type type = r->type;
-    for (uint32_t i = count; i-- > first;) if (!vc__rule_is_number(v[i])) type = vc__rule_type(r, v[i]);
-    for (uint32_t i = 0; i < count && i < 3; i++) {
-        v[i] = vc__rule_typed(r, v[i], type);
-        a[i] = (uint32_t)v[i].bits;
+VC__SMALL_END
+
+/* Adds an operation on the operands of a step. to: type of the result; VC_NONE: as the table of operations says. */
+static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, uint32_t step, uint32_t count) {
+    uint32_t a[3] = { VC__NIL, VC__NIL, VC__NIL }, numbers = 0;
+    vc_type type = r->type; /* that of the first operand with a type, except the condition of a select */
+    if (!r->s) return vc__rule_record(r, op, to, step, count);
+    for (uint32_t i = count; i-- > 0;) {
+        uint32_t at = vc__step_operand(step, i);
+        if (at < VC__OPERAND_NAMES && r->v[at].owner == VC__RULE_NODE) {
+            a[i] = (uint32_t)r->v[at].bits;
+            if (i > 0 || op != VC__OP_SELECT) type = vc__lowered_type(r->s, a[i]);
+        } else {
+            numbers |= 1u << i;
+        }
     }
-    if (!r->s) return vc__rule_record(op, to, v, count);
+    for (uint32_t i = 0; numbers >> i; i++)
+        if (numbers >> i & 1u)
+            a[i] = (uint32_t)vc__rule_typed(r, vc__rule_operand(r, vc__step_operand(step, i)), type).bits;
     if (!to) to = vc__result_type(op, type);
     return vc__rule_node(raw ? vc__make_raw(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0)
                              : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
 }
 
-static vc_val vc__rule_operand(const vc__rule_state *r, uint32_t i) {
-    if (i < VC__OPERAND_NAMES) return r->v[i];
-    if (i >= VC__OPERAND_BITS) return vc__immediate(VC__RULE_BITS, r->bits[i - VC__OPERAND_BITS]);
-    if (i < VC__OPERAND_NUMBERS) return vc__immediate(VC__RULE_NAMED, i - VC__OPERAND_NAMES);
-    return vc__immediate(VC__RULE_NUMBER, (uint64_t)(int64_t)vc__rule_numbers[i - VC__OPERAND_NUMBERS]);
-}
+VC__SMALL
 
-/* v^n a + … + z; the coefficients are f32 or f64. */
-static vc_val vc__rule_polynomial(vc__rule_state *r, vc_val x, const uint32_t *f32, const uint64_t *f64,
-                                  uint32_t count) {
-    vc_val v[3];
-    v[0] = vc__immediate(VC__RULE_BITS, f64 ? f64[0] : f32[0]);
-    v[1] = x;
+/* A polynomial of the first operand; the coefficients are `count` bit patterns from operand `first` on. The sum is kept
+   in register `next`. */
+static vc_val vc__rule_polynomial(vc__rule_state *r, uint32_t step, uint32_t first, uint32_t count, uint32_t next) {
+    uint32_t sum = first, x = vc__step_operand(step, 0);
     for (uint32_t i = 1; i < count; i++) {
-        v[2] = vc__immediate(VC__RULE_BITS, f64 ? f64[i] : f32[i]);
-        v[0] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, v, 3);
+        r->v[next] = vc__rule_apply(r, VC__OP_FMA, false, VC_NONE, sum << 8 | x << 16 | (first + i) << 24, 3);
+        sum = next;
     }
-    return v[0];
+    return r->v[next];
 }
 
 /* A cast, a reinterpretation or a component. */
-static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, uint32_t kind, vc_val v) {
-    vc_type type = vc__rule_type(r, v), shape = type & 48u, to;
-    switch (step) {
+static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, vc_val v) {
+    vc_type type = vc__rule_type(r, v), shape = type & 48u, to, kind = vc__step_operand(step, 1);
+    switch (step & 255u) {
     case VC__STEP_REAL: to = vc__to_unsigned(type) + VC_F16 - VC_U16; break;
     case VC__STEP_INTS: to = vc__to_signed(vc__bits_type(type)); break;
     case VC__STEP_BITS:
         to = vc__bits_type(type);
         /* bits(inf): without a constant inf, which would change the order of the constants of the module */
-        if (vc__rule_is_number(v)) v = vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v));
-        break;
+        if (!vc__rule_is_number(v)) break;
+        return vc__rule_typed(r, vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v)), to);
     case VC__STEP_CAST:
         to = kind == VC__STEP_CAST_T   ? vc__scalar(r->type) + shape
              : kind == VC__STEP_CAST_I ? vc__to_signed(vc__bits_type(vc__scalar(r->type))) + shape
              : kind == VC__STEP_CAST_U ? vc__to_unsigned(type)
                                        : kind + shape;
-        if (vc__rule_is_number(v)) return vc__rule_typed(r, v, to);
-        return vc__rule_apply(r, VC__OP_CAST, false, to, &v, 1);
+        return vc__rule_is_number(v) ? vc__rule_typed(r, v, to) : vc__rule_apply(r, VC__OP_CAST, false, to, step, 1);
     default:
         if (!r->s) return vc_component(v, kind);
         return vc__rule_node(vc__make(r->s, VC__OP_COMPONENT, vc__scalar(type), (uint32_t)v.bits, VC__NIL, VC__NIL,
                                       kind));
     }
-    if (step == VC__STEP_BITS && vc__rule_is_number(v)) return vc__rule_typed(r, v, to);
-    return vc__rule_apply(r, VC__OP_BITCAST, false, to, &v, 1);
+    return vc__rule_apply(r, VC__OP_BITCAST, false, to, step, 1);
 }
 
-/* Executes a step that is no operation, call or result. */
-static vc_val vc__rule_special(vc__rule_state *r, uint32_t word) {
-    uint32_t step = word & 255u, a = word >> 8 & 255u, b = word >> 16 & 255u;
-    const vc__polynomial *p;
+/* Executes a step that is no operation, call or result. `next` is the register of its result. */
+static vc_val vc__rule_special(vc__rule_state *r, uint32_t step, uint32_t next) {
+    uint32_t a = vc__step_operand(step, 0), b = vc__step_operand(step, 1);
+    const uint64_t *bits = r->bits;
     bool wide = vc__kind(r->type) == VC_F64;
-    vc_val v[3];
-    v[0] = vc__rule_operand(r, a);
-    switch (step) {
-    case VC__STEP_NATIVE:
-    case VC__STEP_DIV_NATIVE:
-        v[1] = vc__rule_operand(r, b);
-        v[2] = vc__rule_operand(r, word >> 24);
-        if (step == VC__STEP_DIV_NATIVE) return vc__rule_apply(r, VC__OP_DIV, true, VC_NONE, v, 2);
-        return vc__rule_apply(r, r->op, true, r->type, v, vc__op[r->op].operands);
+    switch (step & 255u) {
+    case VC__STEP_NATIVE: return vc__rule_apply(r, r->op, true, r->type, step, vc__op[r->op].operands);
+    case VC__STEP_DIV_NATIVE: return vc__rule_apply(r, VC__OP_DIV, true, VC_NONE, step, 2);
     case VC__STEP_PICK: return vc__rule_operand(r, wide ? b : a);
-    case VC__STEP_POLY: return vc__rule_polynomial(r, v[0], NULL, r->bits + ((word >> 24) - VC__OPERAND_BITS), b);
-    case VC__STEP_POLYNOMIAL:
-        p = (const vc__polynomial *)(uintptr_t)vc__rule_operand(r, b).bits;
-        return vc__rule_polynomial(r, v[0], p->f32, wide ? p->f64 : NULL, wide ? p->f64_count : p->f32_count);
-    case VC__STEP_HELPER: return vc__rule_node(vc__rule_helpers[b](r->s, (uint32_t)v[0].bits));
-    default: return vc__rule_convert(r, step, b, v[0]);
+    case VC__STEP_POLY: return vc__rule_polynomial(r, step, step >> 24, b, next);
+    case VC__STEP_POLYNOMIAL: {
+        const vc__polynomial *p = (const vc__polynomial *)(uintptr_t)r->v[b].bits;
+        r->bits = wide ? p->f64 : p->f32;
+        vc_val v = vc__rule_polynomial(r, step, VC__OPERAND_BITS, wide ? p->f64_count : p->f32_count, next);
+        r->bits = bits;
+        return v;
+    }
+    case VC__STEP_HELPER: return vc__rule_node(vc__rule_helpers[b](r->s, (uint32_t)r->v[a].bits));
+    default: return vc__rule_convert(r, step, vc__rule_operand(r, a));
     }
 }
 
-static void vc__rule_call(vc__rule_state *r, uint32_t word, uint32_t arguments, vc_val *to);
+static void vc__rule_call(vc__rule_state *r, uint32_t step, uint32_t arguments, vc_val *to);
+
+VC__SMALL_END
 
 /* Runs a rule; the results are in r->out. */
 static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
-    const uint32_t *step = &vc__rule_steps[rule];
-    uint32_t next = *step >> 16, results = 0;
-    r->bits = &vc__rule_bits[*step & 0xffffu];
+    const uint32_t *at = &vc__rule_steps[rule];
+    uint32_t next = *at >> 16, results = 0;
+    r->bits = &vc__rule_bits[*at & 0xffffu];
     for (;;) {
-        uint32_t word = *++step, op = word & 255u;
+        uint32_t step = *++at, op = step & 255u;
         if (op < VC__RULE_OPERATIONS) {
-            vc_val v[3];
-            for (uint32_t i = 0; i < vc__op[op].operands; i++) v[i] = vc__rule_operand(r, word >> 8 * (i + 1) & 255u);
-            r->v[next++] = vc__rule_apply(r, op, false, VC_NONE, v, vc__op[op].operands);
+            r->v[next++] = vc__rule_apply(r, op, false, VC_NONE, step, vc__op[op].operands);
         } else if (op == VC__STEP_RESULT) {
-            r->out[results++] = vc__rule_typed(r, vc__rule_operand(r, word >> 8 & 255u), r->type);
-            if (word >> 16) return;
+            r->out[results++] = vc__rule_typed(r, vc__rule_operand(r, vc__step_operand(step, 0)), r->type);
+            if (vc__step_operand(step, 1)) return;
         } else if (op == VC__STEP_CALL) {
-            vc__rule_call(r, word, *++step, &r->v[next]);
-            next += word >> 8 & 255u;
+            vc__rule_call(r, step, *++at, &r->v[next]);
+            next += vc__step_operand(step, 0);
         } else {
-            r->v[next++] = vc__rule_special(r, word);
+            r->v[next] = vc__rule_special(r, step, next);
+            next++;
         }
     }
 }
 
+VC__SMALL
+
 /* Calls another rule, whose type is that of the first argument. */
-static void vc__rule_call(vc__rule_state *r, uint32_t word, uint32_t arguments, vc_val *to) {
+static void vc__rule_call(vc__rule_state *r, uint32_t step, uint32_t arguments, vc_val *to) {
     vc__rule_state inner;
     inner.s = r->s;
     inner.k = r->k;
     inner.op = r->op;
     for (uint32_t i = 0; i < 4; i++) inner.v[i] = vc__rule_operand(r, arguments >> 8 * i & 255u);
     inner.type = vc__rule_type(r, inner.v[0]);
-    vc__rule_run(&inner, word >> 16);
-    for (uint32_t i = 0; i < (word >> 8 & 255u); i++) to[i] = inner.out[i];
+    vc__rule_run(&inner, step >> 16);
+    for (uint32_t i = 0; i < vc__step_operand(step, 0); i++) to[i] = inner.out[i];
 }
 
 /* Prepares a rule of a type on the values x, y and z. */
