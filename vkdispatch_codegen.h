@@ -35,33 +35,33 @@
        Other          Images, printf and assert, Targets, Ahead of time, Errors, Limits, Ownership and threads, Versions
 
    Rooms
-       config       limits, and what compilers do not share
-       memory       allocator, growable array, arena
+       config       limits, macros for compilers and targets, default allocator
+       memory       growable array, arena
        fail         the first error of a kernel
-       types        sizes, names, promotion of immediates
-       ops          the one table of operations
-       tape         recording: nodes, blocks, objects
+       types        sizes, names and layout of types, conversion of immediates
+       ops          the table of operations
+       tape         the recorded kernel: nodes, blocks, objects
        check        operand and result types of each operation
-       fold         arithmetic on constants
-       rules        operations as short programs, and their interpreter
+       fold         constant folding and algebraic simplification
+       rules        rules: operations as short programs, and their interpreter
        lowering     operations rewritten in terms of others
        math64       elementary functions of f64
-       parts        vectors as scalars, for languages without vectors
+       parts        scalarization of vectors for CUDA C and OpenCL C
        schedule     live nodes in canonical order
        print        text and word output
        spirv        the SPIR-V printer
-       text         shared by the printers of source text
+       text         code shared by the printers of source text
        glsl         the GLSL printer
-       c            shared by the printers of CUDA C and OpenCL C
+       c            code shared by the printers of CUDA C and OpenCL C
        cuda         the CUDA C printer
        opencl       the OpenCL C printer
        reflect      arguments and required features of a kernel
        dump         the listing as readable text
        composite    complex numbers, matrices, structs and arrays
-       public       the functions declared above
-       derived      public functions that record other public functions
-       image        functions on images
-       glue         vc_kernel to vd_kernel
+       public       public functions of scalars, vectors, memory and control flow
+       derived      public functions that call other public functions
+       image        public functions of images
+       glue         vd_kernel_build: from vc_kernel to vd_kernel
        end
 
    Configuration
@@ -78,13 +78,13 @@
        No library is needed.
 
    Tutorial
-       1. vc_begin starts recording a kernel. The desc gives its name, its local size and the machine it is for
-          (vd_machine).
+       1. vc_begin starts recording a kernel. The desc specifies its name, its local size and the machine that it is
+          compiled for (see vd_machine).
        2. vc_buffer, vc_param and vc_image declare its arguments in the order in which they are passed later.
           vc_shared, vc_array, vc_var and vc_table declare other memory.
        3. Every further call records one operation. VC_EACH(k, i) { … } runs its block once for each thread that the
-          dispatch asked for; i is the number of that thread. The host's own `if` and `for` run while the kernel is
-          recorded: they select and unroll code.
+          dispatch specifies; i is the index of that thread. `if` and `for` of C run while the kernel is recorded: they
+          select and unroll code.
        4. vc_spirv or vc_source prints the kernel. Operations whose results are unused are dropped; constants are
           folded and common subexpressions are merged. vc_reflect describes the arguments and the features the kernel
           needs.
@@ -98,12 +98,12 @@
    Terms
        immediate         a scalar constant that belongs to no kernel, such as vc_f32(1)
        statement         a call with an effect, or a declaration; write it as a C statement
-       machine           the device a kernel is made for: features and limits (vc_machine)
+       machine           the device that a kernel is compiled for: features and limits (vc_machine)
        thread            one index of the range that a dispatch specifies
        invocation        one execution of the kernel; work-groups are always complete, so there can be more invocations
                          than threads
        uniform           equal in all invocations of a work-group
-       varying           possibly different in them
+       varying           possibly different between them
        effect            a store, an atomic operation, a barrier, a branch, output
        live code         effects and everything they depend on; all other operations are dropped
        lowering          replacing an operation by others that the target and the machine support
@@ -112,9 +112,9 @@
        A vc_val is an immutable value. Functions that compute a vc_val from others have no effect and can be nested
        freely.
 
-       Use functions with an effect (stores, atomics, barriers, exits) and declarations (vc_buffer, vc_var, …) as C
-       statements. Do the same with your own functions that declare memory, store or open a block: C does not fix the
-       order in which arguments are evaluated.
+       Call functions with an effect (stores, atomics, barriers, exits) and declarations (vc_buffer, vc_var, …) as C
+       statements, not as arguments of other calls, because C does not specify the order in which arguments are
+       evaluated. This applies to your own functions that declare memory, store or open a block, too.
 
        Operations on immediates alone return an immediate if the result is a scalar and every step is rounded at most
        once:
@@ -122,13 +122,14 @@
        * comparisons, vc_select and vc_cast;
        * floats: + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, and functions made of
          these alone, unless an operand is subnormal or the result is subnormal or NaN.
-       All other operations, and all that make vectors, need an operand of the kernel; vc_const makes an immediate one:
+       All other operations, and all operations whose result is a vector, need at least one operand that is a value of
+       the kernel. vc_const converts an immediate to such a value:
 
            vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2))
 
-       vc_imm_of(x) makes an immediate of the C number's own type; VC(x) is its short form (VKDISPATCH_SHORT). In C it
-       needs C11, gcc 5 or clang. In C++, values have the operators + - * / % & | ^ << >> == != < <= > >= ~ !, also
-       with C++ numbers:
+       vc_imm_of(x) converts a C number to an immediate of the same type; VC(x) is its short form (VKDISPATCH_SHORT). In
+       C it needs C11, gcc 5 or clang. In C++, values have the operators + - * / % & | ^ << >> == != < <= > >= ~ !. One
+       of the operands can be a C++ number:
 
            vc_store(y, i, a * vc_load(x, i) + 1.0f);
 
@@ -144,9 +145,9 @@
 
        In memory a bool is a u32, 0 or 1; a vector is a C array of its components, without padding.
 
-       It is an error if live code needs a feature of desc.machine.missing_features. This is known only after dead code
-       is removed and operations are lowered, so vc_spirv, vc_source, vc_reflect and vd_kernel_build report it, and the
-       message may name an operation that lowering made.
+       It is an error if live code needs a feature of desc.machine.missing_features. The builder can check this only
+       after it has removed dead code and lowered operations. Therefore vc_spirv, vc_source, vc_reflect and
+       vd_kernel_build report it, and the message may name an operation that lowering introduced.
 
    Composite types
        VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) exist in every kernel; vc_struct and vc_array_type make
@@ -154,11 +155,12 @@
        table, the type of a variable, a parameter or a value, and a part of another composite type.
 
        Layout. In buffers, tables and parameters the layout is C's: a vector is an array, a matrix an array of
-       columns, a complex number two scalars (real, imaginary). The host's struct can be used as it is, in a vd_buffer
-       of type VD_STRUCT(sizeof(the struct)) or VD_BYTES.
+       columns, a complex number two scalars (real, imaginary). A vd_buffer of type VD_STRUCT(sizeof(the struct)) or
+       VD_BYTES can hold an array of the corresponding C struct without conversion.
 
-       Access. vc_at and vc_field lead to a part of an element, at any depth and by any index. vc_part takes a value
-       apart; vc_make and vc_with build one.
+       Access. vc_at and vc_field return a reference to a part of an element; they can be nested, and the index of vc_at
+       can be any value. vc_part returns one part of a value; vc_make builds a value from all of its parts, and vc_with
+       replaces one part.
 
            vc_set(vc_field(vc_at(bodies, i), 1), mass);
 
@@ -168,9 +170,9 @@
                        vc_re, vc_im, vc_conj, vc_arg, vc_complex, vc_polar, vc_cast
        matrix          add, sub, neg, eq, ne; vc_mul with a matrix, a vector on either side, or a scalar; vc_div by a
                        scalar; vc_transpose, vc_determinant, vc_inverse, vc_outer, vc_cast
-       struct, array   none; compute on their parts
+       struct, array   none: operate on their parts
 
-       Complex products are computed by fma:
+       Complex products use fma:
 
            re = fma(ar, br, -(ai * bi))
            im = fma(ar, bi, ai * br)
@@ -179,21 +181,21 @@
        underflows if the result does not. A quotient by 0 is infinite or NaN. vc_sqrt is the principal root, with a
        real part that is not negative. pow(0, b) is the real power of 0 with the real part of b.
 
-       Errors of complex functions, in units in the last place of the result's absolute value: mul 2, div 6, abs 4,
-       sqrt 8. For f16, which is computed in f32: div, abs and sqrt 1.5. exp, log, pow and polar have the errors of
-       the real functions they use. The real part of log is accurate to a few units in its own last place, near |z| =
-       1 too. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
+       The error of complex functions, in units in the last place of the result's absolute value, is at most: mul 2,
+       div 6, abs 4, sqrt 8. For f16, which is computed in f32, it is 1.5 for div, abs and sqrt. exp, log, pow and polar
+       have the errors of the real functions they use. The real part of log is accurate to a few of its own units in
+       the last place, even near |z| = 1. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
 
-       Matrix products add columns from the first one on, by fma. The inverse is the adjugate over the determinant,
-       without pivoting: use it for matrices far from singular.
+       Matrix products accumulate columns by fma, starting with the first column. The inverse is the adjugate divided
+       by the determinant, without pivoting: use it only for matrices that are far from singular.
 
    Memory
        A vc_ref is a reference to memory: a buffer, a shared or private array, a table or a variable.
 
            vc_load, vc_store    read and write an element by index
-           vc_get, vc_set       read and write a variable, or the element that the reference leads to
-           vc_offset            moves a reference as C moves a pointer
-           vc_at, vc_field      lead to an element, and to a part of it
+           vc_get, vc_set       read and write a variable, or the element that the reference refers to
+           vc_offset            adds an offset to a reference, like pointer arithmetic in C
+           vc_at, vc_field      return a reference to an element, and to a part of it
 
        vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]; the sum i + 3 does not wrap at 32 bits.
 
@@ -205,8 +207,8 @@
            VC_EACH(k, i) { … }                                 once for each thread of the dispatch
 
        vc_break_if and vc_continue_if act on the innermost loop; vc_return_if ends the invocation. Do not leave a
-       block by C's break, continue, goto or return. A value can be used only in the block that made it and in blocks
-       inside that one; carry results out in a vc_var.
+       block by C's break, continue, goto or return. A value can be used only in the block in which it was recorded and
+       in blocks inside that one; to use a result after the block, store it in a vc_var.
 
    Evaluation
        Operands are evaluated before the operation, on every target. vc_and, vc_or and vc_select therefore load all
@@ -264,12 +266,12 @@
        All others may be off by the amount below: units in the last place of the result r, plus the power of two, if
        one is added.
        * f16, f32: the bounds of the Vulkan specification (Precision of Core SPIR-V Instructions, Precision of
-         GLSL.std.450 Instructions) for functions that the device has. sin and cos: for |x| <= pi.
-       * f64, sinh, cosh, and all functions from asinh on: computed with exact operations and the functions above. f64
-         sin, cos and tan: for |x| <= 2^30.
-       * OpenCL C: the last column holds for f16 and f32.
+         GLSL.std.450 Instructions) for functions that the device implements. sin and cos: for |x| <= pi.
+       * f64, sinh, cosh, and all functions from asinh on in the table: computed with exact operations and the functions
+         above them. f64 sin, cos and tan: for |x| <= 2^30.
+       * OpenCL C: the last column applies to f16 and f32.
 
-       The tests hold every target to this table.
+       The tests check these bounds on every target.
 
        function    f16                             f32                             f64   OpenCL C
        --------    ---                             ---                             ---   --------
@@ -303,10 +305,11 @@
        degrees     1                               1                               1     as f32
        smoothstep  1                               12                              6     as f32
 
-       "8 of cosh" and "2^-10 of cosh": so many units in the last place of cosh(x).
+       "8 of cosh" is 8 units in the last place of cosh(x), "2^-10 of cosh" 2^-10 of such a unit.
 
-       norm and distance: 6 units; normalize: 8. cross, reflect_vector and refract are sums of products, which can
-       cancel; for f16 they are computed in f32. mix rounds each step. dot is a chain of fma.
+       norm and distance: 6 units; normalize: 8. cross, reflect_vector and refract are sums of products whose terms can
+       cancel, so they have no bound; for f16 they are computed in f32. mix rounds after each operation. dot is a chain
+       of fma.
 
    Multi-word integers
        vc_add_carry, vc_sub_borrow and vc_mul_hi return the upper word of a sum, difference or product; vc_add, vc_sub
@@ -346,19 +349,21 @@
        (2)  one instruction with VC_FEATURE_ATOMIC_F32_ADD if the memory has no other atomics; otherwise (3)
        (3)  a loop of compare-exchanges
 
-       An atomic orders no other access. vc_ordered gives an atomic acquire or release order, and vc_fence is a fence.
+       Atomics are relaxed: they do not order other accesses. vc_ordered adds acquire or release order to an atomic;
+       vc_fence records a fence.
 
    Subgroups
-       A subgroup is a set of invocations of one work-group that the device runs in step. A subgroup operation depends
-       on the invocations that execute it, so it is computed where it is recorded and never merged with another one.
-       * All invocations of the subgroup must reach it. In divergent control flow (under a condition that differs
-         between invocations, after an exit under one, in VC_EACH) it is an error, unless the machine has
+       A subgroup is a set of invocations of one work-group that the device executes together. The result of a subgroup
+       operation depends on which invocations execute it, so the operation stays where it is recorded and is never
+       merged with another one.
+       * All invocations of the subgroup must reach it. It is an error in divergent control flow (under a condition that
+         differs between invocations, after an exit under such a condition, in VC_EACH), unless the machine has
          VC_FEATURE_RECONVERGENCE.
-       * With that feature, the invocations that reach it take part. In CUDA C this works in VC_IF, VC_ELSE and
-         VC_EACH; vc_source fails if a loop, a switch or an exit diverges.
+       * With that feature, the operation combines the invocations that reach it. In CUDA C this is supported in VC_IF,
+         VC_ELSE and VC_EACH; vc_source fails if a loop, a switch or an exit diverges.
        * Sizes, ids and vc_subgroup_elect are allowed everywhere.
        * The results of vc_subgroup_any, _all, _all_equal, _ballot, _broadcast, _broadcast_first and _reduce are
-         uniform within the subgroup and may guard other subgroup operations.
+         uniform within the subgroup, so other subgroup operations may depend on them as a condition.
        * Without VC_FEATURE_SUBGROUP, and in OpenCL C, every invocation forms a subgroup of size 1. A kernel that uses
          vc_subgroup_size instead of a constant is correct on both.
 
@@ -374,10 +379,11 @@
        * Varying: ids, results of atomics and of most subgroup operations, loads at a varying index, and everything
          computed from them.
        * Uniform: parameters, group ids, sizes, counters of a VC_FOR with uniform bounds, results of vc_group_reduce,
-         and loads of buffers, tables and shared arrays at a uniform index. The last is assumed, not checked.
+         and loads of buffers, tables and shared arrays at a uniform index. For loads this is an assumption: another
+         invocation may write the element in between.
        * A variable or private array is varying from the first store whose value, index or enclosing condition is
-         varying; only conditions inside the block that declares it count. It is also varying after a loop that stores
-         to it if invocations leave the loop in different iterations.
+         varying; conditions outside of the block that declares it are ignored. It is also varying after a loop that
+         stores to it if invocations leave the loop in different iterations.
        * It is uniform again after a uniform store in the block that declares it, outside of loops. In a loop, use
          another variable.
 
@@ -386,7 +392,7 @@
        * a load or store past the end of its memory (guard it with vc_length or vc_load_or);
        * a data race: two invocations access one element, at least one writes, without a barrier or atomics between
          them;
-       * a barrier that some invocations of the work-group do not reach for a reason that the builder cannot see.
+       * a barrier that some invocations of the work-group do not reach, if the rules of Divergence did not detect it.
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
@@ -448,13 +454,13 @@
        a C struct. In SPIR-V and GLSL it is the push-constant block; vkdispatch.h passes it in a buffer if the device
        allows fewer bytes of push constants.
 
-       Implicit arguments are u32 fields at the end of the block, for what the kernel uses without declaring it:
+       Implicit arguments are u32 fields at the end of the block for values that the kernel uses but does not declare:
        numbers of threads and groups, the group base, lengths and shapes of buffers, the number of the first format.
        vc_reflect describes the block for SPIR-V and GLSL, vc_reflect_for the one for CUDA C and OpenCL C.
 
-       CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. If it has
-       more than 48 KB of shared memory, launch it with vc_info.shared_bytes of dynamic shared memory and set
-       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to that number first.
+       CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. If the kernel
+       has more than 48 KB of shared memory, set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to vc_info.shared_bytes
+       and launch it with that number of bytes of dynamic shared memory.
 
        OpenCL C. The kernel is ENTRY(buffers and images in order of binding, argument block), without the last
        parameter if the block is empty.
@@ -462,8 +468,9 @@
        The text of several kernels can be concatenated into one program. f16 is computed in f32 and rounded, so it
        needs no device support.
 
-       Compiler options. No option of NVRTC merges two roundings or ignores NaN; --use_fast_math makes functions less
-       accurate, within Vulkan's bounds. With -cl-fast-relaxed-math an OpenCL C compiler gives no guarantees.
+       Compiler options. CUDA C is printed such that no option of NVRTC contracts operations or ignores NaN;
+       --use_fast_math only makes functions less accurate, within the bounds of Vulkan. OpenCL C that is compiled with
+       -cl-fast-relaxed-math has no such guarantees.
 
    Ahead of time
        tools/vcc compiles kernels defined with VC_KERNEL(name) { … } into a C header or a file for vd_kernel_load, so
@@ -475,8 +482,8 @@
        vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
        operand and the limit. "Statement 3" in it is the third effect or block; the end of a block counts, too.
 
-       An unset ref or image ({0}) is an error of the kernel of the other operands. If all of them are immediates, no
-       kernel is known; the next kernel that this thread asks for its error or output reports it.
+       A call on an unset ref or image ({0}) fails the kernel of its other operands. If these are all immediates, the
+       kernel is unknown; the error is then reported for the next kernel whose error or output this thread requests.
 
        Functions accept a NULL kernel, which vc_begin returns if out of memory; vc_error(NULL) says so.
 
@@ -598,9 +605,9 @@ enum {
                          declared type; vc_length and vc_shape still count elements of the passed buffer's own type */
 };
 
-/* Features a kernel may need, numbered as VD_FEATURE_. With CUDA C and OpenCL C only F64, ATOMIC_I64 and IMAGE depend
-   on the device; code for the others works everywhere, but types that vc_machine.missing_features names are errors too.
-   */
+/* Features a kernel may need, numbered as VD_FEATURE_. In CUDA C and OpenCL C, only F64, ATOMIC_I64 and IMAGE depend on
+   the device; the code for the other features runs on every device. Types whose feature is in
+   vc_machine.missing_features are errors there, too. */
 enum {
     VC_FEATURE_F16 = 1 << 0,                 /* f16 arithmetic */
     VC_FEATURE_F64 = 1 << 1,                 /* f64 arithmetic */
@@ -692,8 +699,8 @@ typedef struct vc_image_desc {
                                        if needed; default: VC_READ_WRITE. A sampled image is VC_READ */
 } vc_image_desc;
 
-/* Memory allocation functions with the contracts of malloc, realloc and free. Set all three or none; none: the C
-   library's. */
+/* Memory allocation functions with the contracts of malloc, realloc and free. Set all three, or none to use those of
+   the C library. */
 typedef struct vc_allocator {
     void *(*allocate)(void *user, size_t size);                /* NULL: out of memory */
     void *(*reallocate)(void *user, void *block, size_t size); /* block: not NULL */
@@ -701,8 +708,8 @@ typedef struct vc_allocator {
     void *user;                                                /* passed to the functions */
 } vc_allocator;
 
-/* The machine a kernel is made for. Zero: it has every feature, and no limit is checked. vd_machine describes a
-   context. */
+/* The machine that a kernel is compiled for. Zero: it has every feature, and no limit is checked. vd_machine returns
+   the machine of a context. */
 typedef struct vc_machine {
     uint64_t missing_features;      /* VC_FEATURE_ bits it does not have; a kernel that needs one fails */
     uint32_t max_groups[3];         /* work-groups of one launch; 0: 65535. Below 2^31 - 1 the runtime may split a
@@ -795,7 +802,8 @@ typedef struct vc_info {
 /* Starts recording a kernel. desc is copied; NULL means all defaults. Returns NULL only if out of memory. */
 VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc);
 
-/* Starts another kernel in the memory of k. Values, references, types and texts of the old one become invalid. */
+/* Discards the kernel and starts another one in its memory. Values, references, types and texts of the old one become
+   invalid. */
 VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc);
 
 /* Releases the kernel and everything it owns. NULL is allowed. */
@@ -805,20 +813,20 @@ VC_API void vc_free(vc_kernel *k);
    the next call on k. */
 VC_API const char *vc_error(vc_kernel *k);
 
-/* The functions below print on first use and keep the result until the kernel is changed, restarted or freed. They
-   return NULL (vc_hash: 0) if the kernel has an error. Unless it says otherwise below, a failure to print is an error
-   of the kernel and remains: a feature that the machine lacks, a limit that is exceeded, an operation that the target
-   cannot express. */
+/* The functions below print the kernel on first use and cache the result until the kernel is changed, restarted or
+   freed. They return NULL (vc_hash: 0) if the kernel has an error. Printing fails if the code needs a feature that the
+   machine lacks, exceeds a limit, or contains an operation that the target cannot express. Except where stated below,
+   such a failure is a permanent error of the kernel. */
 
 /* Returns the SPIR-V module, in words of the host's byte order; *words, unless NULL, receives their number. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
 
 /* Returns the source text for VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL. Returns NULL for any other target and
-   for one that VKDISPATCH_NO_… omits: vc_error then says so until the next of these calls, and the kernel stays
-   usable. */
+   for a target omitted by VKDISPATCH_NO_…; the kernel stays usable, and vc_error reports this until the next of these
+   calls. */
 VC_API const char *vc_source(vc_kernel *k, vc_target target);
 
-/* Returns the declarations and live operations, one a line, for debugging. The format may change. */
+/* Returns the declarations and live operations, one per line, for debugging. The format may change. */
 VC_API const char *vc_dump(vc_kernel *k);
 
 /* Returns arguments and required features for SPIR-V and GLSL. */
@@ -828,7 +836,8 @@ VC_API const vc_info *vc_reflect(vc_kernel *k);
    Fails as vc_source does for a target that does not exist or is omitted. */
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target);
 
-/* Returns a 64-bit hash of the SPIR-V and, unless omitted, the GLSL of every form of buffers the machine allows. */
+/* Returns a 64-bit hash of the SPIR-V and, unless omitted, the GLSL, for each vc_buffers mode that the machine
+   supports. */
 VC_API uint64_t vc_hash(vc_kernel *k);
 
 /* Returns the size in memory of a type without a kernel, in bytes; 0 if it is not a type. */
@@ -897,11 +906,13 @@ VC_API vc_val vc_get(vc_ref ref);
 /* Writes a variable, or the element that ref refers to. */
 VC_API void vc_set(vc_ref ref, vc_val value);
 
-/* Refers to one element: of a buffer or array, or of the array that ref's element is. */
+/* Returns a reference to element i of a buffer or array. If ref already refers to an element, that element must be an
+   array, and the result refers to its element i. */
 VC_API vc_ref vc_at(vc_ref ref, vc_val i);
 
-/* Refers to a part of one element: a member of a struct, a column of a matrix, part 0 (real) or 1 (imaginary) of a
-   complex number. Components of a vector cannot be referred to: load it and use vc_component or vc_insert. */
+/* Returns a reference to a part of one element: a member of a struct, a column of a matrix, part 0 (real) or 1
+   (imaginary) of a complex number. There are no references to the components of a vector: load it and use vc_component
+   or vc_insert. */
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member);
 
 /* ---- atomics and fences ----
@@ -933,9 +944,9 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value);
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value);
 
-/* Returns the same memory with a memory order for its atomics: vc_atomic_add(vc_ordered(x, VC_RELEASE, 0), …). They
-   then order all accesses to buffers and shared memory. Default scope: the device for buffers, the work-group for
-   shared arrays. */
+/* Returns a reference to the same memory whose atomics have a memory order: vc_atomic_add(vc_ordered(x, VC_RELEASE, 0),
+   …). Such an atomic orders all accesses to buffers and shared memory. Default scope: the device for buffers, the
+   work-group for shared arrays. */
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);
 
 /* Acquire-release fence for the memory in `storage` (VC_STORAGE_ bits; 0: both). Default scope: the device if buffers
@@ -1084,7 +1095,7 @@ VC_API vc_val vc_isnan(vc_val a);                               /* flt to bool *
 VC_API vc_val vc_isinf(vc_val a);                               /* flt to bool */
 VC_API vc_val vc_dot(vc_val a, vc_val b);                       /* num: vectors to a scalar; fma, component 0 first */
 
-/* ---- more functions of floats: flt; made of the functions above; f16 is computed in f32 ---- */
+/* ---- more functions of floats (flt), computed by the functions above; f16 is computed in f32 ---- */
 
 VC_API vc_val vc_asinh(vc_val a);
 VC_API vc_val vc_acosh(vc_val a);                               /* NaN below 1 */
@@ -1410,9 +1421,9 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
 /* ---- kernels as definitions ---- */
 
 /* VC_KERNEL(saxpy) { … }, VC_KERNEL(saxpy, 64) { … } or VC_KERNEL(blur, 16, 16) { … } at file scope; the block records
-   into `k`. Defines vc_kernel *saxpy(const vc_kernel_desc *), which starts a kernel and runs the block. The name and
-   the local size apply where the desc (may be NULL) has none. tools/vcc finds such kernels and compiles them ahead of
-   time. */
+   into `k`. Defines vc_kernel *saxpy(const vc_kernel_desc *desc), which starts a kernel and runs the block. The name
+   and the local size of the definition are used if desc is NULL or does not set them. tools/vcc compiles such kernels
+   ahead of time. */
 #define VC_KERNEL(...) VC__KERNEL(__VA_ARGS__, 0, 0, 0, 0)
 #define VC__KERNEL(name, x, y, z, ...) \
     static void vc__body_##name(vc_kernel *k); \
@@ -1425,7 +1436,7 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
 VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z,
                                 void (*body)(vc_kernel *k));
 
-/* ---- with vkdispatch.h: defined where both implementations are ---- */
+/* ---- with vkdispatch.h: defined in the translation unit that has both implementations ---- */
 
 struct vd_context;
 struct vd_kernel;
@@ -1442,9 +1453,8 @@ VC_API vc_target vd_target(const struct vd_context *ctx);
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wreturn-type-c-linkage" /* the struct is one 64-bit number, complete or not */
 #endif
-/* Prints k for the context's backend and creates a vd_kernel: SPIR-V for vulkan and dummy, CUDA C for cuda, OpenCL C
-   for opencl. Buffers are addresses if k allows it and every device supports it. k stays the caller's. Returns id 0 on
-   failure; vd_error_result() is then
+/* Prints k for the target that vd_target returns, and creates a vd_kernel. Buffers are addresses if k allows it and
+   every device supports it. The caller still owns k. Returns id 0 on failure; vd_error_result() is then
        VD_ERROR_INVALID         k has an error, or an argument is NULL
        VD_ERROR_UNSUPPORTED     a feature or limit of k.machine or of a device is exceeded, or the target is omitted
        VD_ERROR_OUT_OF_MEMORY   of the host
@@ -1458,7 +1468,7 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k);
 }
 #endif
 
-/* ---- short forms: they record the same as the functions ---- */
+/* ---- short forms; they record the same operations as the functions ---- */
 
 /* vc_imm_of(x) is the immediate of a C number's own type: bool, i8 to u64, f32 for float, f64 for double. A function in
    C++, a macro in C. */
@@ -1487,7 +1497,7 @@ template <class T> vc_val vc_imm_of(T *) = delete; /* a pointer does not convert
 /* Operators of two values, or of a value and a C++ number, which is converted by vc_imm_of: x * 2.0f + y. The rules of
    the functions apply: an int is converted to the integer type of the other operand, a float requires f32, a double
    f64. % is vc_rem, >> is vc_shr, ! is for bool only. There is no +=, because values are immutable: use a vc_var. There
-   is no && or ||, because both sides are recorded: use &, |, vc_and_then or vc_or_else. */
+   is no && or ||, because C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
 #define VC__OPERATOR(symbol, call) \
     static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
     template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { \
@@ -1550,20 +1560,20 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #include <stdlib.h>
 #include <string.h>
 
-#define VC__MAX_NODES 10000000u  /* a larger kernel is a host loop that never terminates */
+#define VC__MAX_NODES 10000000u  /* a program that records more probably has a loop that never terminates */
 #define VC__MAX_DEPTH 1000u      /* nesting of blocks; SPIR-V allows 1023 */
 /* CPU drivers keep the private arrays of a whole work-group on the stack of one thread, usually 8 MiB. GPU drivers
    reserve private memory for every invocation that the device can hold at once. */
 #define VC__MAX_PRIVATE 65536u         /* bytes of private arrays per invocation */
 #define VC__MAX_GROUP_PRIVATE 4194304u /* and per work-group */
 #define VC__MAX_TABLES 262144u         /* bytes of constant tables */
-#define VC__NO_GROUP_BASE 0x7fffffffu /* a device with this limit of groups per axis never needs to split a launch */
+#define VC__NO_GROUP_BASE 0x7fffffffu /* vc_machine.max_groups of a device for which launches are never split */
 #define VC__NIL 0xffffffffu
 #define VC__NAME_BYTES 48u       /* maximum bytes of a name in generated text */
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
-/* avoids a copy at each of many call sites, or leaves all registers to a loop */
+/* keeps the code small at many call sites, or registers free in a calling loop */
 #define VC__NOINLINE __attribute__((noinline))
 #define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path and called more than once */
 #else
@@ -1614,8 +1624,8 @@ static void *vc__std_reallocate(void *user, void *block, size_t size) { (void)us
 static void vc__std_release(void *user, void *block) { (void)user; free(block); }
 
 // >>memory
-/* The kernel's allocator, one growable array, and an arena for names and tables. vc_restart keeps a kernel's memory
-   for reuse. */
+/* The kernel's allocator, a growable array, and an arena for names and tables. vc_restart keeps a kernel's memory for
+   reuse. */
 
 static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
 
@@ -1709,13 +1719,13 @@ typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* ze
 #endif
 
 static const char *vc__name(const vc_kernel *k);
-static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list);
+static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list);
 
 /* Fails with a complete sentence. */
 VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vc__fail_list(k, NULL, format, list);
+    vc__vfail(k, NULL, format, list);
     va_end(list);
 }
 
@@ -1723,7 +1733,7 @@ VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
 VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vc__fail_list(k, call, format, list);
+    vc__vfail(k, call, format, list);
     va_end(list);
 }
 /* As vc__fail_call; the value of the expression is what the check (false) or the call (no value) returns. */
@@ -1732,7 +1742,7 @@ VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const
 
 static void vc__no_memory(vc_kernel *k);
 
-/* Fails with a complete sentence because the machine lacks something. */
+/* Fails with a complete sentence because the machine lacks a feature or exceeds a limit. */
 VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
@@ -1875,24 +1885,25 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 }
 
 // >>ops
-/* The one table of operations. A row:
+/* The table of operations. A row:
      X(OP, name, class, operands, kinds, result, flags, spirv, text, rule)
    class     LEAF    recorded once at the kernel's entry: arguments, ids, constants
              PURE    depends only on its operands: merged with an equal node of an open block
              READ    reads memory: merged within its region, and across regions if the kernel does not write the buffer
              NEW     storage that is created where it was recorded
-             CONV    depends on which invocations are active: stays in its region and is never merged
+             CONVERGENT  depends on which invocations are active: stays in its region and is never merged
              EFFECT  stays where it was recorded
              BLOCK   opens, splits or closes a block
    operands  their number; 9: a range of the list of extra operands
    kinds     kinds allowed for the first operand: B bool, I signed, U unsigned, F float
    result    SAME: the type of the first operand; BOOL: bool, with as many components; SCALAR: one component;
-             SIGNED: the signed integer type of its width; OWN: the node has a type of its own
+             SIGNED: the signed integer type of its width; OWN: not derived from the operands; the node stores it
    flags     COMMUTES; EXACT: + - * of floats, which compilers must not contract or reorder;
              INTEGERS: only integers are lowered; 0: none
-   spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: no such form
-   text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands
-   rule      the lowering rule for targets without a form of the same meaning (room lowering); NULL: never lowered */
+   spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: none
+   text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands; NULL: none
+   rule      the lowering rule (room lowering), for targets that have no instruction or text, or one with a different
+             meaning; NULL: never lowered */
 #define VC__E(n) (0x10000u | (n))
 #define VC__S(b, i, u, f) { b, i, u, f }
 #define VC__S_FLOAT(f) { 0, 0, 0, f }
@@ -1918,10 +1929,11 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__T_F32(glsl, c, a) \
     VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
                VC__T_C(NULL, NULL, NULL, c a, NULL))
-/* Operators: integers wrap because they are computed as unsigned; the float forms of CUDA C are intrinsics, which no
-   compiler option contracts or makes less accurate. */
-#define VC__T_WRAP(op, f32, f64) VC__T_OWN("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
-#define VC__T_OWN(text, i, f32, f64) \
+/* Operators. Signed integers are computed as unsigned, so that they wrap. Floats in CUDA C are computed by intrinsics,
+   which no compiler option contracts or makes less accurate. */
+#define VC__T_WRAP(op, f32, f64) VC__T_OPERATOR("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
+/* `text` for every target and kind, except signed integers in C (`i`) and floats in CUDA C (`f32`, `f64`). */
+#define VC__T_OPERATOR(text, i, f32, f64) \
     { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, i, text, f32, f64), \
       VC__T_C(NULL, i, text, text, text), text }
 /* Texts for i32 and u32 only, in GLSL, CUDA C and OpenCL C. */
@@ -1933,10 +1945,10 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 #define VC__T_DOT(name) VC__T_CUDA("vc_dot_" name "($0, $1)")
 /* Subgroup votes: the CUDA function takes a mask. */
 #define VC__T_VOTE(glsl, cuda) VC__T_EACH(VC__T_G(glsl, NULL, NULL, NULL, NULL), VC__T_ALL(cuda), VC__T_ALL(NULL))
-/* Function names; OpenCL C's are prefixed with atomic_ or atom_. */
+/* Function names; for OpenCL C, the printer adds the prefix atomic_ or atom_. */
 #define VC__T_ATOMIC(glsl, cuda, opencl) \
     VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
-#define VC__T_LANES(glsl, cuda) \
+#define VC__T_SHUFFLE(glsl, cuda) \
     VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
                        "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), \
                VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
@@ -1994,7 +2006,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
     /* ---- arithmetic ---- */ \
     X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), \
-      VC__T_OWN("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
+      VC__T_OPERATOR("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
     X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), \
       VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
     X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), \
@@ -2002,7 +2014,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
       VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
     X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
-      VC__T_OWN("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__lower_div) \
+      VC__T_OPERATOR("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__lower_div) \
     X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), \
       VC__T("$0 % $1"), vc__lower_rem) \
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), \
@@ -2030,7 +2042,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_fract) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
-      VC__T_OWN("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
+      VC__T_OPERATOR("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
     X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), \
       VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__lower_math64) \
     X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), \
@@ -2114,7 +2126,7 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__lower_or) \
     /* Shifts and rotates: in a listing the count has the type of the first operand. */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
-      VC__T_OWN("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__lower_shift_count) \
+      VC__T_OPERATOR("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__lower_shift_count) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), \
       VC__T("$0 >> $1"), vc__lower_shift_count) \
     X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
@@ -2178,45 +2190,45 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
        CUDA C requires, otherwise VC__NIL. Reductions in CUDA C also have the lane as an operand, after the mask. \
        ---- */ \
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
-    X(MASK,         "mask",         CONV,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(ELECT,        "subgroup_elect", CONV, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
+    X(MASK,         "mask",         CONVERGENT,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(ELECT,        "subgroup_elect", CONVERGENT, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
       VC__T_GLSL("subgroupElect()"), vc__lower_subgroup) \
-    X(VOTE_ANY,     "subgroup_any", CONV,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
+    X(VOTE_ANY,     "subgroup_any", CONVERGENT,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
       VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__lower_subgroup) \
-    X(VOTE_ALL,     "subgroup_all", CONV,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
+    X(VOTE_ALL,     "subgroup_all", CONVERGENT,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
       VC__T_VOTE("subgroupAll($0)", "__all_sync($1, $0)"), vc__lower_subgroup) \
-    X(BALLOT,       "subgroup_ballot", CONV, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
+    X(BALLOT,       "subgroup_ballot", CONVERGENT, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
       VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__lower_subgroup) \
-    X(VOTE_EQUAL,   "subgroup_all_equal", CONV, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
+    X(VOTE_EQUAL,   "subgroup_all_equal", CONVERGENT, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
       VC__T_GLSL("subgroupAllEqual($0)"), vc__lower_subgroup) \
     /* x of the operations below: VC__LANES_; for LANES_EACH, x / 16 is the cluster size */ \
-    X(BALLOT_COUNT, "subgroup_ballot_count", CONV, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
+    X(BALLOT_COUNT, "subgroup_ballot_count", CONVERGENT, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
       VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__lower_subgroup) \
-    X(BROADCAST,    "subgroup_broadcast", CONV, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
+    X(BROADCAST,    "subgroup_broadcast", CONVERGENT, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
       VC__T_GLSL("subgroupBroadcast($0, $1)"), vc__lower_subgroup) \
-    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONV, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
+    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONVERGENT, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
       VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__lower_subgroup) \
-    X(SHUFFLE,      "subgroup_shuffle", CONV, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
-      VC__T_LANES("", ""), vc__lower_subgroup) \
-    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONV, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
-      VC__T_LANES("Xor", "_xor"), vc__lower_subgroup) \
-    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONV, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), \
-      VC__T_LANES("Up", "_up"), vc__lower_subgroup) \
-    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONV, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
-      VC__T_LANES("Down", "_down"), vc__lower_subgroup) \
-    X(SUBGROUP_ADD, "subgroup_add", CONV,   3, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
+    X(SHUFFLE,      "subgroup_shuffle", CONVERGENT, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
+      VC__T_SHUFFLE("", ""), vc__lower_subgroup) \
+    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONVERGENT, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
+      VC__T_SHUFFLE("Xor", "_xor"), vc__lower_subgroup) \
+    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONVERGENT, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), \
+      VC__T_SHUFFLE("Up", "_up"), vc__lower_subgroup) \
+    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONVERGENT, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
+      VC__T_SHUFFLE("Down", "_down"), vc__lower_subgroup) \
+    X(SUBGROUP_ADD, "subgroup_add", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
       VC__T_REDUCE("Add", "vc_subgroup_add($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_MUL, "subgroup_mul", CONV,   3, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
+    X(SUBGROUP_MUL, "subgroup_mul", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
       VC__T_REDUCE("Mul", NULL), vc__lower_subgroup) \
-    X(SUBGROUP_MIN, "subgroup_min", CONV,   3, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
+    X(SUBGROUP_MIN, "subgroup_min", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
       VC__T_REDUCE("Min", "vc_subgroup_min($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_MAX, "subgroup_max", CONV,   3, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
+    X(SUBGROUP_MAX, "subgroup_max", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
       VC__T_REDUCE("Max", "vc_subgroup_max($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_AND, "subgroup_and", CONV,   3, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
+    X(SUBGROUP_AND, "subgroup_and", CONVERGENT,   3, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
       VC__T_REDUCE("And", "vc_subgroup_and($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_OR,  "subgroup_or",  CONV,   3, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
+    X(SUBGROUP_OR,  "subgroup_or",  CONVERGENT,   3, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
       VC__T_REDUCE("Or", "vc_subgroup_or($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_XOR, "subgroup_xor", CONV,   3, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
+    X(SUBGROUP_XOR, "subgroup_xor", CONVERGENT,   3, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
       VC__T_REDUCE("Xor", "vc_subgroup_xor($0, $1, $2)"), vc__lower_subgroup) \
     /* ---- control flow ---- */ \
     /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
@@ -2226,19 +2238,19 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(RETURN_IF,    "return_if",    EFFECT, 1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IF,           "if",           BLOCK,  1, B,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELSE,         "else",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* Its value counts from a[0] while below a[1], in steps of a[2] (1 if none). A step is never 0 and is \
-       unsigned. x: the counter may wrap, which also ends the loop. */ \
+    /* The value is the loop counter: it starts at a[0], the loop runs while it is less than a[1], and a[2] (VC__NIL: \
+       1) is added to it, an unsigned step that is never 0. x: the counter may wrap, which also ends the loop. */ \
     X(FOR,          "for",          BLOCK,  3, IU,   SAME,   0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOOP,         "loop",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(SWITCH,       "switch",       BLOCK,  1, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* value of the case, in the type of the switch: a[0] low, a[1] high half */ \
     X(CASE,         "case",         BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(DEFAULT,      "default",      BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* x: the VC__OP_ of what it closes */ \
+    /* x: VC__OP_ of the block that it closes */ \
     X(END,          "end",          BLOCK,  0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL)
 
 enum {
-    VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__CONV, VC__EFFECT, VC__BLOCK,
+    VC__LEAF, VC__PURE, VC__READ, VC__NEW, VC__CONVERGENT, VC__EFFECT, VC__BLOCK,
     VC__RESULT_SAME = 0, VC__RESULT_BOOL, VC__RESULT_SCALAR, VC__RESULT_SIGNED, VC__RESULT_OWN,
     VC__FLAGS_0 = 0, VC__FLAGS_COMMUTES = 1, VC__FLAGS_EXACT = 2, VC__FLAGS_COMMUTES_EXACT = 3, VC__FLAGS_INTEGERS = 4,
     VC__MANY = 9 /* operands: a range of the list of extra operands */
@@ -2259,16 +2271,16 @@ static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__l
     vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
     vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh;
 
-typedef struct vc__forms {
+typedef struct vc__op_texts {
     struct {
         const char *of[4];    /* bool, int, uint, float */
         const char *vector;   /* for bool vectors and comparisons of vectors; NULL: the same text */
     } glsl;
     const char *cuda[5], *opencl[5]; /* bool, int, uint, f32, f64 */
     const char *cuda_fast;    /* for floats in a `fast` kernel; NULL: the same text */
-} vc__forms;
+} vc__op_texts;
 
-/* The properties that are read for every node, half a cache line; names and texts are in separate tables. */
+/* Properties that are read for every node: 32 bytes, half a cache line. Names and texts are in separate tables. */
 typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
     vc__lowering_rule *rule;
@@ -2281,10 +2293,11 @@ typedef struct vc__op_info {
 #define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, rule) text,
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
-static const vc__forms vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
+static const vc__op_texts vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 
-/* GroupOperation enumerants of SPIR-V: all, up to and including the lane, below the lane, each cluster */
-enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_EACH = 3 };
+/* Lanes that a subgroup operation combines, numbered as GroupOperation in SPIR-V (Reduce, InclusiveScan, ExclusiveScan,
+   ClusteredReduce): all; up to and including the own lane; below the own lane; those of the own cluster. */
+enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_CLUSTER = 3 };
 
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
@@ -2302,16 +2315,17 @@ static inline bool vc__has_result(uint32_t op) {
 }
 
 // >>tape
-/* The recording of a kernel: nodes in the order of the calls, and which of them are anchored (effects and blocks stay
-   in order). Nothing is optimised here; the schedule does that.
-   The gap after an anchor is a region; vc__node.region is the one in which the node was recorded. Anchor 0 is the entry
-   of the kernel. */
+/* The tape: the recorded nodes of a kernel in the order of the calls. Effects and blocks are anchored: they keep their
+   order. All other nodes can move. Nothing is optimised while recording; room schedule does that.
+   A region is the part of the tape from one anchor to the next; its number is that of the anchor. vc__node.region is
+   the region in which the node was recorded. Anchor 0 is the entry of the kernel. */
 
-/* 24 bytes: most memory of a kernel is nodes, and the first access to that memory dominates the cost of recording */
+/* 24 bytes. Nodes are most of the memory of a kernel, and the first write to that memory is most of the cost of
+   recording. */
 struct vc__node {
     uint8_t op;       /* VC__OP_ */
     uint8_t flags;    /* VC__NODE_ */
-    /* vc_type; for types of the kernel's own table only the low half, vc__node_type returns the whole type */
+    /* vc_type; of a struct or array type only the low half: vc__node_type returns the whole type */
     uint16_t type;
     uint32_t region;  /* region; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none. CONST: low and high bits; VEC: first index in `extra`, count */
@@ -2322,8 +2336,7 @@ enum {
     VC__NODE_VARIES_SUB = 16, /* the value may differ between the invocations of a subgroup */
     VC__NODE_VARIES_GROUP = 1, /* the value may differ between the invocations of a work-group */
     VC__NODE_VARIES = VC__NODE_VARIES_SUB | VC__NODE_VARIES_GROUP, /* either; both propagate from operands to results */
-    /* Float + - *, printed so that no compiler changes it. Drivers do more than contract: Mesa replaces (a + b) - a
-       with b unless it is forbidden. */
+    /* float + - * that compilers must neither contract nor reorder: without it, Mesa replaces (a + b) - a with b */
     VC__NODE_PRECISE = 2,
     VC__NODE_RAW = 4,      /* while lowering: keep the operation, do not lower it */
     VC__NODE_LIVE = 8,     /* while lowering: the node is needed */
@@ -2340,8 +2353,8 @@ enum {
     VC__BLOCK_GUARD = 8,     /* is the guard of a VC_EACH */
     VC__BLOCK_EXIT = 16,     /* a loop with a break or return */
     VC__BLOCK_DIVERGES_SUB = 32, /* may run for only some invocations of a subgroup */
-    VC__BLOCK_CONV = 64,     /* contains a subgroup operation */
-    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_DIVERGES_SUB not only by VC_IF, VC_ELSE and VC_EACH: a loop, switch or exit */
+    VC__BLOCK_CONVERGENT = 64,     /* contains a subgroup operation */
+    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_DIVERGES_SUB because of a loop, switch or exit, not only of an IF or ELSE */
 };
 
 enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
@@ -2356,8 +2369,8 @@ typedef struct vc__block {
        its condition or exits in it */
     uint8_t divergence;
     uint8_t exit_divergence; /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
-    uint32_t condition; /* node that decides which invocations run it; VC__NIL: none */
-    uint32_t cause;   /* the first node that set bits in `divergence` */
+    uint32_t condition; /* node on which it depends which invocations run the block; VC__NIL: none */
+    uint32_t cause;   /* condition of the first branch or exit that set bits in `divergence`, for error messages */
 } vc__block;
 
 /* Data of a node that does not fit into 24 bytes: arguments, arrays, variables, tables. */
@@ -2365,7 +2378,7 @@ typedef struct vc__object {
     const char *name; /* in the arena; may be NULL */
     uint16_t op;      /* BUFFER, IMAGE, PARAM, SHARED, TABLE, VAR, ARRAY */
     uint16_t access;  /* allowed access: VC_READ … VC_ANY_TYPE */
-    vc_type type;     /* in the code: floats are unsigned integers where the target has atomics on bits only */
+    vc_type type;     /* type in the generated code: an unsigned integer for floats whose atomics work on bits */
     vc_type declared; /* type as declared by the kernel */
     uint32_t count;   /* elements of an array; 0: buffers */
     uint32_t node;
@@ -2375,8 +2388,8 @@ typedef struct vc__object {
     uint16_t used;
     bool stored;      /* a store was recorded */
     uint8_t divergence; /* variables and private arrays: VC__NODE_ bits of the stored values */
-    uint32_t block;   /* the same: the block that declares it */
-    uint32_t last_load; /* the same: 1 + the last load on the tape; 0: none */
+    uint32_t block;   /* variables and private arrays: the block that declares it */
+    uint32_t last_load; /* variables and private arrays: 1 + the last load on the tape; 0: none */
     uint32_t widened_load; /* 1 + the last load on the tape whose value is cast to a wider float; 0: none */
     vc__image image;
     /* Objects of composite types are never in a listing. Their pieces are, each with a scalar or vector type (room
@@ -2422,7 +2435,7 @@ typedef struct vc__listing {
     vc_target target;
     vc_buffers buffers;     /* VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING */
     bool reconverges;       /* copied from the kernel */
-    vc_info info;           /* offsets, access and features for this form of the code */
+    vc_info info;           /* offsets, access and features for `target` and `buffers` */
 } vc__listing;
 
 /* The bits of a CONST or CASE. */
@@ -2460,28 +2473,29 @@ static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc
 
 typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
 
-/* Flags of `plain`, for pure operations whose operands are all present. The low bits are the kinds for which the
-   operation is scheduled by vc__lower_plain. ONE, THREE: number of operands, if not two. PRINTED: a
-   single SPIR-V instruction with only a type and operands. EXACT: printed as precise. */
+/* Flags of `plain`, for pure operations without optional operands. The low 13 bits are the kinds for which
+   vc__lower_plain schedules the operation. ONE, THREE: number of operands, if not two. PRINTED: printed as a single
+   SPIR-V instruction that has only a type and operands. EXACT: printed as precise. */
 enum { VC__PLAIN = 1 << 14, VC__PLAIN_ONE = 1 << 15, VC__PLAIN_THREE = 1 << 16, VC__PLAIN_PRINTED = 1 << 17,
        VC__PLAIN_EXACT = 1 << 18 };
 #define VC__MAP_CONST 0x80000000u    /* marks the number of a constant */
 
-/* The state of one schedule. vc_restart keeps its memory. */
+/* The state of lowering and scheduling a kernel for one target. A `number` is an index into `node`. vc_restart keeps
+   the memory. */
 struct vc__lowering {
     vc_kernel *kernel;
     vc_target target;       /* VC_TARGET_NONE: nothing is lowered (the dump) */
     vc_buffers buffers;
     bool marks_rounding;    /* casts on the tape whose rounding is observable are marked VC__NODE_WIDENED */
-    uint32_t region, anchor; /* where vc__make adds pure nodes, and effects */
-    vc__node *node;         /* the lowered list, indexed by number */
+    uint32_t region, anchor; /* regions to which vc__make adds pure nodes, and effects */
+    vc__node *node;         /* the lowered list */
     uint32_t count, capacity;
     /* while count is below this, a node can be added without growing the list or the hash table */
     uint32_t node_limit;
     uint32_t *extra;
     uint32_t extra_count, extra_capacity;
-    /* Hash table with open addressing and mask + 1 slots: high bits: of the hash, low bits: 1 + number in the
-       lowered list; 0: empty. After lowering: maps a number to its index in the listing. */
+    /* While lowering: a hash table with open addressing and mask + 1 slots (vc__slot_pack); 0: empty. After lowering:
+       maps a number to its index in the listing. */
     uint32_t *slot;
     uint32_t mask, slot_capacity;
     uint32_t *map;          /* maps a tape index to a number, with VC__MAP_CONST; VC__NIL: not lowered */
@@ -2494,16 +2508,16 @@ struct vc__lowering {
     vc__leaf *leaf;
     uint32_t leaf_count, leaf_capacity;
     uint32_t kinds;         /* bit mask of the scalar kinds in the listing */
-    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: not by vc__lower_plain */
+    uint32_t plain[VC__OP_COUNT]; /* VC__PLAIN_; 0: vc__lower_plain does not schedule the operation */
     vc__object no_object;
 };
 
-/* One form of the printed code, kept until the kernel changes. SPIR-V and GLSL have a form for addresses and one for
-   bindings, indexed by vc_buffers; CUDA C and OpenCL C have one each. */
-enum { VC__FORM_CUDA = 3, VC__FORM_OPENCL = 4, VC__FORMS = 5 };
-typedef struct vc__form {
+/* One variant of the printed code, kept until the kernel changes. SPIR-V and GLSL have a variant for addresses and one
+   for bindings, indexed by vc_buffers; CUDA C and OpenCL C have one each. */
+enum { VC__VARIANT_CUDA = 3, VC__VARIANT_OPENCL = 4, VC__VARIANTS = 5 };
+typedef struct vc__variant {
     vc__words words;
-    uint32_t skip;           /* number of words before the start of the module */
+    uint32_t skip;           /* index in `words` of the first word of the module */
     vc__text text;
     uint32_t words_version, text_version, info_version; /* 1 + number of nodes on the tape when printed; 0: never */
     vc_info info;
@@ -2511,7 +2525,7 @@ typedef struct vc__form {
     vc_implicit_info *implicit;
     uint32_t arg_capacity, implicit_capacity;
     char entry[VC__NAME_BYTES];
-} vc__form;
+} vc__variant;
 
 typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
 
@@ -2551,7 +2565,7 @@ struct vc_kernel {
     uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
     uint32_t open_block;     /* innermost open block */
     uint32_t outer_loop;     /* outermost open loop; 0: none */
-    bool needs_replay;       /* in that loop, a variable became divergent after a load of it was treated as uniform */
+    bool needs_replay;       /* in that loop, a variable became varying after a load of it was treated as uniform */
     uint32_t replayed_statement; /* statement whose divergence is analysed again; 0: none */
     uint32_t region;         /* current region */
     uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
@@ -2560,7 +2574,7 @@ struct vc_kernel {
     vc__words words;         /* current output of a printer */
     vc__text text;
     vc__words section[8];    /* sections of a SPIR-V module */
-    vc__form form[VC__FORMS];
+    vc__variant variant[VC__VARIANTS];
     vc__text dump;
     char error[512];
 };
@@ -2575,12 +2589,12 @@ static const char *vc__name(const vc_kernel *k) { return k->desc.name ? k->desc.
 /* The number of arguments, including the output buffer of vc_printf. */
 static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->output != VC__NIL); }
 
-/* The first call of this thread on a ref or image that was never set, with immediates as its only other operands. Its
-   kernel is unknown: vc_error reports it for the next kernel that it is called for and that has not failed.
-   vc_begin and vc_restart clear it. */
+/* Name of the first call of this thread on an unset ref or image whose other operands were all immediates, so that its
+   kernel is unknown; NULL: none. vc_error reports it for the next kernel that has not failed. vc_begin and vc_restart
+   clear it. */
 static VC__THREAD_LOCAL const char *vc__call_without_kernel;
 
-VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const char *format, va_list list) {
+VC__PRINTF(3, 0) static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
     char *c;
     if (k->failed) return;
@@ -2589,10 +2603,11 @@ VC__PRINTF(3, 0) static void vc__fail_list(vc_kernel *k, const char *call, const
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
-    for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' '; /* of texts of the caller's */
+    /* the caller's names may contain control characters */
+    for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
 }
 
-static void vc__set_missing(vc_kernel *k, vc__missing_resource lack) { if (!k->failed) k->missing = lack; }
+static void vc__set_missing(vc_kernel *k, vc__missing_resource missing) { if (!k->failed) k->missing = missing; }
 
 static void vc__no_memory(vc_kernel *k) {
     vc__set_missing(k, VC__MISSING_MEMORY);
@@ -2603,17 +2618,17 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_list list;
     vc__set_missing(k, VC__MISSING_MACHINE);
     va_start(list, format);
-    vc__fail_list(k, NULL, format, list);
+    vc__vfail(k, NULL, format, list);
     va_end(list);
 }
 
 /* Whether calls on the kernel have an effect: it exists and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
-/* The form that keeps the code for a target. */
-static vc__form *vc__form_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
-    return &k->form[vc__is_cuda(target) ? (int)VC__FORM_CUDA
-                    : vc__is_opencl(target) ? (int)VC__FORM_OPENCL : (int)buffers];
+/* The variant of the printed code for a target. */
+static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
+    return &k->variant[vc__is_cuda(target) ? (int)VC__VARIANT_CUDA
+                    : vc__is_opencl(target) ? (int)VC__VARIANT_OPENCL : (int)buffers];
 }
 
 /* Grows the tape. Returns false after an error. */
@@ -2708,15 +2723,15 @@ static const char *vc__arena_copy(vc_kernel *k, const char *text) {
 
 /* Adds an anchor for the next recorded node. `block` is the innermost open block once that node is recorded. */
 static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
-    vc__anchor *pin = k->anchor;
+    vc__anchor *anchor = k->anchor;
     if (k->anchor_count == k->anchor_capacity) {
-        pin = (vc__anchor *)vc__array_grow(&k->allocator, pin, &k->anchor_capacity, k->anchor_count + 1,
+        anchor = (vc__anchor *)vc__array_grow(&k->allocator, anchor, &k->anchor_capacity, k->anchor_count + 1,
                                            sizeof(vc__anchor));
-        if (!pin) { vc__no_memory(k); return false; }
-        k->anchor = pin;
+        if (!anchor) { vc__no_memory(k); return false; }
+        k->anchor = anchor;
     }
-    pin[k->anchor_count].node = k->count;
-    pin[k->anchor_count].block = block;
+    anchor[k->anchor_count].node = k->count;
+    anchor[k->anchor_count].block = block;
     k->region = k->anchor_count++;
     k->open_block = block;
     return true;
@@ -2826,8 +2841,8 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
 
 VC__SMALL_END
 
-/* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list; VC__NIL
-   means no operand, and is the result of every call after an error.
+/* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list. The operand
+   VC__NIL means none; all of these functions return VC__NIL after an error.
    vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower. vc__make_const with a vector
    type repeats `bits` in every component. */
 static uint32_t vc__make(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
@@ -2866,8 +2881,8 @@ static inline vc_val vc__no_operand(void) { vc_val v = { 0, 0 }; return v; }
 static inline vc_val vc__immediate(vc_type type, uint64_t bits) { vc_val v; v.owner = type; v.bits = bits; return v; }
 static inline bool vc__is_immediate(vc_val v) { return v.owner != 0 && v.owner < 4096; }
 
-/* Pseudo-types of results of calls on immediates that cannot be folded. `bits` says why, so that the next call can
-   report the operand: the name without vc_, or the invalid type. */
+/* vc_val.owner of the results of calls on immediates that cannot be folded. `bits` is the reason (the name of the call
+   without vc_, or the invalid type), which the next call that has the value as an operand reports. */
 enum { VC__IMM_UNFOLDED = 4095, VC__IMM_BAD_TYPE = 4094, VC__IMM_BAD_CAST = 4093, VC__IMM_BAD_SELECT = 4092 };
 static inline vc_val vc__unfoldable(const char *name) { return vc__immediate(VC__IMM_UNFOLDED, (uintptr_t)name); }
 
@@ -2877,8 +2892,8 @@ static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
 }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
 
-/* The kernel of a call whose ref or image has none: that of an operand, or NULL. With NULL the call is kept for
-   vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
+/* Returns the kernel of the operands of a call whose ref or image has none. If they have none either, returns NULL and
+   stores the call for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
 VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
     if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
@@ -2890,15 +2905,15 @@ static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc
 }
 
 /* The name of an operation without vc_: "add" for ADD. LT and LE with swapped operands are gt and ge. */
-enum { VC__SWAPPED = 0x8000, VC__FORM_GT = VC__OP_LT | VC__SWAPPED, VC__FORM_GE = VC__OP_LE | VC__SWAPPED };
-static const char *vc__form_name(uint32_t form) {
-    return form == VC__FORM_GT ? "gt" : form == VC__FORM_GE ? "ge" : vc__op_name[form];
+enum { VC__SWAPPED = 0x8000, VC__ORDERED_GT = VC__OP_LT | VC__SWAPPED, VC__ORDERED_GE = VC__OP_LE | VC__SWAPPED };
+static const char *vc__ordered_op_name(uint32_t ordered_op) {
+    return ordered_op == VC__ORDERED_GT ? "gt" : ordered_op == VC__ORDERED_GE ? "ge" : vc__op_name[ordered_op];
 }
 
 typedef struct vc__call { char name[32]; } vc__call;
-static vc__call vc__call_of(uint32_t form) {
+static vc__call vc__call_of(uint32_t ordered_op) {
     vc__call c;
-    snprintf(c.name, sizeof c.name, "vc_%s", vc__form_name(form));
+    snprintf(c.name, sizeof c.name, "vc_%s", vc__ordered_op_name(ordered_op));
     return c;
 }
 
@@ -2928,7 +2943,7 @@ static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     return l;
 }
 
-/* Fails with the reason why v is not a value of k. Only called for invalid values. */
+/* Fails with the reason why v is not a usable operand of k. Must only be called for such values. */
 VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
@@ -2965,7 +2980,7 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
 
 VC__SMALL_END
 
-/* Decodes v as operand number `which`. Returns false if v is not a usable value of k; fails then if `call` is not
+/* Decodes v as operand number `which`. Returns false if v is not a usable value of k, and reports that unless `call` is
    NULL. */
 VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
@@ -3032,8 +3047,8 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
 }
 
 /* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
-   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. k is
-   NULL: no error is reported. */
+   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. If k is
+   NULL, errors are not reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, components = 1, widest = 0;
     while (reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
@@ -3116,8 +3131,8 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 VC__SMALL
 
 /* Folds an operation on immediates. Returns no value if an operand is not an immediate. */
-static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED;
+static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
     vc_val v[3];
     vc__operand o[3];
@@ -3126,38 +3141,38 @@ static vc_val vc__pure_immediates(uint32_t form, uint32_t count, vc_val a, vc_va
     v[2] = c;
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = form & VC__SWAPPED ? count - 1 - i : i;
-        if (!vc__operand_of(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfoldable(vc__form_name(form));
+        uint32_t at = ordered_op & VC__SWAPPED ? count - 1 - i : i;
+        if (!vc__operand_of(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfoldable(vc__ordered_op_name(ordered_op));
     }
     vc_type type = vc__unify(NULL, NULL, o, count);
     for (uint32_t i = 0; i < count; i++) bits[i] = o[i].bits;
     if (!(vc__mask(type) & vc__op[op].kinds) || !vc__fold(op, type, vc__result_type(op, type), bits, &result))
-        return vc__unfoldable(vc__form_name(form));
+        return vc__unfoldable(vc__ordered_op_name(ordered_op));
     return vc__immediate(vc__result_type(op, type), result);
 }
 
-static vc_val vc__composite_op(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c);
+static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c);
 
-/* Records an operation on operands of one type, after all checks and conversions. `form` is the op, with VC__SWAPPED
-   if its two operands are to be swapped. */
-static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
+/* Checks and converts the operands and records the operation. `ordered_op`: VC__OP_, plus VC__SWAPPED if the two
+   operands are to be swapped. */
+static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
     vc__operand o[3];
     if (!k && count > 1) k = vc__kernel_of(b);
     if (!k && count > 2) k = vc__kernel_of(c);
-    if (!k) return vc__pure_immediates(form, count, a, b, c);
+    if (!k) return vc__pure_immediates(ordered_op, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__operand_of(k, NULL, 1, a, &o[0])) return vc__composite_op(k, form, count, a, b, c);
-    if (count > 1 && !vc__operand_of(k, NULL, 2, b, &o[1])) return vc__composite_op(k, form, count, a, b, c);
-    if (count > 2 && !vc__operand_of(k, NULL, 3, c, &o[2])) return vc__composite_op(k, form, count, a, b, c);
+    if (!vc__operand_of(k, NULL, 1, a, &o[0])) return vc__composite_op(k, ordered_op, count, a, b, c);
+    if (count > 1 && !vc__operand_of(k, NULL, 2, b, &o[1])) return vc__composite_op(k, ordered_op, count, a, b, c);
+    if (count > 2 && !vc__operand_of(k, NULL, 3, c, &o[2])) return vc__composite_op(k, ordered_op, count, a, b, c);
     vc_type type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
-        type = vc__unify(k, vc__call_of(form).name, o, count);
+        type = vc__unify(k, vc__call_of(ordered_op).name, o, count);
         if (!type) return vc__no_value();
     }
     if (!(vc__mask(type) & vc__op[op].kinds)) {
-        vc__check_kind(k, vc__call_of(form).name, &o[0], 1, vc__op[op].kinds);
+        vc__check_kind(k, vc__call_of(ordered_op).name, &o[0], 1, vc__op[op].kinds);
         return vc__no_value();
     }
     for (i = 0; i < count; i++) {
@@ -3165,13 +3180,14 @@ static vc_val vc__pure_checked(uint32_t form, uint32_t count, vc_val a, vc_val b
         if (n[i] == VC__NIL) return vc__no_value();
         flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
-    if (form & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
+    if (ordered_op & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
 VC__SMALL_END
 
-/* ---- operands of one type, recorded without further checks; all others go through vc__pure_checked ---- */
+/* ---- fast paths: operands of one type, recorded without further checks; vc__pure_checked handles all other calls ----
+   */
 
 /* Bit mask of the kinds that an operation accepts, if its result has the type of its first operand, otherwise 0. The
    mask is repeated in the upper half, so that shifting it by `type & 31` works for vectors, too. */
@@ -3181,7 +3197,7 @@ VC__SMALL_END
     (VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) * 0x10001u : 0u),
 static const uint32_t vc__same_result_kinds[] = { VC__OPS(VC__SAME_RESULT_KINDS_ROW) };
 
-/* Whether a node's block is known to be open from its region alone: the region precedes the first closed block or
+/* Whether the region of a node alone shows that its block is open: the region precedes the first closed block or
    follows the last one. */
 static inline bool vc__is_in_known_open_block(const vc_kernel *k, const vc__node *n) {
     return n->region >= k->closed_to || n->region < k->closed_from;
@@ -3225,17 +3241,18 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
     return (uint32_t)v.bits;
 }
 
-/* Two operands: values of enclosing blocks, immediates, and results of another type. `form` as for vc__pure_checked. */
-VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t form) {
+/* Two operands: values of enclosing blocks, immediates, and results of another type. `ordered_op` as for
+   vc__pure_checked. */
+VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED, flags = first ? first->flags : 0u, second_node = VC__NIL;
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED, flags = first ? first->flags : 0u, second_node = VC__NIL;
     uint32_t first_node = (uint32_t)a.bits;
     if (vc__mask(type) & vc__op[op].kinds) second_node = vc__usable_operand(k, b, type, &flags);
-    if (second_node == VC__NIL) return vc__pure_checked(form, 2, a, b, vc__no_value());
+    if (second_node == VC__NIL) return vc__pure_checked(ordered_op, 2, a, b, vc__no_value());
     type = vc__result_type(op, type);
-    return form == op ? vc__record_unchecked(k, op, type, flags, first_node, second_node, VC__NIL)
+    return ordered_op == op ? vc__record_unchecked(k, op, type, flags, first_node, second_node, VC__NIL)
                       : vc__record_unchecked(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
@@ -3280,13 +3297,14 @@ static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
 }
 
 /* As vc__pure2 for comparisons, whose results are bools. */
-static vc_val vc__compare(vc_val a, vc_val b, uint32_t form) {
+static vc_val vc__compare(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
     const vc__node *m = k ? vc__node_in_known_open_block(k, a) : NULL;
     const vc__node *n = m ? vc__node_in_known_open_block(k, b) : NULL;
-    uint32_t op = form & ~(uint32_t)VC__SWAPPED;
-    vc_val first = form == op ? a : b, second = form == op ? b : a;
-    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds)) return vc__pure2_same_type(a, b, form);
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
+    vc_val first = ordered_op == op ? a : b, second = ordered_op == op ? b : a;
+    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds))
+        return vc__pure2_same_type(a, b, ordered_op);
     return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__components(n->type)), (uint32_t)m->flags | n->flags,
                                 first.bits, second.bits, VC__NIL);
 }
@@ -3316,11 +3334,11 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
 }
 
 // >>fold
-/* Constant folding: arithmetic on constants, one operation at a time, on bit patterns. Floats are computed with
-   integers, so that compiler options do not change the generated bytes. Subnormal operands or results and results
-   that are NaN are not folded. Also simplifications that are exact for every input. */
+/* Constant folding, one operation at a time, on bit patterns, and simplifications that are exact for every input.
+   Floats are computed with integers, so that the generated bytes do not depend on compiler options. Operations with
+   subnormal operands or results, or a NaN result, are not folded. */
 
-/* Gets the bits of component i of a constant. Returns false if the node is not a constant. */
+/* Stores the bits of component i of a constant in *bits. Returns false if the node is not a constant. */
 static inline bool vc__const_part(const vc__lowering *s, uint32_t number, uint32_t i, uint64_t *bits) {
     const vc__node *n = vc__lowered_node(s, number);
     if (n->op == VC__OP_TUPLE) n = vc__lowered_node(s, s->extra[n->a[0] + i]);
@@ -3356,7 +3374,8 @@ VC__SMALL
 
 enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
 
-/* The value is fraction * 2^(exponent - 63). NORMAL: the top bit of fraction is set. The lowest bit is sticky. */
+/* The value is fraction * 2^(exponent - 63). NORMAL: the top bit of fraction is set. The lowest bit is sticky: it is
+   set if a nonzero bit below it was cut off. */
 typedef struct vc__real {
     uint32_t class_;
     bool negative;
@@ -3373,7 +3392,7 @@ static vc__real vc__real_make(uint32_t class_, bool negative, int32_t exponent, 
     return r;
 }
 
-/* A number with any fraction: shifts the fraction until its top bit is set. */
+/* Makes a number from any fraction: shifts it until its top bit is set. */
 static vc__real vc__real_normal(bool negative, int32_t exponent, uint64_t fraction) {
     if (!fraction) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
     for (; !(fraction >> 63); exponent--) fraction <<= 1;
@@ -3382,7 +3401,7 @@ static vc__real vc__real_normal(bool negative, int32_t exponent, uint64_t fracti
 
 static int32_t vc__bias(vc_type kind) { return (1 << (vc__kinds[kind].exponent - 1)) - 1; }
 
-/* Unpacks the bits of a float. Returns false if it is subnormal; *r has its value in any case. */
+/* Unpacks the bits of a float to *r. Returns false if it is subnormal; *r is correct in any case. */
 static bool vc__unpack(vc_type kind, uint64_t bits, vc__real *r) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
     uint64_t fraction = bits & vc__ones(f), exponent = (bits >> f) & vc__ones(e);
@@ -3401,8 +3420,8 @@ static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
     return by ? (x >> by) | ((x << (64 - by)) != 0) : x;
 }
 
-/* Rounds to nearest even. Returns false if the result is subnormal or NaN; *bits is correct in any case, NaN being
-   the quiet one. */
+/* Rounds to nearest even and packs the float to *bits. Returns false if the result is subnormal or NaN; *bits is
+   correct in any case, and a NaN is quiet. */
 static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
     uint64_t sign = (uint64_t)r.negative << (f + e), inf = vc__ones(e) << f;
@@ -3422,7 +3441,7 @@ static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
     uint64_t x = r.fraction >> (63 - f);
     uint64_t rest = r.fraction << (f + 1);
     if (rest > (uint64_t)1 << 63 || (rest == (uint64_t)1 << 63 && (x & 1))) x++;
-    x += biased ? (uint64_t)(biased - 1) << f : 0; /* the leading bit of x adds one to the exponent, as does a carry */
+    x += biased ? (uint64_t)(biased - 1) << f : 0; /* the leading bit of x, and a carry, each add 1 to the exponent */
     *bits = sign | (biased > (int32_t)vc__ones(e) || x > inf ? inf : x);
     return normal;
 }
@@ -3678,8 +3697,8 @@ static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     return true;
 }
 
-/* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if the result is not exact
-   or differs between targets. */
+/* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if the operation cannot be
+   folded: an operand or the result is subnormal, the result is NaN, or targets may return different results. */
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     uint64_t low[3] = { 0, 0, 0 };
     if (op == VC__OP_CAST) return vc__fold_cast(from, to, v[0], out);
@@ -3708,8 +3727,8 @@ static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_ty
     return false;
 }
 
-/* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or there is no exact
-   result. */
+/* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or a component cannot
+   be folded. */
 static uint32_t vc__fold_node(vc__lowering *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, components = vc__components(n->type), parts[4];
     vc_type from = vc__scalar(vc__lowered_node(s, n->a[0])->type), to = vc__scalar(n->type);
@@ -4851,7 +4870,7 @@ static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
 /* Whether the target has a native form of an operation for the kind of `type`. */
 static bool vc__has_native_form(const vc__lowering *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
-    const vc__forms *text = &vc__op_text[op];
+    const vc__op_texts *text = &vc__op_text[op];
     if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
     if (vc__is_cuda(s->target)) return text->cuda[column] != NULL;
     if (vc__is_opencl(s->target)) return text->opencl[column] != NULL;
@@ -5801,7 +5820,7 @@ static uint32_t vc__make_highest_lane(vc__lowering *s, uint32_t mask, uint32_t s
    lanes in a cluster. */
 static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, uint32_t lanes, uint32_t size) {
     uint32_t mask = vc__make_active_mask(s), lane = vc__make_warp_lane(s), most = vc__make_u32(s, 32), c, other;
-    uint32_t limit = lanes == VC__LANES_ALL || lanes == VC__LANES_EACH ? most : lane;
+    uint32_t limit = lanes == VC__LANES_ALL || lanes == VC__LANES_CLUSTER ? most : lane;
     for (uint32_t step = 1; step < size && !s->kernel->failed; step *= 2) {
         uint32_t half = vc__make_binary_const(s, VC__OP_AND, lane, ~(step - 1) & 31u);
         half = vc__make_binary_const(s, VC__OP_XOR, half, step);
@@ -5826,7 +5845,7 @@ static uint32_t vc__make_masked_scan(vc__lowering *s, uint16_t op, uint32_t x, u
 
 /* Lowers a reduction or scan for CUDA C. Reductions of i32 and u32 are functions that the printer defines. */
 static uint32_t vc__lower_warp_combine(vc__lowering *s, const vc__node *n) {
-    const uint32_t a = n->a[0], lanes = n->x & 15u, size = lanes == VC__LANES_EACH ? n->x >> 4 : 32;
+    const uint32_t a = n->a[0], lanes = n->x & 15u, size = lanes == VC__LANES_CLUSTER ? n->x >> 4 : 32;
     const bool all = lanes == VC__LANES_ALL, whole = vc__invocations(s->kernel) % size == 0;
     const vc_type type = n->type;
     const uint16_t op = n->op;
@@ -5837,8 +5856,8 @@ static uint32_t vc__lower_warp_combine(vc__lowering *s, const vc__node *n) {
         return vc__make_raw(s, op, type, a, mask, lane, 0);
     }
     if (s->kernel->reconverges) return vc__make_masked_scan(s, op, a, lanes, size);
-    if ((all || lanes == VC__LANES_EACH) && whole) return vc__make_warp_butterfly(s, op, a, size);
-    if (lanes == VC__LANES_EACH) return vc__make_masked_scan(s, op, a, lanes, size);
+    if ((all || lanes == VC__LANES_CLUSTER) && whole) return vc__make_warp_butterfly(s, op, a, size);
+    if (lanes == VC__LANES_CLUSTER) return vc__make_masked_scan(s, op, a, lanes, size);
     return vc__make_warp_scan(s, op, a, lanes);
 }
 
@@ -5977,7 +5996,7 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
     if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
         && vc__bits(vc__kind(operand_type)) == 64)
         return vc__lower_shuffle_in_range(s, n);
-    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_EACH && lacks & VC_FEATURE_SUBGROUP_CLUSTERED)
+    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_CLUSTER && lacks & VC_FEATURE_SUBGROUP_CLUSTERED)
         return vc__lower_clustered(s, n);
     /* SPIR-V before 1.5 requires a constant lane */
     if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane))
@@ -6104,7 +6123,7 @@ static uint32_t vc__scalarize_all_equal(vc__lowering *s, const vc__node *n) {
 static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t components = vc__components(n->type);
-    if (components == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONV)) return false;
+    if (components == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONVERGENT)) return false;
     if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
     for (uint32_t i = 0; i < op->operands; i++)
         if (vc__components(vc__lowered_node(s, n->a[i])->type) == components) return true;
@@ -6851,7 +6870,7 @@ VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
 
 VC__SMALL
 
-/* Makes the listing of one target and buffer form, except its info. Returns false after an error. */
+/* Makes the listing for a target and a way to pass buffers, except its info. Returns false after an error. */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
     vc__lowering *s = &k->lower;
     memset(l, 0, sizeof *l);
@@ -8222,7 +8241,7 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
     if (n->op == VC__OP_SHUFFLE || n->op == VC__OP_SHUFFLE_XOR) return VC__CAP_SHUFFLE;
     if (n->op == VC__OP_SHUFFLE_UP || n->op == VC__OP_SHUFFLE_DOWN) return VC__CAP_RELATIVE;
     if (n->op < VC__OP_SUBGROUP_ADD) return VC__CAP_BALLOT;
-    return (n->x & 15u) == VC__LANES_EACH ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
+    return (n->x & 15u) == VC__LANES_CLUSTER ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
 }
 
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -8233,7 +8252,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (has_group_operation) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
-    if ((n->x & 15u) == VC__LANES_EACH) word[count++] = vc__spirv_u32(s, n->x >> 4);
+    if ((n->x & 15u) == VC__LANES_CLUSTER) word[count++] = vc__spirv_u32(s, n->x >> 4);
     s->caps |= vc__kind_features(n->type) | vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
                                4 + count);
@@ -8282,7 +8301,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         if (vc__is_dot_4x8(n->op)) vc__spirv_dot_4x8(s, n, vc__result(i));
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
-        else if (vc__op[n->op].class_ == VC__CONV) vc__spirv_subgroup(s, n, vc__result(i));
+        else if (vc__op[n->op].class_ == VC__CONVERGENT) vc__spirv_subgroup(s, n, vc__result(i));
         else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' has no SPIR-V form",
                       vc__name(s->k), vc__op_name[n->op]);
         break;
@@ -8516,14 +8535,14 @@ typedef struct vc__dialect {
     bool declares_unused;      /* unused arguments are declared as well */
     bool (*is_reserved)(const char *name); /* words that are reserved in this language only; NULL: none */
     const char *(*type)(vc_type type, char out[32]);
-    /* form in the table of operations; NULL: one of the functions below prints the node */
-    const char *(*form)(const vc__printer *g, const vc__node *n);
+    /* pattern in the table of operations; NULL: one of the functions below prints the node */
+    const char *(*pattern)(const vc__printer *g, const vc__node *n);
     void (*float_bits)(vc__printer *g, vc_type type, uint64_t bits); /* a float by its bit pattern */
     /* fold: print an expression; otherwise part of a table's initializer */
     void (*vector)(vc__printer *g, vc_type type, const uint64_t *bits, bool fold);
-    void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a form */
+    void (*construct)(vc__printer *g, const vc__node *n); /* VEC, and CAST without a pattern */
     void (*component)(vc__printer *g, const vc__node *n);
-    void (*bitcast)(vc__printer *g, const vc__node *n);   /* BITCAST without a form */
+    void (*bitcast)(vc__printer *g, const vc__node *n);   /* BITCAST without a pattern */
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
     void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
@@ -8853,7 +8872,8 @@ static void vc__p_count_uses(vc__printer *g) {
         const uint32_t *operand = vc__p_operands(l, n, &count);
         for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
-            g->info[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1; /* its form in CUDA C repeats the first operand */
+            /* the pattern of ROTL in CUDA C contains $0 twice */
+            g->info[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1;
             g->info[operand[j]].user = i;
         }
         if (n->op == VC__OP_END) g->info[i].opener = block;
@@ -8968,20 +8988,20 @@ static const struct { char text[3]; uint8_t precedence, limit; } vc__p_operators
     { "&&", 11, 7 }, { "||", 13, 7 }
 };
 
-/* The precedence of a form of the table of operations, and in *limit the largest one of its operands. */
-static int vc__p_precedence(const char *form, int *limit) {
-    bool call = vc__p_is_letter(form[0]) || form[0] == '_';
+/* The precedence of a pattern of the table of operations, and in *limit the largest one of its operands. */
+static int vc__p_precedence(const char *pattern, int *limit) {
+    bool call = vc__p_is_letter(pattern[0]) || pattern[0] == '_';
     *limit = VC__P_ANY;
-    if (form[0] != '$' || form[1] == 'T') {
+    if (pattern[0] != '$' || pattern[1] == 'T') {
         if (!call) *limit = VC__P_PRIMARY;
         return call ? VC__P_PRIMARY : VC__P_PREFIX;
     }
-    if (form[2] != ' ') return VC__P_PRIMARY;
+    if (pattern[2] != ' ') return VC__P_PRIMARY;
     *limit = VC__P_TERNARY - 1;
-    if (form[3] == '?') return VC__P_TERNARY;
-    size_t n = strcspn(form + 3, " ");
+    if (pattern[3] == '?') return VC__P_TERNARY;
+    size_t n = strcspn(pattern + 3, " ");
     for (size_t i = 0; i < sizeof vc__p_operators / sizeof *vc__p_operators; i++) {
-        if (strlen(vc__p_operators[i].text) != n || strncmp(vc__p_operators[i].text, form + 3, n) != 0) continue;
+        if (strlen(vc__p_operators[i].text) != n || strncmp(vc__p_operators[i].text, pattern + 3, n) != 0) continue;
         *limit = vc__p_operators[i].limit;
         return vc__p_operators[i].precedence;
     }
@@ -8993,37 +9013,37 @@ static vc_type vc__p_unsigned_type(const vc__printer *g, const vc__node *n) {
     return vc__bits(vc__kind(g->l->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
 }
 
-/* Prints "($U)$0" of a constant as an unsigned literal. Returns false if the form or operand is something else. */
-static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *form) {
-    if (strncmp(form, "($U)$", 5) != 0) return false;
+/* Prints "($U)$0" of a constant as an unsigned literal. Returns false if the pattern or operand is something else. */
+static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *pattern) {
+    if (strncmp(pattern, "($U)$", 5) != 0) return false;
     vc_type type = vc__p_unsigned_type(g, n);
-    const vc__node *c = &g->l->node[n->a[form[5] - '0']];
+    const vc__node *c = &g->l->node[n->a[pattern[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
     vc__p_scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
 }
 
-/* Prints a node by its form. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
+/* Prints a node by its pattern. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
    computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
-static void vc__p_print_form(vc__printer *g, const vc__node *n, const char *form) {
+static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *pattern) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
-    int limit, precedence = vc__p_precedence(form, &limit);
+    int limit, precedence = vc__p_precedence(pattern, &limit);
     char type[32];
-    for (const char *c = form; *c; c++) {
+    for (const char *c = pattern; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U'))
             vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_unsigned_type(g, n), type));
         else if (*c == '$') {
-            bool left = c == form;
-            bool enclosed = c > form && (c[-1] == '(' || c[-1] == '[' || (c > form + 1 && c[-2] == ','));
+            bool left = c == pattern;
+            bool enclosed = c > pattern && (c[-1] == '(' || c[-1] == '[' || (c > pattern + 1 && c[-2] == ','));
             int allowed = enclosed ? VC__P_ANY : left && precedence > limit && precedence < VC__P_TERNARY ?
                           limit + VC__P_EXCEPTION * precedence : limit;
-            if (left && form[2] == '[') allowed = VC__P_PRIMARY;
+            if (left && pattern[2] == '[') allowed = VC__P_PRIMARY;
             if (!left && !enclosed && limit == precedence) allowed = limit - 1; /* a - (b - c) */
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->l->node[n->a[0]].type));
         else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);
-        else if (*c == '`') { if ((n->x & 3u) == VC__LANES_EACH) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
+        else if (*c == '`') { if ((n->x & 3u) == VC__LANES_CLUSTER) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
         else vc__text_append(g->k, &g->k->text, c, 1);
     }
 }
@@ -9126,7 +9146,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     }
 }
 
-static void vc__p_without_form(vc__printer *g, const vc__node *n) {
+static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
     case VC__OP_COMPONENT: g->d->component(g, n); break;
@@ -9161,12 +9181,12 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
         if (parenthesize) vc__p_put(g, ")");
         return;
     }
-    const char *form = g->d->form(g, n);
-    int precedence = form ? vc__p_precedence(form, &limit) :
+    const char *pattern = g->d->pattern(g, n);
+    int precedence = pattern ? vc__p_precedence(pattern, &limit) :
                      n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_PRIMARY;
     parenthesize = precedence > allowed % VC__P_EXCEPTION && precedence != allowed / VC__P_EXCEPTION;
     if (parenthesize) vc__p_put(g, "(");
-    if (form) vc__p_print_form(g, n, form); else vc__p_without_form(g, n);
+    if (pattern) vc__p_print_pattern(g, n, pattern); else vc__p_without_pattern(g, n);
     if (parenthesize) vc__p_put(g, ")");
 }
 
@@ -9195,7 +9215,7 @@ static void vc__p_exit(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
     bool always = condition->op == VC__OP_CONST && condition->a[0] &&
                   (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
-    if (!always) vc__p_print_form(g, n, "if ($0) ");
+    if (!always) vc__p_print_pattern(g, n, "if ($0) ");
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
@@ -9219,7 +9239,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     unsigned number = ++g->masks;
     g->info[i].number = number;
     vc__p_put(g, "const bool vc_if%u = ", number);
-    vc__p_print_form(g, &g->l->node[i], "$0;\n");
+    vc__p_print_pattern(g, &g->l->node[i], "$0;\n");
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", number, vc__p_mask(g, i),
               number);
@@ -9230,7 +9250,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
     if (g->info[i].masked) { vc__p_masked_if(g, i); return; }
-    vc__p_print_form(g, &g->l->node[i], "if ($0)");
+    vc__p_print_pattern(g, &g->l->node[i], "if ($0)");
     vc__p_open_block(g);
 }
 
@@ -9245,7 +9265,7 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
 }
 
 /* A counter whose step may wrap is compared with its previous value; a decrease ends the loop. Such a counter is
-   advanced by the form of ADD, because signed overflow is undefined in C. */
+   advanced by the pattern of ADD, because signed overflow is undefined in C. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     vc__node next = vc__null_node;
@@ -9265,7 +9285,7 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     if (n->x) vc__p_put(g, "before%u = i%u, ", number, number);
     g->info[i].number = number;
     if (n->a[2] == VC__NIL) vc__p_put(g, "i%u++", number);
-    else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_print_form(g, &next, g->d->form(g, &next)); }
+    else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_print_pattern(g, &next, g->d->pattern(g, &next)); }
     else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_ANY); }
     vc__p_put(g, ")");
     vc__p_open_block(g);
@@ -9277,7 +9297,7 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
     vc__p_open_block(g);
 }
 
-static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_print_form(g, &g->l->node[i], "switch ($0) {\n"); }
+static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_print_pattern(g, &g->l->node[i], "switch ($0) {\n"); }
 
 /* Prints the condition of a default that other cases follow in a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
@@ -9637,7 +9657,7 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
     else if (vc__is_float(from)) vc__p_put(g, "%s", names[width][vc__is_unsigned(n->type)]);
     else vc__p_put(g, "%s", names[width][2 + vc__is_unsigned(from)]);
-    vc__p_print_form(g, n, "($0)");
+    vc__p_print_pattern(g, n, "($0)");
 }
 
 /* Prints "[i + 3]". A 64-bit index is cut to 32 bits, in which the sum wraps. glslang rejects a constant index of
@@ -9727,7 +9747,7 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     for (uint32_t i = g->l->leaves; i < g->l->count; i++) {
         const vc__node *n = &g->l->node[i];
         if (n->op >= VC__OP_SUBGROUP_SIZE && n->op <= VC__OP_SUBGROUP_LOCAL_ID) caps |= VC__CAP_SUBGROUP;
-        if (vc__op[n->op].class_ != VC__CONV) continue;
+        if (vc__op[n->op].class_ != VC__CONVERGENT) continue;
         caps |= vc__spirv_subgroup_cap(n);
         if (n->op != VC__OP_ELECT) kinds |= 1u << vc__kind(g->l->node[n->a[0]].type);
     }
@@ -9964,7 +9984,7 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
          word = vc__glsl_is_bool_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_lvalue(g, n);
     vc__p_put(g, " = ");
-    vc__p_print_form(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
+    vc__p_print_pattern(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
 }
 
 /* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
@@ -9982,8 +10002,8 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t axes = vc__dims[o->image.dim].axes;
     vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
-    vc__p_print_form(g, n, grad ? "$1, " : "$1, $2");
-    if (grad) vc__p_print_form(g, last, "$0, $1");
+    vc__p_print_pattern(g, n, grad ? "$1, " : "$1, $2");
+    if (grad) vc__p_print_pattern(g, last, "$0, $1");
     for (uint32_t i = 0; n->x && i < axes; i++)
         vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d",
                   (int)(int8_t)(n->x >> 8 * i & 255u));
@@ -10014,7 +10034,7 @@ static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
               n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
     vc__glsl_texel_operand(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_operand(g, n->a[2]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_form(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
@@ -10229,7 +10249,7 @@ static const char *vc__c_cast(vc_type from, vc_type to) {
 }
 
 static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
-    static const struct { uint8_t from, to; const char *form[2]; } table[] = {
+    static const struct { uint8_t from, to; const char *pattern[2]; } table[] = {
         { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } },
         { VC_F32, VC_U32, { "__float_as_uint($0)", "as_uint($0)" } },
         { VC_I32, VC_F32, { "__int_as_float($0)", "as_float($0)" } },
@@ -10240,7 +10260,7 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
         { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].from == from && table[i].to == to) return table[i].form[c];
+        if (table[i].from == from && table[i].to == to) return table[i].pattern[c];
     return "($T)$0";
 }
 
@@ -10248,18 +10268,19 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
 static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
-    const vc__forms *forms = &vc__op_text[n->op];
-    const char *const *form = vc__c_language(g) == VC__C_CUDA ? forms->cuda : forms->opencl;
+    const vc__op_texts *texts = &vc__op_text[n->op];
+    const char *const *pattern = vc__c_language(g) == VC__C_CUDA ? texts->cuda : texts->opencl;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_language(g), type, n->type);
     if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_language(g) == VC__C_CUDA)
         return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
-    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && forms->cuda_fast)
-        return forms->cuda_fast;
-    if (vc__is_unsigned(type) && vc__bits(type) < 32 && form[1] && strncmp(form[1], "($T)", 4) == 0) return form[1];
-    return form[columns[vc__kind(type)]];
+    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && texts->cuda_fast)
+        return texts->cuda_fast;
+    if (vc__is_unsigned(type) && vc__bits(type) < 32 && pattern[1] && strncmp(pattern[1], "($T)", 4) == 0)
+        return pattern[1];
+    return pattern[columns[vc__kind(type)]];
 }
 
 static void vc__c_construct(vc__printer *g, const vc__node *n) {
@@ -10336,7 +10357,7 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
-        vc__p_print_form(g, n, "vstore3($2, ");
+        vc__p_print_pattern(g, n, "vstore3($2, ");
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
         vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
         return;
@@ -10557,7 +10578,7 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
 
 // >>cuda
 /* The CUDA C printer, for NVRTC without headers: extern "C" NAME(const struct NAME_args args). args is the argument
-   block of the form with buffer addresses.
+   block of the pattern with buffer addresses.
    More than 48 KiB of shared memory is one dynamic array: launch with vc_info.shared_bytes of dynamic shared memory,
    and set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to at least that.
    Unless the kernel is `fast`, compiler options do not change the rounding of + - * / and sqrt: products are __fmul_rn,
@@ -10911,7 +10932,7 @@ static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     uint32_t count = size[0] * size[1] * size[2];
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        if (vc__op[g->l->node[i].op].class_ != VC__CONV && g->l->node[i].op != VC__OP_BARRIER) continue;
+        if (vc__op[g->l->node[i].op].class_ != VC__CONVERGENT && g->l->node[i].op != VC__OP_BARRIER) continue;
         for (uint32_t b = g->info[i].block; b && !g->info[b - 1].masked; b = g->info[b - 1].block) {
             g->info[b - 1].masked = true;
             if (g->l->node[b - 1].op == VC__OP_ELSE) g->info[vc__p_matching_if(g, b - 1)].masked = true;
@@ -11075,7 +11096,7 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
     if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
     vc__opencl_coordinates(g, n->a[1]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_form(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
     vc__p_put(g, ")");
 }
 
@@ -11276,7 +11297,7 @@ static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc_
 }
 
 static bool vc__is_subgroup(uint32_t op) {
-    return vc__op[op].class_ == VC__CONV || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID);
+    return vc__op[op].class_ == VC__CONVERGENT || (op >= VC__OP_SUBGROUP_SIZE && op <= VC__OP_SUBGROUP_LOCAL_ID);
 }
 
 /* Whether an operation is a relative shuffle of 64-bit values, whose source lane can be outside the subgroup. */
@@ -11290,7 +11311,7 @@ static uint64_t vc__subgroup_features(const vc__listing *l, const vc__node *n) {
     bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64,
          each = n->op >= VC__OP_SUBGROUP_ADD;
     return VC_FEATURE_SUBGROUP | vc__type_features(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
-           | (each && (n->x & 15u) == VC__LANES_EACH ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
+           | (each && (n->x & 15u) == VC__LANES_CLUSTER ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
            | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
            | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
 }
@@ -11500,8 +11521,8 @@ static uint32_t vc__block_align(const vc_info *info) {
     return align;
 }
 
-/* Grows the form's tables of arguments and implicit arguments. */
-static bool vc__reflect_allocate(vc_kernel *k, vc__form *f, const vc__listing *l) {
+/* Grows the variant's tables of arguments and implicit arguments. */
+static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing *l) {
     uint32_t bound = l->body - l->leaves; /* of the number of implicit arguments */
     vc_arg_info *arg =
         (vc_arg_info *)vc__array_grow(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
@@ -11523,9 +11544,10 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     return out;
 }
 
-/* Fills in the vc_info of a listing and of its form; false if the kernel does not fit the device or out of memory. */
+/* Fills in the vc_info of a listing and of its variant. Returns false if the kernel exceeds a limit of the machine, and
+   if out of memory. */
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
-    vc__form *f = vc__form_of(k, l->target, l->buffers);
+    vc__variant *f = vc__variant_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
     uint32_t end = 0, bindings = 0;
     for (uint32_t i = 0; i < k->object_count; i++) k->object[i].used = 0;
@@ -11685,7 +11707,7 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
 static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
     static const char *const which[] = { "", " inclusive", " exclusive", " clusters of" };
     vc__dump_put(k, "%s", which[n->x & 3u]);
-    if ((n->x & 15u) == VC__LANES_EACH) vc__dump_put(k, " %u", (unsigned)(n->x >> 4));
+    if ((n->x & 15u) == VC__LANES_CLUSTER) vc__dump_put(k, " %u", (unsigned)(n->x >> 4));
 }
 
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
@@ -12452,11 +12474,11 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     return vc__from_direct_parts(k, type, out);
 }
 
-/* An operation such as vc_add with at least one composite operand; form: its VC__OP_. */
-static vc_val vc__composite_op(vc_kernel *k, uint32_t form, uint32_t count, vc_val a, vc_val b, vc_val c) {
+/* An operation such as vc_add with at least one composite operand. */
+static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
     static const uint8_t complex_only[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
-    vc__call call = vc__call_of(form);
+    vc__call call = vc__call_of(ordered_op);
     vc__math_operand x, y;
     bool known = false;
     memset(&y, 0, sizeof y);
@@ -12464,11 +12486,11 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t form, uint32_t count, vc_v
         || (count > 1 && !vc__math_operand_of(k, call.name, 2, b, &y)))
         return vc__no_value();
     bool matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
-    for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == form;
-    for (uint32_t i = 0; !matrix && i < sizeof complex_only; i++) known = known || complex_only[i] == form;
+    for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == ordered_op;
+    for (uint32_t i = 0; !matrix && i < sizeof complex_only; i++) known = known || complex_only[i] == ordered_op;
     if (known)
-        return matrix ? vc__matrix_op(k, call.name, form, count, &x, &y)
-               : vc__complex_op(k, call.name, form, count, &x, &y);
+        return matrix ? vc__matrix_op(k, call.name, ordered_op, count, &x, &y)
+               : vc__complex_op(k, call.name, ordered_op, count, &x, &y);
     if (vc__is_composite(a)) vc__fail_value(k, call.name, 1, a);
     else vc__fail_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
     return vc__no_value();
@@ -13207,8 +13229,8 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->node_limit = k->capacity;
     k->output = VC__NIL;
     memset(k->scratch, 0, sizeof k->scratch);
-    for (uint32_t i = 0; i < VC__FORMS; i++)
-        k->form[i].words_version = k->form[i].text_version = k->form[i].info_version = 0;
+    for (uint32_t i = 0; i < VC__VARIANTS; i++)
+        k->variant[i].words_version = k->variant[i].text_version = k->variant[i].info_version = 0;
     vc__arena_rewind(&k->arena);
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
@@ -13267,11 +13289,11 @@ VC_API void vc_free(vc_kernel *k) {
     vc__release(&a, k->lower.sorted);
     vc__release(&a, k->lower.region_start);
     vc__release(&a, k->lower.leaf);
-    for (uint32_t i = 0; i < VC__FORMS; i++) {
-        vc__release(&a, k->form[i].words.data);
-        vc__release(&a, k->form[i].text.data);
-        vc__release(&a, k->form[i].arg);
-        vc__release(&a, k->form[i].implicit);
+    for (uint32_t i = 0; i < VC__VARIANTS; i++) {
+        vc__release(&a, k->variant[i].words.data);
+        vc__release(&a, k->variant[i].text.data);
+        vc__release(&a, k->variant[i].arg);
+        vc__release(&a, k->variant[i].implicit);
     }
     for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].data);
     vc__release(&a, k->dump.data);
@@ -13318,7 +13340,7 @@ VC_API const char *vc_error(vc_kernel *k) {
 }
 
 /* How buffers are passed: as the desc requests, otherwise by address if the machine supports it. */
-static vc_buffers vc__default_form(const vc_kernel *k) {
+static vc_buffers vc__default_buffers(const vc_kernel *k) {
     if (k->desc.buffers) return k->desc.buffers;
     return k->desc.machine.missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
 }
@@ -13336,8 +13358,8 @@ static bool vc__is_text(vc_target target) {
 }
 static bool vc__is_compiled_out(vc_target target) { return vc__is_text(target) && !vc__text_targets[target].dialect; }
 
-/* Prints the kernel for one target and form, unless that output is up to date. VC_TARGET_NONE makes the reflection
-   (vc_info) only. CUDA C and OpenCL C have a single form, so `buffers` is ignored. Returns false after an error. */
+/* Prints one variant of the kernel, unless that output is up to date. VC_TARGET_NONE makes the reflection (vc_info)
+   only. CUDA C and OpenCL C have a single variant, so `buffers` is ignored. Returns false after an error. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__listing l;
     bool ok;
@@ -13345,7 +13367,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (vc_error(k)) return false;
     if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
-    vc__form *f = vc__form_of(k, target, buffers);
+    vc__variant *f = vc__variant_of(k, target, buffers);
     if ((target == VC_TARGET_SPIRV  ? f->words_version
          : target == VC_TARGET_NONE ? f->info_version
                                     : f->text_version)
@@ -13393,21 +13415,22 @@ static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, b
 
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
     if (words) *words = 0;
-    if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_form(k))) return NULL;
-    vc__form *f = &k->form[vc__default_form(k)];
+    if (!k || !vc__build(k, VC_TARGET_SPIRV, vc__default_buffers(k))) return NULL;
+    vc__variant *f = &k->variant[vc__default_buffers(k)];
     if (words) *words = f->words.count - f->skip;
     return f->words.data + f->skip;
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
     if (!vc__check_target(k, "vc_source", target, true)) return NULL;
-    return vc__build(k, target, vc__default_form(k)) ? vc__form_of(k, target, vc__default_form(k))->text.data : NULL;
+    if (!vc__build(k, target, vc__default_buffers(k))) return NULL;
+    return vc__variant_of(k, target, vc__default_buffers(k))->text.data;
 }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
     if (!vc__check_target(k, "vc_reflect_for", target, false)) return NULL;
-    if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, vc__default_form(k))) return NULL;
-    return &vc__form_of(k, target, vc__default_form(k))->info;
+    if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, vc__default_buffers(k))) return NULL;
+    return &vc__variant_of(k, target, vc__default_buffers(k))->info;
 }
 
 VC_API const vc_info *vc_reflect(vc_kernel *k) { return vc_reflect_for(k, VC_TARGET_NONE); }
@@ -13415,7 +13438,7 @@ VC_API const vc_info *vc_reflect(vc_kernel *k) { return vc_reflect_for(k, VC_TAR
 VC_API const char *vc_dump(vc_kernel *k) {
     vc__listing l;
     if (k) k->invalid_request = false;
-    if (vc_error(k) || !vc__schedule(k, VC_TARGET_NONE, vc__default_form(k), &l)) return NULL;
+    if (vc_error(k) || !vc__schedule(k, VC_TARGET_NONE, vc__default_buffers(k), &l)) return NULL;
     vc__dump_listing(k, &l);
     return k->failed ? NULL : k->dump.data;
 }
@@ -13423,14 +13446,14 @@ VC_API const char *vc_dump(vc_kernel *k) {
 VC_API uint64_t vc_hash(vc_kernel *k) {
     uint64_t h = 0xcbf29ce484222325u;
     for (uint32_t i = VC_BUFFERS_ADDRESS; i <= VC_BUFFERS_BINDING; i++) {
-        vc_buffers form = (vc_buffers)i;
-        if (k && form == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) continue;
-        if (!k || !vc__build(k, VC_TARGET_SPIRV, form) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, form)))
+        vc_buffers buffers = (vc_buffers)i;
+        if (k && buffers == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) continue;
+        if (!k || !vc__build(k, VC_TARGET_SPIRV, buffers) || (VC__HAS_GLSL && !vc__build(k, VC_TARGET_GLSL, buffers)))
             return 0;
-        for (size_t j = k->form[form].skip; j < k->form[form].words.count; j++)
-            h = (h ^ k->form[form].words.data[j]) * 0x100000001b3u;
-        for (size_t j = 0; j < k->form[form].text.length; j++)
-            h = (h ^ (unsigned char)k->form[form].text.data[j]) * 0x100000001b3u;
+        for (size_t j = k->variant[buffers].skip; j < k->variant[buffers].words.count; j++)
+            h = (h ^ k->variant[buffers].words.data[j]) * 0x100000001b3u;
+        for (size_t j = 0; j < k->variant[buffers].text.length; j++)
+            h = (h ^ (unsigned char)k->variant[buffers].text.data[j]) * 0x100000001b3u;
     }
     return h;
 }
@@ -14039,7 +14062,7 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* The result of a call without a kernel that has no immediate form, because immediates are scalars. An operand that is
+/* The result of a call on immediates whose result would be a vector, but immediates are scalars. An operand that is
    not an immediate is returned: it was never set or is the result of a failed call. */
 static vc_val vc__no_immediate_form(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
@@ -14315,8 +14338,8 @@ VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
 VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
 VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
 VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__FORM_GT); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__FORM_GE); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GT); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GE); }
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
@@ -14585,7 +14608,7 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
                        vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
             return;
         }
-        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONV
+        if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONVERGENT
             && e->block_flags & VC__BLOCK_DIVERGES_SUB
             && !vc__require_reconvergence(
                 k, call, false,
@@ -14659,7 +14682,7 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
             "device does not support (VC_FEATURE_RECONVERGENCE)",
             vc__cause_of(k)))
         return false;
-    for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONV;
+    for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_CONVERGENT;
     return true;
 }
 
@@ -14776,7 +14799,7 @@ VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
         vc__fail_call(k, call, "size is %u, but must be a power of two up to 128", size);
-    return vc__subgroup_combine(call, op, v, VC__LANES_EACH | size << 4, VC__NODE_VARIES);
+    return vc__subgroup_combine(call, op, v, VC__LANES_CLUSTER | size << 4, VC__NODE_VARIES);
 }
 
 /* ---- work-groups ---- */
@@ -15095,7 +15118,7 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
         if (class_ >= VC__EFFECT && k->anchor[n->region].node != i) continue;
         if (class_ == VC__BLOCK) vc__replay_block(k, n);
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
-        else if (class_ == VC__CONV && n->op != VC__OP_ELECT) {
+        else if (class_ == VC__CONVERGENT && n->op != VC__OP_ELECT) {
             k->replayed_statement = n->region;
             vc__check_subgroup(k, vc__subgroup_call(n));
             k->replayed_statement = 0;
@@ -15413,7 +15436,7 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
 VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    if (f->k) vc__fail_list(f->k, f->call, format, list);
+    if (f->k) vc__vfail(f->k, f->call, format, list);
     va_end(list);
     f->type = VC_NONE;
     return vc__fn_end(f, f->v[0]);
@@ -16821,7 +16844,7 @@ VC_API vc_target vd_target(const struct vd_context *ctx) {
 }
 
 /* Creates a kernel from printed code. `args` and `implicit` are memory for the converted descriptions. */
-static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__form *f, vd_code code, vd_arg_info *args,
+static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__variant *f, vd_code code, vd_arg_info *args,
                                         vd_implicit_info *implicit) {
     const vc_info *info = &f->info;
     vd_kernel_desc desc;
@@ -16851,7 +16874,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED };
     const vd_device_info *d = ctx ? vd_device(ctx, 0) : NULL;
     struct vd_kernel kernel = { 0 };
-    vc_buffers form = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
+    vc_buffers buffers = k ? k->desc.buffers : VC_BUFFERS_DEFAULT;
     if (!d) { vd_error_set(VD_ERROR_INVALID, "the context is NULL or was destroyed"); return kernel; }
     vc__glue_output output = vc__glue_output_of(d);
     vc_target target = output.target;
@@ -16860,14 +16883,14 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
                      vc__text_targets[target].language, vc__text_targets[target].without);
         return kernel;
     }
-    if (form == VC_BUFFERS_DEFAULT)
-        form = vd_machine(ctx).missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
-    if (k && !k->desc.buffers && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) form = VC_BUFFERS_BINDING;
-    if (!k || !vc__build(k, target, form)) {
+    if (buffers == VC_BUFFERS_DEFAULT)
+        buffers = vd_machine(ctx).missing_features & VC__ADDRESS_FEATURES ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS;
+    if (k && !k->desc.buffers && k->desc.machine.missing_features & VC__ADDRESS_FEATURES) buffers = VC_BUFFERS_BINDING;
+    if (!k || !vc__build(k, target, buffers)) {
         vd_error_set(results[k ? k->missing : VC__MISSING_NONE], "%s", vc_error(k));
         return kernel;
     }
-    const vc__form *f = vc__form_of(k, target, form);
+    const vc__variant *f = vc__variant_of(k, target, buffers);
     for (int i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     size_t arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
